@@ -55,12 +55,12 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
     With @context, the Announce of a followers-only post embeds the post, which is the booster's own: other servers cannot fetch
     it.
     """
-    written = [
+    full_posts = [
         post for post in posts if post.original is None or (context and is_for_followers_only(post.original.visibility))
     ]
-    notes = load_notes(post.proper for post in written)
+    notes = load_notes(post.proper for post in full_posts)
     found = {post.id: announce(post, context=context) for post in posts if post.original is not None}
-    for post in written:
+    for post in full_posts:
         inner = notes[post.proper.id]
         if post.original is None:
             found[post.id] = create(inner, context=context)
@@ -256,12 +256,12 @@ def move(account: Account, number: int, target_uri: str) -> dict[str, Any]:
     return _act("Move", f"{account.uri}#moves/{number}", account, account.uri) | {"target": target_uri}
 
 
-def featuring(account: Account, target: str | dict[str, Any], *, shown: bool) -> dict[str, Any]:
+def featuring(account: Account, target: str | dict[str, Any], *, is_added: bool) -> dict[str, Any]:
     """Return the Add or Remove of a pinned post (`target` is its id) or of a featured hashtag (`target` is the Hashtag) on the
     account's profile. The activity has no id (contract, federation section 7).
     """
     activity = {
-        "type": "Add" if shown else "Remove",
+        "type": "Add" if is_added else "Remove",
         "actor": account.uri,
         "target": featured_url(account),
         "object": target,

@@ -83,8 +83,8 @@ def _may_feature(account: Account) -> str:
     """Return the id of the audience that may put an account into collections: the public, its followers, or the account itself
     (FEP-7aa9).
     """
-    named = {Audience.PUBLIC: PUBLIC, Audience.FOLLOWERS: f"{account.uri}/followers"}
-    return named.get(featuring_audience(account), account.uri)
+    uris = {Audience.PUBLIC: PUBLIC, Audience.FOLLOWERS: f"{account.uri}/followers"}
+    return uris.get(featuring_audience(account), account.uri)
 
 
 def _shown_unless_suspended(account: Account) -> dict[str, Any]:
@@ -136,9 +136,9 @@ def hashtag(name: str) -> dict[str, str]:
     return {"type": "Hashtag", "href": links.tag_url(name), "name": f"#{name}"}
 
 
-def featured_tag(account: Account, tag: Tag, shown: str) -> dict[str, str]:
-    """Return the Hashtag that an account features on its profile, in the spelling `shown` (contract, federation section 2)."""
-    return {"type": "Hashtag", "href": links.tagged_url(account.page_url, tag.name), "name": f"#{shown}"}
+def featured_tag(account: Account, tag: Tag, spelling: str) -> dict[str, str]:
+    """Return the Hashtag that an account features on its profile, written as `spelling` (contract, federation section 2)."""
+    return {"type": "Hashtag", "href": links.tagged_url(account.page_url, tag.name), "name": f"#{spelling}"}
 
 
 def _fields(account: Account) -> list[dict[str, str]]:

@@ -35,7 +35,7 @@ def collection(
 def whole(uri: str, items: Sequence[Any], *, ordered: bool = True, terms: Iterable[str] = ()) -> dict[str, Any]:
     """Return a collection with all its items."""
     kind, name = ("OrderedCollection", "orderedItems") if ordered else ("Collection", "items")
-    return with_context({"id": uri, "type": kind, "totalItems": len(items), name: _fitting(items)}, terms)
+    return with_context({"id": uri, "type": kind, "totalItems": len(items), name: _within_limit(items)}, terms)
 
 
 def page(
@@ -58,11 +58,11 @@ def page(
         document["next"] = next_uri
     if prev_uri is not None:
         document["prev"] = prev_uri
-    document[name] = _fitting(items)
+    document[name] = _within_limit(items)
     return with_context(document, terms)
 
 
-def _fitting(items: Sequence[Any]) -> list[Any]:
+def _within_limit(items: Sequence[Any]) -> list[Any]:
     """Return the items; those beyond ITEMS_BYTES are replaced by their ids."""
     room, found = ITEMS_BYTES, []
     for item in items:

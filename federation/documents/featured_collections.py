@@ -48,12 +48,12 @@ def load_linked(collection_ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     ids = list(collection_ids)
     if not ids:
         return {}
-    known = Collection.objects.filter(is_present("account"), id__one_of=ids).select_related("account", "tag")
+    collections = Collection.objects.filter(is_present("account"), id__one_of=ids).select_related("account", "tag")
     items = load_items(ids)
-    return {one.id: _named(one) if one.uri else featured_collection(one, items[one.id]) for one in known}
+    return {one.id: _reference(one) if one.uri else featured_collection(one, items[one.id]) for one in collections}
 
 
-def _named(collection: Collection) -> dict[str, Any]:
+def _reference(collection: Collection) -> dict[str, Any]:
     """Return the name and addresses of a remote collection; its items are served by its own server."""
     return {
         "id": collection.uri,
@@ -149,8 +149,8 @@ def featured_collection(collection: Collection, items: list[CollectionItem]) -> 
         "updated": clock.iso(collection.updated_at),
     }
     if collection.description:
-        said, language = collection.description, collection.language
-        document |= {"summaryMap": {language: said}} if language else {"summary": said}
+        description, language = collection.description, collection.language
+        document |= {"summaryMap": {language: description}} if language else {"summary": description}
     if collection.tag is not None:
         document["topic"] = hashtag(collection.tag.name)
     return document | {"orderedItems": [featured_item(owner, item) for item in items]}
@@ -171,9 +171,9 @@ def item_listing(owner: Account, collection_id: int, target: str | dict[str, Any
 
 
 def _listing(owner: Account, place: str, target: str | dict[str, Any], terms: Iterable[str]) -> dict[str, Any]:
-    shown = isinstance(target, dict)
-    activity = {"type": "Add" if shown else "Remove", "actor": owner.uri, "target": place, "object": target}
-    return with_context(activity, terms if shown else ())
+    is_listed = isinstance(target, dict)
+    activity = {"type": "Add" if is_listed else "Remove", "actor": owner.uri, "target": place, "object": target}
+    return with_context(activity, terms if is_listed else ())
 
 
 def update(collection: Collection, document: dict[str, Any]) -> dict[str, Any]:

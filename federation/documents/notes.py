@@ -43,8 +43,8 @@ def load_notes(posts: Iterable[Post]) -> dict[int, dict[str, Any]]:
     """
     found = {post.id: post for post in posts}
     bodies = load_bodies(found)
-    answered = {post.in_reply_to_id for post in found.values() if post.in_reply_to_id is not None}
-    above = {post.id: post for post in load_posts(answered.union(body.thread_root_id for body in bodies.values()))}
+    answered_ids = {post.in_reply_to_id for post in found.values() if post.in_reply_to_id is not None}
+    above = {post.id: post for post in load_posts(answered_ids.union(body.thread_root_id for body in bodies.values()))}
     emojis = EmojiLookup((None, body.texts(local=True)) for body in bodies.values())
     replies = load_self_replies(found, SELF_REPLIES)
     polls = load_polls([post.id for post in found.values() if post.poll_id is not None])
@@ -148,10 +148,10 @@ def note_document(note: dict[str, Any]) -> dict[str, Any]:
 def _question(poll: Poll) -> dict[str, Any]:
     """Return the options of a poll with their vote counts, which are null while the results are hidden."""
     ended = has_ended(poll.expires_at, clock.now())
-    counted = ended or not poll.hide_totals
+    counts_shown = ended or not poll.hide_totals
     end = {} if poll.expires_at is None else {"endTime": clock.iso(poll.expires_at)}
     options = [
-        {"type": "Note", "name": name, "replies": {"type": "Collection", "totalItems": count if counted else None}}
+        {"type": "Note", "name": name, "replies": {"type": "Collection", "totalItems": count if counts_shown else None}}
         for name, count in zip(poll.options, poll.tallies, strict=True)
     ]
     return {
@@ -180,11 +180,11 @@ def _quote(post: Post, body: PostBody) -> dict[str, Any]:
         return {}
     quoted = post.quoted
     uri = body.quote["quoted_uri"] if quoted is None else quoted.object_uri
-    shown: dict[str, Any] = {"quote": {"type": "Tombstone"}}
+    members: dict[str, Any] = {"quote": {"type": "Tombstone"}}
     if uri is not None and not (quoted is not None and quoted.is_deleted):
-        shown = {"quote": uri, "_misskey_quote": uri, "quoteUri": uri}
+        members = {"quote": uri, "_misskey_quote": uri, "quoteUri": uri}
     authorization = _authorization(post, body.quote)
-    return shown if authorization is None else {**shown, "quoteAuthorization": authorization}
+    return members if authorization is None else {**members, "quoteAuthorization": authorization}
 
 
 def _authorization(post: Post, quote: dict[str, Any]) -> str | None:

@@ -106,9 +106,9 @@ def kinds_of(document: Mapping[str, Any]) -> list[str]:
     return [kind.removeprefix("as:") for kind in many(document.get("type")) if isinstance(kind, str)]
 
 
-def kind_of(document: Mapping[str, Any], known: Container[str]) -> str | None:
-    """Return the first type of an object that is in `known`, or None."""
-    return next((kind for kind in kinds_of(document) if kind in known), None)
+def kind_of(document: Mapping[str, Any], known_types: Container[str]) -> str | None:
+    """Return the first type of an object that is in `known_types`, or None."""
+    return next((kind for kind in kinds_of(document) if kind in known_types), None)
 
 
 def of_kind(value: Any, kind: str) -> Iterator[Mapping[str, Any]]:
@@ -185,7 +185,7 @@ def text_of(value: Any, limit: int) -> str:
     return clean_input(value[: limit * 2])[:limit]
 
 
-def said(document: Mapping[str, Any], name: str, limit: int) -> str:
+def text_member(document: Mapping[str, Any], name: str, limit: int) -> str:
     """Return a text member of a document, or else the first of its translations (`...Map`)."""
     by_language = document.get(f"{name}Map")
     translated = next(iter(by_language.values()), None) if isinstance(by_language, Mapping) else None

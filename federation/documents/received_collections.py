@@ -56,7 +56,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
     name = one_line(text_of(document.get("name"), REMOTE_NAME_LIMIT))
     if not name:
         raise Rejected(Reason.COLLECTION_WITHOUT_NAME)
-    language, said = _description(document)
+    language, description = _description(document)
     url, published = link_of(document.get("url")), moment_of(document.get("published"))
     items: dict[str, RemoteItem] = {}
     for value in items_of(document, REMOTE_ITEMS_LIMIT):
@@ -67,7 +67,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
         uri=uri,
         url=url if url is not None and same_origin(url, uri) else "",
         name=name,
-        description=sanitize(said) or None,
+        description=sanitize(description) or None,
         language=known_language(language) if language else None,
         sensitive=flag_of(document.get("sensitive")),
         # A collection is not discoverable unless it says so.

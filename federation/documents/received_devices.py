@@ -63,12 +63,12 @@ def is_encrypted_message(document: Mapping[str, Any]) -> bool:
 
 def read_message(document: Mapping[str, Any]) -> ReceivedMessage:
     """Return an encrypted message. Raises Rejected when one of its parts is missing, of another type or too long."""
-    named = [_part(document, name).get("deviceId") for name in ("attributedTo", "to")]
-    sender, target = (_text(name, DEVICE_TEXT_LIMIT) for name in named)
+    device_ids = [_part(document, name).get("deviceId") for name in ("attributedTo", "to")]
+    sender, target = (_text(name, DEVICE_TEXT_LIMIT) for name in device_ids)
     digest, kind = _part(document, "digest"), document.get("messageType")
     body, value = _text(document.get("cipherText"), BODY_LIMIT), _text(digest.get("digestValue"), KEY_LIMIT)
     # The sender's device id may be empty: some accounts have only one device.
-    if not target or not isinstance(named[0], str) or sender != named[0]:
+    if not target or not isinstance(device_ids[0], str) or sender != device_ids[0]:
         raise Rejected(Reason.MESSAGE_WITHOUT_DEVICES)
     if digest.get("digestAlgorithm") != DIGEST_ALGORITHM or not value:
         raise Rejected(Reason.MESSAGE_WITHOUT_DIGEST)

@@ -19,13 +19,13 @@ SHORTCODE_LIMIT: Final = 2048
 
 def read_emojis(document: Mapping[str, Any], *texts: str) -> list[RemoteEmoji]:
     """Return the emojis in the `tag` of a document that occur in these texts, each once."""
-    written = shortcodes_in(*texts)
+    shortcodes = shortcodes_in(*texts)
     found: dict[str, RemoteEmoji] = {}
-    for item in of_kind(document.get("tag"), "Emoji") if written else ():
+    for item in of_kind(document.get("tag"), "Emoji") if shortcodes else ():
         name = text_of(item.get("name"), SHORTCODE_LIMIT).strip(":")
         icon = picture_of(item.get("icon"))
-        if name in written and icon is not None:
+        if name in shortcodes and icon is not None:
             found.setdefault(name, RemoteEmoji(name, icon.url, web_uri(item.get("id")), time_of(item.get("updated"))))
-        elif name in written or not name:
+        elif name in shortcodes or not name:
             leave_out(Reason.EMOJI_UNUSABLE)
     return at_most(list(found.values()), EMOJIS_LIMIT, Reason.TOO_MANY_EMOJIS)

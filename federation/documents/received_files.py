@@ -67,8 +67,10 @@ def _offered(value: Any) -> Iterator[OfferedFile]:
 
 
 def _type_of(url: str, *described: Mapping[str, Any]) -> str:
-    said = (media_type_of(one.get("mediaType")) for one in described)
-    return next((found for found in said if found not in _NO_TYPE), "") or type_of_name(url.partition("?")[0]) or ""
+    media_types = (media_type_of(one.get("mediaType")) for one in described)
+    return (
+        next((found for found in media_types if found not in _NO_TYPE), "") or type_of_name(url.partition("?")[0]) or ""
+    )
 
 
 def read_file(value: Any) -> RemoteFile | None:

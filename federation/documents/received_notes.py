@@ -27,8 +27,8 @@ from federation.documents.reading import (
     of_kind,
     past_of,
     readable,
-    said,
     same_origin,
+    text_member,
     text_of,
     time_of,
     uri_of,
@@ -132,9 +132,9 @@ def is_vote(document: Mapping[str, Any]) -> bool:
     """Tell whether a document is a vote: its name is the text of an option, and it has no content or attachment (contract,
     federation sections 7 and 17).
     """
-    named = bool(document.get("name")) and bool(document.get("inReplyTo"))
-    shown = any(document.get(name) for name in ("content", "contentMap", "attachment"))
-    return named and "Note" in kinds_of(document) and not shown
+    is_named_answer = bool(document.get("name")) and bool(document.get("inReplyTo"))
+    has_content = any(document.get(name) for name in ("content", "contentMap", "attachment"))
+    return is_named_answer and "Note" in kinds_of(document) and not has_content
 
 
 def read_sent_note(
@@ -147,8 +147,10 @@ def read_sent_note(
     """
     authors = [uri_of(item) for item in many(document.get("attributedTo"))]
     own = {"attributedTo": sender_uri} if sender_uri in authors or not any(authors) else {}
-    said = activity or {}
-    addressing = {name: said[name] for name in ("to", "cc") if document.get(name) is None and name in said}
+    activity_members = activity or {}
+    addressing = {
+        name: activity_members[name] for name in ("to", "cc") if document.get(name) is None and name in activity_members
+    }
     return read_note({**document, **addressing, **own})
 
 
@@ -167,8 +169,8 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         raise Rejected(Reason.AUTHOR_OF_OTHER_SERVER)
     to, cc = uris_of(document.get("to")), uris_of(document.get("cc"))
     url = link_of(document.get("url")) or uri
-    content = _html_of(said(document, "content", MAX_BYTES), document)
-    summary = said(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
+    content = _html_of(text_member(document, "content", MAX_BYTES), document)
+    summary = text_member(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
     if kind in CONVERTED:
         content = _converted(document, content, url)
     quoted = _quoted(document)
@@ -186,7 +188,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         published=moment_of(document.get("published")),
         updated=past_of(document.get("updated")),
         url=url,
-        in_reply_to=_answered(document.get("inReplyTo")),
+        in_reply_to=_answered_uri(document.get("inReplyTo")),
         conversation=uri_of(conversation),
         to=to,
         cc=cc,
@@ -213,14 +215,14 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 
 def _authors_of(document: Mapping[str, Any]) -> list[str]:
     """Return the ids of the authors, groups last: PeerTube and other servers name the channel as well as its owner."""
-    named = sorted(
+    authors = sorted(
         many(document.get("attributedTo")), key=lambda item: isinstance(item, Mapping) and "Group" in kinds_of(item)
     )
-    links = (item.get("href") if isinstance(item, Mapping) and "id" not in item else item for item in named)
+    links = (item.get("href") if isinstance(item, Mapping) and "id" not in item else item for item in authors)
     return [found for item in links if (found := web_uri(item)) is not None]
 
 
-def _answered(value: Any) -> str | None:
+def _answered_uri(value: Any) -> str | None:
     """Return the id of the answered post, which may be given by its id, as an embedded object, or by a Link."""
     value = first(value)
     return uri_of(value) or (web_uri(value.get("href")) if isinstance(value, Mapping) else None)
@@ -233,8 +235,8 @@ def _is_sensitive(value: Any) -> bool:
 def _quoted(document: Mapping[str, Any]) -> str | None:
     """Return the id of the quoted post: from a property, or else from a Link in the tags (FEP-e232)."""
     links = (link.get("href") for link in of_kind(document.get("tag"), "Link") if _is_quote(link))
-    named = (document.get(name) for name in _QUOTES)
-    return next((found for value in (*named, *links) if (found := web_uri(value)) is not None), None)
+    members = (document.get(name) for name in _QUOTES)
+    return next((found for value in (*members, *links) if (found := web_uri(value)) is not None), None)
 
 
 def _is_quote(link: Mapping[str, Any]) -> bool:
@@ -254,23 +256,23 @@ def _total(collection: Any) -> int | None:
 
 def _read_replies(collection: Any, uri: str) -> list[str]:
     page = collection.get("first") if isinstance(collection, Mapping) else None
-    named = uris_of(page.get("items") or page.get("orderedItems")) if isinstance(page, Mapping) else []
-    return [answer for answer in named if same_origin(answer, uri)][:REPLIES_LIMIT]
+    uris = uris_of(page.get("items") or page.get("orderedItems")) if isinstance(page, Mapping) else []
+    return [answer for answer in uris if same_origin(answer, uri)][:REPLIES_LIMIT]
 
 
 def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
     """Return the poll of a Question; None if it has no options."""
     multiple = bool(document.get("anyOf"))
     items = [item for item in many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
-    named = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]
-    if not named:
+    named_items = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]
+    if not named_items:
         return None
-    named = at_most(named, OPTIONS_LIMIT, Reason.TOO_MANY_OPTIONS)
-    totals = [_total(item.get("replies")) for _name, item in named]
+    named_items = at_most(named_items, OPTIONS_LIMIT, Reason.TOO_MANY_OPTIONS)
+    totals = [_total(item.get("replies")) for _name, item in named_items]
     closed = document.get("closed")
     end = time_of(closed) or time_of(document.get("endTime")) or (clock.now() if closed is True else None)
     return RemotePoll(
-        options=[name for name, _item in named],
+        options=[name for name, _item in named_items],
         tallies=[total or 0 for total in totals],
         voters_count=number_of(document.get("votersCount")),
         multiple=multiple,
@@ -321,27 +323,27 @@ def _html_of(content: str, document: Mapping[str, Any]) -> str:
 
 def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
     """Return the HTML of an article, a video and the like as a post: heading, content or summary, and link."""
-    name, summary = said(document, "name", 2048), said(document, "summary", SUMMARY_LIMIT)
+    name, summary = text_member(document, "name", 2048), text_member(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
     body = content if not summary else summary if is_markup(summary) else plain_to_html(summary)
     return f'{heading}{body}<p><a href="{escape(url)}">{escape(url)}</a></p>'
 
 
 def _tagged(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
-    named = [uri_of(item.get("href")) for item in of_kind(document.get("tag"), kind)]
-    found = readable(named, Reason.MENTION_WITHOUT_ADDRESS)
+    hrefs = [uri_of(item.get("href")) for item in of_kind(document.get("tag"), kind)]
+    found = readable(hrefs, Reason.MENTION_WITHOUT_ADDRESS)
     return at_most(list(dict.fromkeys(found)), limit, Reason.TOO_MANY_MENTIONS)
 
 
 def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     hashtags = of_kind(document.get("tag"), "Hashtag")
-    written = dict.fromkeys(text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
+    names = dict.fromkeys(text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
     found: dict[str, str] = {}
     # Limited before they are normalised, because normalising is slow (security row 78).
-    for shown in at_most(list(filter(None, written)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
-        name = normalise_hashtag(shown)
+    for spelling in at_most(list(filter(None, names)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
+        name = normalise_hashtag(spelling)
         if is_hashtag(name) and len(name) <= TAG_LIMIT:
-            found.setdefault(name, shown)
+            found.setdefault(name, spelling)
         else:
             leave_out(Reason.TAG_WITHOUT_NAME)
     return list(found.items())

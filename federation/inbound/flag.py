@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from federation.documents.reading import Rejected, many, said, uris_of
+from federation.documents.reading import Rejected, many, text_member, uris_of
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import host_of
 from federation.reasons import Reason
@@ -38,17 +38,19 @@ def handle(incoming: Incoming) -> None:
     if rule is not None and rule.reject_reports:
         raise Rejected(Reason.REPORTS_NOT_TAKEN)
     uri = incoming.needed_uri()
-    uris = list(dict.fromkeys(_named(incoming.document.get("object"))))[:OBJECTS_LIMIT]
+    uris = list(dict.fromkeys(_reported_uris(incoming.document.get("object"))))[:OBJECTS_LIMIT]
     posts: list[Status] = [status for name in uris if (status := find_post_by_uri(name)) is not None and status.local]
-    named = [account for name in uris if (account := find_account_by_uri(name)) is not None]
-    owners = named or [status.account for status in posts] + [one for one in map(find_owner_of_collection, uris) if one]
+    reported_accounts = [account for name in uris if (account := find_account_by_uri(name)) is not None]
+    owners = reported_accounts or [status.account for status in posts] + [
+        one for one in map(find_owner_of_collection, uris) if one
+    ]
     accounts = {one.id: one for one in owners}
     # The instance actor cannot be reported: it has no user.
     targets = [one for one in accounts.values() if one.local and not one.suspended and hasattr(one, "user")]
     if not targets:
         raise Rejected(Reason.NOBODY_REPORTED)
-    counted = count(REPORTS_OF_HOST, subject=host_of(incoming.actor.uri))
-    if counted is not None and counted.exceeded:
+    report_count = count(REPORTS_OF_HOST, subject=host_of(incoming.actor.uri))
+    if report_count is not None and report_count.exceeded:
         raise Rejected(Reason.TOO_MANY_REPORTS)
     comment = _reason(incoming.document)
     for target in targets:
@@ -62,7 +64,7 @@ def handle(incoming: Incoming) -> None:
         )
 
 
-def _named(value: Any) -> Iterator[str]:
+def _reported_uris(value: Any) -> Iterator[str]:
     """Yield the ids of the reported objects: each may be given by its id, embedded, by the address of its page, or as the
     object of a Create.
     """
@@ -75,4 +77,4 @@ def _named(value: Any) -> Iterator[str]:
 
 def _reason(document: Mapping[str, Any]) -> str:
     """Return the reporter's comment: the content, or else the summary, as Lemmy sends it; the first of several translations."""
-    return next((text for name in _REASONS if (text := said(document, name, REMOTE_COMMENT_LIMIT))), "")
+    return next((text for name in _REASONS if (text := text_member(document, name, REMOTE_COMMENT_LIMIT))), "")

@@ -32,8 +32,8 @@ def handle(incoming: Incoming) -> None:
     Raises Rejected for activities that are not accepted when forwarded.
     """
     uri = incoming.needed_object_uri()
-    known = find_post_by_uri(uri)
-    if incoming.kind == "Create" and known is None:
+    post = find_post_by_uri(uri)
+    if incoming.kind == "Create" and post is None:
         parent_uri = uri_of(incoming.object.get("inReplyTo"))
         parent = find_post_by_uri(parent_uri) if parent_uri is not None else None
         if not is_relay(incoming.actor) and (parent is None or not is_followed_here(parent)):
@@ -41,12 +41,12 @@ def handle(incoming: Incoming) -> None:
         find_or_fetch_post(uri)
     elif incoming.kind == "Update" and uri == uri_of(incoming.document.get("actor")):
         _update_actor(uri)
-    elif incoming.kind == "Update" and known is not None and not known.local and known.is_for_anybody:
+    elif incoming.kind == "Update" and post is not None and not post.local and post.is_for_anybody:
         # Fetched with a delay, once for all copies that arrive in the meantime.
         request_edit(uri)
-    elif incoming.kind == "Delete" and known is not None and not known.local and not known.is_deleted:
-        _delete(known, uri)
-    elif incoming.kind == "Delete" and known is None:
+    elif incoming.kind == "Delete" and post is not None and not post.local and not post.is_deleted:
+        _delete(post, uri)
+    elif incoming.kind == "Delete" and post is None:
         _revoke(uri, uri_of(incoming.document.get("actor")) or "")
     else:
         raise Rejected(Reason.OTHER_SIGNER)
@@ -61,16 +61,16 @@ def _update_actor(uri: str) -> None:
     refresh(account)
 
 
-def _delete(known: Status, uri: str) -> None:
+def _delete(post: Status, uri: str) -> None:
     """Delete a post that no longer exists at its origin (security row 53).
 
     A private post is only deleted by an activity that its author has signed, because its origin answers other servers as if the
     post did not exist.
     """
-    if not known.is_for_anybody:
+    if not post.is_for_anybody:
         raise Rejected(Reason.DELETE_BY_OTHER)
     _confirm_gone(uri)
-    delete_remote_post(uri, known.account.uri)
+    delete_remote_post(uri, post.account.uri)
 
 
 def _revoke(uri: str, author_uri: str) -> None:

@@ -51,4 +51,4 @@ def forward(incoming: Incoming, status: Status) -> None:
 
 def _is_too_much(*subjects: str | int) -> bool:
     counts = [count(FORWARDED, subject=str(subject)) for subject in subjects]
-    return any(counted is not None and counted.exceeded for counted in counts)
+    return any(total is not None and total.exceeded for total in counts)

@@ -50,9 +50,9 @@ def handle_announce(incoming: Incoming) -> None:
         # The Announce of a relay is not a boost: it only makes the post known.
         find_or_fetch_post(object_uri)
         return
-    known = find_post_by_uri(object_uri)
+    original = find_post_by_uri(object_uri)
     followed = Follow.objects.filter(target=incoming.actor, account__domain=None).exists()
-    if not followed and not (known is not None and known.local):
+    if not followed and not (original is not None and original.local):
         raise Rejected(Reason.CONCERNS_NOBODY_BOOST)
     document = incoming.document
     visibility = visibility_of(uris_of(document.get("to")), uris_of(document.get("cc")), incoming.actor.followers_url)
@@ -71,10 +71,10 @@ def handle_announce(incoming: Incoming) -> None:
                 created_at=created_at or clock.now(),
             )
 
-    if known is None and is_held():
+    if original is None and is_held():
         return
     try:
-        status = known or _own_post(incoming) or find_or_fetch_post(object_uri)
+        status = original or _own_post(incoming) or find_or_fetch_post(object_uri)
     except Rejected:
         if is_held():
             return

@@ -148,7 +148,7 @@ def _update_post(incoming: Incoming, document: Mapping[str, Any]) -> None:
         lock(f"object:{note.uri}")
         if _is_to_be_announced(note, incoming):
             deliver_note(note, actor, incoming.recipient)
-        if revise_note(status, note, incoming.recipient, sent=bool(incoming.object)):
+        if revise_note(status, note, incoming.recipient, from_author=bool(incoming.object)):
             forward(incoming, status)
 
 

@@ -41,7 +41,7 @@ _TOMBSTONES_AT_ONCE: Final = 1000
 _OUTCOME_LENGTH: Final = 500
 _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
 
-_WAITING: Final = Plan(
+_UNPROCESSED: Final = Plan(
     lambda: InboundActivity.objects.select_related("actor", "recipient").filter(
         id=Slot("id", InboundActivity._meta.pk), processed_at=None
     )
@@ -98,7 +98,7 @@ def act_upon(activity_id: int) -> None:
     with exponential back-off; other activities of the actor do not wait for it. Raises only database errors that make it
     impossible to store anything, and Awaited for a document that was not fetched yet.
     """
-    activity = _WAITING.first(id=activity_id)
+    activity = _UNPROCESSED.first(id=activity_id)
     if activity is None:
         return
     recipient = activity.recipient
@@ -175,8 +175,8 @@ def _try_again(activity: InboundActivity, reason: str) -> None:
         _finish(activity, f"failed: {reason}", {Reason.GIVEN_UP: 1})
         return
     with transaction.atomic():
-        waiting = InboundActivity.objects.filter(id=activity.id)
-        if not waiting.update(attempts=attempts, outcome=_cut(f"waiting: {reason}")):
+        unfinished = InboundActivity.objects.filter(id=activity.id)
+        if not unfinished.update(attempts=attempts, outcome=_cut(f"waiting: {reason}")):
             return  # The actor was deleted in the meantime.
         publish(
             ActivityReceived(activity_id=activity.id, actor_id=activity.actor_id),

@@ -50,8 +50,8 @@ def handle_request(incoming: Incoming) -> None:
             store_request(quote_id=quote.id, request_uri=uri)
             settle_quote(quote_id=quote.id, accepted=True)
         else:
-            waiting = theirs.filter(state=QuoteState.PENDING)
-            for refused in waiting.filter(Q(quoted_status=quoted) | Q(quoted_uri=incoming.object_uri)):
+            pending = theirs.filter(state=QuoteState.PENDING)
+            for refused in pending.filter(Q(quoted_status=quoted) | Q(quoted_uri=incoming.object_uri)):
                 settle_quote(quote_id=refused.id, accepted=False)
         publish(
             QuoteAnswerDue(

@@ -138,8 +138,8 @@ def handle_block(incoming: Incoming) -> None:
     uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
-        known = find_block(uri)
-        if known is not None and known.account_id != incoming.actor.id:
+        existing = find_block(uri)
+        if existing is not None and existing.account_id != incoming.actor.id:
             raise Rejected(Reason.TAKEN_ID_OF_BLOCK)
         block_account(account=incoming.actor, target=target, uri=uri)
 

@@ -69,13 +69,13 @@ def _name_files(note: dict[str, Any]) -> None:
 
 def _append(writer: ArchiveWriter, name: str, items: Sequence[Any], *, first: bool, last: bool) -> None:
     """Append items to a collection. The collection's id, type and total follow after the last item, when the total is known."""
-    written = writer.items(name)
+    item_count = writer.items(name)
     lines = [b'{"orderedItems":['] if first else []
     for item in items:
-        lines.append((b",\n" if written else b"\n") + orjson.dumps(item))
-        written += 1
+        lines.append((b",\n" if item_count else b"\n") + orjson.dumps(item))
+        item_count += 1
     if last:
-        document = {"id": name, "type": "OrderedCollection", "totalItems": written}
+        document = {"id": name, "type": "OrderedCollection", "totalItems": item_count}
         lines.append(b"\n]," + orjson.dumps(with_context(document, all_terms()))[1:])
     writer.append(name, b"".join(lines), items=len(items))
 

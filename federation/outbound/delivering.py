@@ -63,8 +63,8 @@ def outcome_of(status: int) -> DeliveryOutcome:
 
 
 def _begin(jobs: Sequence[Job[Delivery]]) -> Iterator[Steps]:
-    wanted = {job.row.activity_id for job in jobs}
-    activities = OutboundActivity.objects.select_related("account__key_pair").filter(id__one_of=wanted).in_bulk()
+    activity_ids = {job.row.activity_id for job in jobs}
+    activities = OutboundActivity.objects.select_related("account__key_pair").filter(id__one_of=activity_ids).in_bulk()
     signers = _signers(activities.values())
     receivers = [(activities.get(job.row.activity_id), job.row.host) for job in jobs]
     synchronizing = load_headers(
@@ -117,14 +117,14 @@ def _deliver(
             usable,
         )
     except FetchError as error:
-        said = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
-        raise Failed(said) from None
+        failure = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
+        raise Failed(failure) from None
     outcome = outcome_of(response.status)
-    said = f"{response.status} {response.body[:200].decode('utf-8', 'replace')}".strip()
-    job.answers[job.row.host] = said if outcome is DeliveryOutcome.FAILED else ""
+    failure = f"{response.status} {response.body[:200].decode('utf-8', 'replace')}".strip()
+    job.answers[job.row.host] = failure if outcome is DeliveryOutcome.FAILED else ""
     if outcome is not DeliveryOutcome.ARRIVED:
         in_doubt = outcome is DeliveryOutcome.IN_DOUBT and job.row.attempts + 1 >= ATTEMPTS_IN_DOUBT
-        raise Failed(said, final=outcome is DeliveryOutcome.REFUSED or in_doubt)
+        raise Failed(failure, final=outcome is DeliveryOutcome.REFUSED or in_doubt)
 
 
 async def _send(request: Request, signers: Sequence[Signer]) -> Response:

@@ -33,7 +33,7 @@ def send_pins(events: Sequence[StatusPinChanged]) -> None:
     pinned = set(Pin.objects.filter(status_id__one_of=[post.id for post in posts]).values_list("status_id", flat=True))
     accounts = Account.objects.filter(id__one_of=[post.account_id for post in posts]).in_bulk()
     for post in posts:
-        _send(accounts[post.account_id], post.object_uri, f"status:{post.id}", shown=post.id in pinned)
+        _send(accounts[post.account_id], post.object_uri, f"status:{post.id}", is_added=post.id in pinned)
 
 
 def send_featured_tags(events: Sequence[FeaturedTagChanged]) -> None:
@@ -41,66 +41,68 @@ def send_featured_tags(events: Sequence[FeaturedTagChanged]) -> None:
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     tags = Tag.objects.filter(id__one_of=[event.tag_id for event in events]).in_bulk()
     rows = FeaturedTag.objects.filter(account_id__one_of=accounts).values_list("account_id", "tag_id", "name")
-    shown = {(account_id, tag_id): name for account_id, tag_id, name in rows}
+    spellings = {(account_id, tag_id): name for account_id, tag_id, name in rows}
     for event in events:
         account, tag = accounts.get(event.account_id), tags.get(event.tag_id)
         if account is not None and tag is not None:
-            name = shown.get((account.id, tag.id))
+            name = spellings.get((account.id, tag.id))
             item = featured_tag(account, tag, name or tag.display_name)
-            _send(account, item, f"featured_tag:{account.id}:{tag.id}", shown=name is not None)
+            _send(account, item, f"featured_tag:{account.id}:{tag.id}", is_added=name is not None)
 
 
-def _send(account: Account, target: str | dict[str, Any], key: str, *, shown: bool) -> None:
+def _send(account: Account, target: str | dict[str, Any], key: str, *, is_added: bool) -> None:
     inboxes = followers_inboxes(account.id) if account.deleted_at is None and not account.suspended else set()
     for kind in ("Add", "Remove"):
         drop_waiting(key, inboxes, kind)
-    enqueue(account=account, document=activities.featuring(account, target, shown=shown), inboxes=inboxes, key=key)
+    enqueue(
+        account=account, document=activities.featuring(account, target, is_added=is_added), inboxes=inboxes, key=key
+    )
 
 
 def send_listed(events: Sequence[CollectionListed]) -> None:
     """Send an Add for each collection that is discoverable now, and a Remove, naming only the id, for every other one.
     Collections that are not discoverable are not published.
     """
-    shown = _shown_collections(event.collection_id for event in events)
+    collections = _shown_collections(event.collection_id for event in events)
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
-    items = featured_collections.load_items(shown)
+    items = featured_collections.load_items(collections)
     for event in events:
         number, account = event.collection_id, accounts.get(event.account_id)
         if account is None or not account.local:
             continue
         target: str | dict[str, Any] = links.collection_uri(account.id, number)
-        if number in shown:
-            target = featured_collections.featured_collection(shown[number], items[number])
+        if number in collections:
+            target = featured_collections.featured_collection(collections[number], items[number])
         _send_listing(account, number, featured_collections.listing(account, target))
 
 
 def send_collections(events: Sequence[CollectionChanged]) -> None:
     """Send an Update of each collection that is discoverable."""
-    shown = _shown_collections(event.collection_id for event in events)
-    items = featured_collections.load_items(shown)
-    for number, collection in shown.items():
+    collections = _shown_collections(event.collection_id for event in events)
+    items = featured_collections.load_items(collections)
+    for number, collection in collections.items():
         document = featured_collections.featured_collection(collection, items[number])
         _send_listing(collection.account, number, featured_collections.update(collection, document))
 
 
 def send_items_added(events: Sequence[CollectionItemAdded]) -> None:
     """Send an Add of each item that was added to a discoverable collection."""
-    shown = _shown_collections(event.collection_id for event in events)
-    items = featured_collections.load_items(shown)
-    wanted = {event.item_id for event in events}
-    for number, collection in shown.items():
+    collections = _shown_collections(event.collection_id for event in events)
+    items = featured_collections.load_items(collections)
+    item_ids = {event.item_id for event in events}
+    for number, collection in collections.items():
         owner = collection.account
         for item in items[number]:
-            if item.id in wanted:
+            if item.id in item_ids:
                 target = featured_collections.featured_item(owner, item)
                 _send_listing(owner, number, featured_collections.item_listing(owner, number, target))
 
 
 def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
     """Send a Remove of each item that was taken out of a discoverable collection."""
-    shown = _shown_collections(event.collection_id for event in events)
+    collections = _shown_collections(event.collection_id for event in events)
     for event in events:
-        collection = shown.get(event.collection_id)
+        collection = collections.get(event.collection_id)
         if collection is not None and event.item_id:
             owner = collection.account
             target = featured_collections.item_uri(owner, event.item_id)
@@ -109,10 +111,10 @@ def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
 
 def send_feature_requests(events: Sequence[CollectionItemAdded]) -> None:
     """Send a FeatureRequest to the server of each account that was put into a local collection and has not answered yet."""
-    waiting = CollectionItem.objects.filter(
+    pending_items = CollectionItem.objects.filter(
         id__one_of=[event.item_id for event in events], state=ItemState.PENDING, collection__uri=None
     )
-    for item in waiting.select_related("collection__account", "account").order_by("id"):
+    for item in pending_items.select_related("collection__account", "account").order_by("id"):
         if item.account is not None and item.request_uri is not None:
             owner = item.collection.account
             document = featured_collections.feature_request(item.request_uri, item.collection, item.account.uri)
@@ -122,8 +124,8 @@ def send_feature_requests(events: Sequence[CollectionItemAdded]) -> None:
 
 def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
     """Send an Accept or Reject of each FeatureRequest; a Reject also if the consent was withdrawn in the meantime."""
-    wanted = [number for event in events for number in (event.account_id, event.actor_id)]
-    accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
+    account_ids = [number for event in events for number in (event.account_id, event.actor_id)]
+    accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
     agreed = CollectionItem.objects.filter(id__one_of=[event.item_id for event in events], state=ItemState.ACCEPTED)
     accepted = set(agreed.values_list("id", flat=True))
     for event in events:
@@ -139,10 +141,10 @@ def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
 def send_withdrawn(events: Sequence[CollectionItemRemoved]) -> None:
     """Send a Delete of the authorization of each local account that has left a remote collection."""
     collections = Collection.objects.filter(id__one_of=[event.collection_id for event in events], uri__isnull=False)
-    shown = collections.select_related("account").in_bulk()
+    collections_by_id = collections.select_related("account").in_bulk()
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events], domain=None).in_bulk()
     for event in events:
-        account, collection = accounts.get(event.account_id), shown.get(event.collection_id)
+        account, collection = accounts.get(event.account_id), collections_by_id.get(event.collection_id)
         if account is not None and collection is not None and account.deleted_at is None:
             authorization = featured_collections.authorization(account, collection, event.item_id)
             document = featured_collections.delete_authorization(account, authorization)

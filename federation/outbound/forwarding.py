@@ -23,8 +23,8 @@ def send_forwarded(events: Sequence[ForwardingDue]) -> None:
     activities are replaced.
     """
     activities = OutboundActivity.objects.filter(id__one_of=[event.activity_id for event in events]).in_bulk()
-    wanted = Status.objects.select_related("account").filter(id__one_of=[event.status_id for event in events])
-    posts = wanted.in_bulk()
+    statuses = Status.objects.select_related("account").filter(id__one_of=[event.status_id for event in events])
+    posts = statuses.in_bulk()
     for event in events:
         activity, status = activities.get(event.activity_id), posts.get(event.status_id)
         if activity is None or status is None:

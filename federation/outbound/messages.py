@@ -48,14 +48,14 @@ class DevicesElsewhere:
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
         """See `accounts.ports.RemoteDevices`."""
         end = time.monotonic() + LOOKUP_SECONDS
-        found = _kept([account.id for account in accounts])
+        found = _cached_devices([account.id for account in accounts])
         for account in accounts:
-            left = end - time.monotonic()
+            seconds_left = end - time.monotonic()
             if account.id in found or not account.devices_url:
                 continue
-            if left <= 0.2:
+            if seconds_left <= 0.2:
                 break
-            devices = _ask(account, left)
+            devices = _ask(account, seconds_left)
             if devices is not None:
                 found[account.id] = devices
         return found
@@ -95,7 +95,7 @@ def _ask(account: Account, seconds: float) -> list[RemoteDevice] | None:
     return devices
 
 
-def _kept(account_ids: Sequence[int]) -> dict[int, Sequence[RemoteDevice]]:
+def _cached_devices(account_ids: Sequence[int]) -> dict[int, Sequence[RemoteDevice]]:
     """Return the cached devices, by account."""
     values: Any = []
     if account_ids:

@@ -67,14 +67,14 @@ def send(activity: OutboundActivity, *, inboxes: Iterable[str], key: str, due_at
     """Store deliveries of an activity to these inboxes; `key` and `due_at` are as in `enqueue`. Return False if there are no
     remote inboxes.
     """
-    wanted = _elsewhere(inboxes)
-    if not wanted:
+    remote_inboxes = _elsewhere(inboxes)
+    if not remote_inboxes:
         return False
     keys_of(account=activity.account)
     Delivery.objects.bulk_create(
         (
             Delivery(activity=activity, inbox_url=inbox, host=host, key=key, due_at=due_at or activity.created_at)
-            for inbox, host in sorted(wanted.items())
+            for inbox, host in sorted(remote_inboxes.items())
         ),
         batch_size=1000,
     )
@@ -91,8 +91,8 @@ def _elsewhere(inboxes: Iterable[str]) -> dict[str, str]:
 
 def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
     """Return the due time of the last waiting delivery of this key to these inboxes; None when no delivery is waiting."""
-    waiting = Delivery.objects.filter(key=key, inbox_url__one_of=inboxes, dead_at=None)
-    moment: datetime | None = waiting.aggregate(last=Max("due_at"))["last"]
+    deliveries = Delivery.objects.filter(key=key, inbox_url__one_of=inboxes, dead_at=None)
+    moment: datetime | None = deliveries.aggregate(last=Max("due_at"))["last"]
     return moment
 
 
@@ -101,13 +101,13 @@ def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> i
 
     With `kind`, delete only those of activities of that type.
     """
-    waiting = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
+    deliveries = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     if kind is not None:
-        waiting = waiting.filter(activity__type=kind)
-    chosen = list(waiting.select_for_update(skip_locked=True, of=("self",)).values_list("id", "activity_id"))
-    Delivery.objects.filter(id__one_of=[number for number, _activity in chosen]).delete()
-    forget_delivered({activity_id for _number, activity_id in chosen})
-    return len(chosen)
+        deliveries = deliveries.filter(activity__type=kind)
+    locked_rows = list(deliveries.select_for_update(skip_locked=True, of=("self",)).values_list("id", "activity_id"))
+    Delivery.objects.filter(id__one_of=[number for number, _activity in locked_rows]).delete()
+    forget_delivered({activity_id for _number, activity_id in locked_rows})
+    return len(locked_rows)
 
 
 def forget_delivered(activity_ids: Iterable[int]) -> None:
@@ -127,17 +127,17 @@ def retry(*, by: Staff, ids: Iterable[int]) -> int:
     The back-off of their hosts ends. Writes the audit log and publishes DeliveriesDue.
     """
     rows = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
-    chosen = list(rows.values_list("id", "activity__type", "host"))
-    Delivery.objects.filter(id__one_of=[row_id for row_id, _type, _host in chosen]).update(
+    retried_rows = list(rows.values_list("id", "activity__type", "host"))
+    Delivery.objects.filter(id__one_of=[row_id for row_id, _type, _host in retried_rows]).update(
         attempts=0, due_at=Now(), dead_at=None, claim=None, claimed_until=None
     )
-    hosts = {host for _id, _type, host in chosen}
+    hosts = {host for _id, _type, host in retried_rows}
     Host.objects.filter(queue=Delivery.queue, name__one_of=hosts).update(failures=0, retry_at=Now())
-    targets = [(row_id, f"{kind} for {host}") for row_id, kind, host in chosen]
+    targets = [(row_id, f"{kind} for {host}") for row_id, kind, host in retried_rows]
     record_each(by=by, action="retry", target_type="Delivery", targets=targets)
-    if chosen:
+    if retried_rows:
         publish(DeliveriesDue())
-    return len(chosen)
+    return len(retried_rows)
 
 
 def retry_all(*, by: Staff, rows: QuerySet[Delivery]) -> int:
@@ -171,13 +171,13 @@ def drop(*, by: Staff, rows: QuerySet[Delivery]) -> int:
     dropped = 0
     for ids in _batches(rows):
         with transaction.atomic():
-            held = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
-            chosen = list(held.values_list("id", "activity_id", "activity__type", "host"))
-            Delivery.objects.filter(id__one_of=[row[0] for row in chosen]).delete()
-            forget_delivered({activity_id for _id, activity_id, _type, _host in chosen})
-            targets = [(row_id, f"{kind} for {host}") for row_id, _activity, kind, host in chosen]
+            locked = Delivery.objects.filter(idle(), id__one_of=ids).select_for_update(of=("self",)).order_by("id")
+            dropped_rows = list(locked.values_list("id", "activity_id", "activity__type", "host"))
+            Delivery.objects.filter(id__one_of=[row[0] for row in dropped_rows]).delete()
+            forget_delivered({activity_id for _id, activity_id, _type, _host in dropped_rows})
+            targets = [(row_id, f"{kind} for {host}") for row_id, _activity, kind, host in dropped_rows]
             record_each(by=by, action="discard", target_type="Delivery", targets=targets)
-        dropped += len(chosen)
+        dropped += len(dropped_rows)
     return dropped
 
 

@@ -48,8 +48,8 @@ def send_quote_requests(status_ids: Iterable[int]) -> None:
 
 def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
     """Send an Accept of each QuoteRequest whose quote is accepted now, and a Reject of each other QuoteRequest."""
-    wanted = [number for event in events for number in (event.account_id, event.actor_id)]
-    accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
+    account_ids = [number for event in events for number in (event.account_id, event.actor_id)]
+    accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
     accepted = {quote.id for quote in _quotes(id__one_of=[e.quote_id for e in events], state=QuoteState.ACCEPTED)}
     for event in events:
         account, actor = accounts.get(event.account_id), accounts.get(event.actor_id)

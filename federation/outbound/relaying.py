@@ -33,9 +33,9 @@ def add_relay(*, by: Staff, inbox_url: str) -> Relay:
         raise Invalid(_("The inbox of a relay is an address such as https://relay.example/inbox."))
     with transaction.atomic():
         lock(f"relay:{url}")
-        known = Relay.objects.filter(inbox_url=url).first()
-        if known is not None:
-            return known
+        existing = Relay.objects.filter(inbox_url=url).first()
+        if existing is not None:
+            return existing
         relay = Relay.objects.create(inbox_url=url, follow_uri=links.web_url(f"/{uuid4()}"))
         account = instance_actor()
         document = activities.follow(account, PUBLIC, relay.follow_uri)

@@ -63,8 +63,8 @@ def send_unknown_follows_ended(events: Sequence[UnknownFollowFound]) -> None:
     """Send an Undo of each Follow that only the other server knows; the id of the Follow is unknown here, so the Undo
     contains a new id.
     """
-    wanted = [number for event in events for number in (event.account_id, event.target_id)]
-    accounts = Account.objects.filter(id__one_of=wanted).in_bulk()
+    account_ids = [number for event in events for number in (event.account_id, event.target_id)]
+    accounts = Account.objects.filter(id__one_of=account_ids).in_bulk()
     for event in events:
         account, target = accounts.get(event.account_id), accounts.get(event.target_id)
         if account is None or target is None or _is_following(account, target):

@@ -167,9 +167,9 @@ def _successor_id(received: ReceivedActor, deadline: float, *, may_fetch: bool =
     """
     if received.moved_to is None:
         return None
-    known = Account.objects.filter(uri=received.uri, moved_to__uri=received.moved_to).first()
-    if known is not None:
-        return known.moved_to_id
+    predecessor = Account.objects.filter(uri=received.uri, moved_to__uri=received.moved_to).first()
+    if predecessor is not None:
+        return predecessor.moved_to_id
     try:
         return find_successor(received.uri, received.moved_to, deadline=deadline, may_fetch=may_fetch).id
     except (Rejected, Unavailable) as error:
@@ -201,9 +201,9 @@ def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) 
     pair = split_address(acct)
     if pair is None or pair[1] is None:
         raise Rejected(Reason.ACTOR_WITHOUT_ADDRESS)
-    known = Account.objects.filter(has_address(*pair), uri=received.uri).first()
-    if known is not None and not (again and is_stale(known)):
-        return webfinger.WebFingerResult(known.username, pair[1], received.uri)
+    confirmed_account = Account.objects.filter(has_address(*pair), uri=received.uri).first()
+    if confirmed_account is not None and not (again and is_stale(confirmed_account)):
+        return webfinger.WebFingerResult(confirmed_account.username, pair[1], received.uri)
     found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)
     if found.username.lower() != received.username.lower():
         raise Rejected(Reason.OTHER_NAME_THAN_ADDRESS)
@@ -255,8 +255,8 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
         raise Rejected(Reason.OTHER_PROFILE)
     pair = KeyPair.objects.filter(account=actor).first()
     if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
-        known = {pair.key_id: pair.public_key} | pair.further_keys
-        received = replace(received, keys=[ReceivedKey(*key) for key in known.items()])
+        known_keys = {pair.key_id: pair.public_key} | pair.further_keys
+        received = replace(received, keys=[ReceivedKey(*key) for key in known_keys.items()])
     received, found = _with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False)
     return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE), is_announced=True)
 

@@ -69,9 +69,9 @@ def find_or_fetch_collection(uri: str, owner: Account, *, deadline: float = DEAD
     """Return the owner's collection with this id, which is fetched if it is unknown here. Raises the errors of
     `fetch_document`.
     """
-    known = find_collection(uri, owner)
-    if known is not None:
-        return known
+    stored = find_collection(uri, owner)
+    if stored is not None:
+        return stored
     if not same_origin(uri, owner.uri):
         raise Rejected(Reason.COLLECTION_OF_OTHER_SERVER)
     return keep_document(fetch_document(uri, deadline=deadline), owner)
@@ -124,9 +124,9 @@ def read_collections(actor_uri: str) -> None:
             continue
     if following is None:
         # Collections that are not discoverable are never listed.
-        missing = Collection.objects.filter(account=owner, discoverable=True, created_at__lt=clock.now() - CACHED)
+        outdated = Collection.objects.filter(account=owner, discoverable=True, created_at__lt=clock.now() - CACHED)
         delete_rows(
-            missing.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False)
+            outdated.exclude(id__one_of=listed).exclude(items__account__domain=None, items__account__isnull=False)
         )
 
 
@@ -169,6 +169,6 @@ def _check_authorization(uri: str, collection_uri: str, member: Account) -> None
     if not same_origin(uri, member.uri):
         raise Rejected(Reason.AUTHORIZATION_ELSEWHERE)
     document = fetch_document(uri)
-    said = [uri_of(document.get(name)) for name in ("id", "interactingObject", "interactionTarget")]
-    if "FeatureAuthorization" not in kinds_of(document) or said != [uri, collection_uri, member.uri]:
+    named_ids = [uri_of(document.get(name)) for name in ("id", "interactingObject", "interactionTarget")]
+    if "FeatureAuthorization" not in kinds_of(document) or named_ids != [uri, collection_uri, member.uri]:
         raise Rejected(Reason.AUTHORIZATION_FOR_OTHER)

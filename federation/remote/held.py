@@ -41,34 +41,38 @@ def publish_approved(events: Sequence[HeldPostApproved]) -> None:
     A post that its author has deleted in the meantime, or whose author is suspended now, is dropped.
     """
     for event in events:
-        held = HeldPost.objects.select_related("account", "recipient", "status").filter(id=event.held_id).first()
-        if held is not None and held.document is not None and held.approved_at is not None:
-            _publish(held, held.document)
+        held_post = HeldPost.objects.select_related("account", "recipient", "status").filter(id=event.held_id).first()
+        if held_post is not None and held_post.document is not None and held_post.approved_at is not None:
+            _publish(held_post, held_post.document)
 
 
-def _publish(held: HeldPost, document: str) -> None:
+def _publish(held_post: HeldPost, document: str) -> None:
     note = read_note(orjson.loads(document))
     with transaction.atomic():
         # The lock makes a boost that arrives now wait until the post is stored.
-        HeldPost.objects.select_for_update().filter(id=held.id).first()
+        HeldPost.objects.select_for_update().filter(id=held_post.id).first()
         try:
             with transaction.atomic():
-                if held.status is not None:
-                    revise_note(held.status, note, held.recipient, reviewed=True, sent=True)
+                if held_post.status is not None:
+                    revise_note(held_post.status, note, held_post.recipient, reviewed=True, from_author=True)
                 else:
                     status = keep_note(
-                        note, held.account, publish_event=held.announced, recipient=held.recipient, reviewed=True
+                        note,
+                        held_post.account,
+                        publish_event=held_post.announced,
+                        recipient=held_post.recipient,
+                        reviewed=True,
                     )
                     if status is not None:
-                        _boost(held, status)
+                        _boost(held_post, status)
         except Rejected as reason:
-            logger.info("The approved post %s is dropped: %s", held.uri, reason)
-        HeldPost.objects.filter(id=held.id).delete()
+            logger.info("The approved post %s is dropped: %s", held_post.uri, reason)
+        HeldPost.objects.filter(id=held_post.id).delete()
 
 
-def _boost(held: HeldPost, status: Status) -> None:
+def _boost(held_post: HeldPost, status: Status) -> None:
     """Store the boosts that arrived while the post was held; boosts that are forbidden or whose id is taken are dropped."""
-    for boost in held.boosts.select_related("account").order_by("id"):
+    for boost in held_post.boosts.select_related("account").order_by("id"):
         if not list_statuses(boost.account_id).filter(id=status.id).exists() or boost.account.suspended:
             continue
         with suppress(Forbidden, IntegrityError, Rejected), transaction.atomic():

@@ -50,10 +50,10 @@ class RemoteAddresses:
         end = time.monotonic() + LOOKUP_SECONDS
         found: dict[tuple[str, str], Account] = {}
         for address in addresses:
-            left = end - time.monotonic()
-            if left <= 0.2:
+            seconds_left = end - time.monotonic()
+            if seconds_left <= 0.2:
                 break
-            account = find_remote(*address, deadline=left) if may_look_up(address[1]) else None
+            account = find_remote(*address, deadline=seconds_left) if may_look_up(address[1]) else None
             if account is not None:
                 found[address] = account
         return found
@@ -61,17 +61,17 @@ class RemoteAddresses:
     def seek(self, addresses: abc.Collection[Address], *, wanted_by: str) -> abc.Collection[Address]:
         """See `accounts.ports.RemoteAccounts`."""
         hosts = {f"{username}@{domain}": origin_of(f"https://{domain}") for username, domain in addresses if domain}
-        known = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
+        failed_at = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
         rows = (
             Lookup(address=name, host=host, wanted_by=wanted_by)
             for name, host in hosts.items()
-            if host and name not in known
+            if host and name not in failed_at
         )
         enqueue(*rows)
         return [
             (username, domain)
             for username, domain in addresses
-            if not hosts.get(name := f"{username}@{domain}") or known.get(name)
+            if not hosts.get(name := f"{username}@{domain}") or failed_at.get(name)
         ]
 
     def refresh(self, account: Account) -> Account:
@@ -125,13 +125,15 @@ class RemoteDocuments:
         if host is None:
             return None
         try:
-            return _known(url) or (_fetch(url, time.monotonic() + LOOKUP_SECONDS) if may_look_up(host) else None)
+            return _stored_object(url) or (
+                _fetch(url, time.monotonic() + LOOKUP_SECONDS) if may_look_up(host) else None
+            )
         except (Rejected, KernelError) as error:
             logger.info("Nothing to show behind %s: %s", url, error)
             return None
 
 
-def _known(uri: str) -> Found | None:
+def _stored_object(uri: str) -> Found | None:
     post = find_post_by_uri(uri)
     if post is not None:
         return None if post.is_deleted else post
@@ -142,32 +144,32 @@ def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
     """Fetch a document and the object that it describes. If `page` is True and the response is an HTML page, the document that
     the page links to is fetched instead.
     """
-    response = get(url, accept=_ACCEPT, signer=server_signer(), deadline=_left(end))
+    response = get(url, accept=_ACCEPT, signer=server_signer(), deadline=_seconds_left(end))
     if response.status != 200:
         return None
     if media_type(response.headers.get("Content-Type", ""))[0] == _HTML:
         link = _document_of(response.body[:_HEAD].decode("utf-8", "replace")) if page else None
         if link is None or origin_of(link) is None:
             return None
-        return _known(link) or _fetch(link, end, page=False)
+        return _stored_object(link) or _fetch(link, end, page=False)
     document = parse(response.body)
     uri, kinds = uri_of(document), kinds_of(document)
     if uri is None:
         return None
     # Only the object that its own server returns under its id is trusted: the functions below fetch it again.
-    known = _known(uri)
-    if known is not None:
-        return known
+    stored = _stored_object(uri)
+    if stored is not None:
+        return stored
     if any(kind in ACTORS for kind in kinds):
-        return fetch_actor(uri, deadline=_left(end))
+        return fetch_actor(uri, deadline=_seconds_left(end))
     if any(kind in NOTES for kind in kinds):
-        return find_or_fetch_post(uri, deadline=_left(end))
+        return find_or_fetch_post(uri, deadline=_seconds_left(end))
     if is_featured_collection(document):
-        return fetch_unknown_collection(document, deadline=_left(end))
+        return fetch_unknown_collection(document, deadline=_seconds_left(end))
     return None
 
 
-def _left(end: float) -> float:
+def _seconds_left(end: float) -> float:
     return max(end - time.monotonic(), 0.1)
 
 

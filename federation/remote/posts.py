@@ -56,11 +56,11 @@ def find_or_fetch_post(
     StatusPublished is published if `publish_event` is True and the post is younger than QUIET_AFTER. Raises Rejected, Missing,
     and Unavailable when a server could not be reached. Never call this function inside a transaction.
     """
-    known = find_post_by_uri(uri)
-    if known is not None:
-        if known.is_deleted:
+    stored = find_post_by_uri(uri)
+    if stored is not None:
+        if stored.is_deleted:
             raise Rejected(Reason.DELETED_NOTE)
-        return known
+        return stored
     if is_own(uri):
         raise Rejected(Reason.NO_SUCH_NOTE)
     note = _fetch_note(uri, deadline, signer)
@@ -117,8 +117,8 @@ def keep_note(
                 look_at_quote(status, remaining=ancestors - 1)
     if status is not None:
         return status
-    known = find_post_by_uri(note.uri)
-    return known if known is not None and not known.is_deleted else None
+    stored = find_post_by_uri(note.uri)
+    return stored if stored is not None and not stored.is_deleted else None
 
 
 def revise_note(
@@ -127,30 +127,30 @@ def revise_note(
     recipient: Account | None = None,
     *,
     reviewed: bool = False,
-    sent: bool = False,
+    from_author: bool = False,
 ) -> bool:
     """Store the current content of a remote post, and return whether the post was edited since it was stored.
 
-    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `sent` is True if the author has sent
-    the content, False if it was fetched.
+    `recipient` and `reviewed` are as in `keep_note`: an edit may be held for review too. `from_author` is True if the author
+    has sent the content, False if it was fetched.
     """
     new = compose_received(note, status.account, recipient)
     with transaction.atomic():
-        changed = revise_remote_status(
+        is_changed = revise_remote_status(
             status_id=status.id,
             new=new,
             edited_at=note.updated,
             document=None if reviewed else note.document,
             recipient=recipient,
-            sent=sent,
+            from_author=from_author,
         )
         uri = note.quote_authorization
         is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
         look_at_quote(status, remaining=ANCESTORS, again=is_new)
-        if changed:
+        if is_changed:
             _request_linked(new, note.uri)
             request_people(new.unknown_mentions, named_by=note.uri)
-    return changed
+    return is_changed
 
 
 def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None = None) -> Status | None:
@@ -182,9 +182,9 @@ def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> Non
     quote = Quote.objects.select_related("quoted_status").filter(status=status, state=QuoteState.PENDING).first()
     if quote is None or quote.quoted_uri is None or is_own(quote.quoted_uri):
         return
-    wanted = quote.quoted_uri if quote.quoted_status_id is None else quote.approval_uri
-    if wanted is not None:
-        request_quote(str(status.uri), wanted, remaining=remaining, again=again)
+    uri = quote.quoted_uri if quote.quoted_status_id is None else quote.approval_uri
+    if uri is not None:
+        request_quote(str(status.uri), uri, remaining=remaining, again=again)
 
 
 def _request_linked(new: Composed, named_by: str) -> None:
@@ -206,8 +206,8 @@ def compose_received(
         people.setdefault(recipient.id, recipient)
     people.pop(author.id, None)
     mentioned = _mentioned_ids(note, author, found)
-    named = {account.id for uri in mentioned if (account := found.get(uri)) is not None}
-    silent = people.keys() - named
+    mentioned_ids = {account.id for uri in mentioned if (account := found.get(uri)) is not None}
+    silent = people.keys() - mentioned_ids
     if any(people[number].local for number in silent):
         visibility = with_silent_readers(visibility)
     addressed = set(note.addressed)

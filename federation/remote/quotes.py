@@ -61,6 +61,8 @@ def _check_authorization(uri: str, quoting: Status, quoted: Status) -> None:
     if not same_origin(uri, author_uri):
         raise Rejected(Reason.QUOTE_AUTHORIZATION_ELSEWHERE)
     document = fetch_document(uri, signer=reader_signer(quoting))
-    said = [uri_of(document.get(name)) for name in ("id", "attributedTo", "interactingObject", "interactionTarget")]
-    if "QuoteAuthorization" not in kinds_of(document) or said != [uri, author_uri, quoting.uri, quoted.uri]:
+    named_ids = [
+        uri_of(document.get(name)) for name in ("id", "attributedTo", "interactingObject", "interactionTarget")
+    ]
+    if "QuoteAuthorization" not in kinds_of(document) or named_ids != [uri, author_uri, quoting.uri, quoted.uri]:
         raise Rejected(Reason.QUOTE_AUTHORIZATION_FOR_OTHER)

@@ -116,8 +116,8 @@ def own_collection_id(uri: str, owner: Account) -> int | None:
 
 def find_owner_of_collection(uri: str) -> Account | None:
     """Return the owner of the local collection with this id or page; None for any other address."""
-    named = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
-    number = parse_id(named[2]) if named is not None else None
+    match = _OWN_COLLECTION.fullmatch(urlsplit(uri).path) if is_own(uri) else None
+    number = parse_id(match[2]) if match is not None else None
     found = Collection.objects.select_related("account").filter(id=number, uri=None).first() if number else None
     return found.account if found is not None and own_collection_id(uri, found.account) == number else None
 
@@ -126,9 +126,9 @@ def find_accounts_by_uri(uris: Iterable[str]) -> dict[str, Account]:
     """Return the known accounts with these ids, and the local accounts with these pages, keyed by the given addresses. Takes
     one query, or two if there are pages.
     """
-    wanted = list(uris)
-    found = {account.uri: account for account in _ACCOUNTS.run(uris=wanted)}
-    names = {uri: name.lower() for uri in wanted if uri not in found and (name := own_username(uri)) is not None}
+    unique_uris = list(uris)
+    found = {account.uri: account for account in _ACCOUNTS.run(uris=unique_uris)}
+    names = {uri: name.lower() for uri in unique_uris if uri not in found and (name := own_username(uri)) is not None}
     if names:
         own = Account.objects.annotate(name=Lower("username")).filter(
             domain=None, name__one_of=sorted(set(names.values()))

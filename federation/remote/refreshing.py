@@ -105,8 +105,8 @@ def request_unseen() -> int:
     (contract, federation section 4).
     """
     followed = Follow.objects.filter(target=OuterRef("id"), account__domain=None)
-    asked = Fetch.objects.filter(kind=FetchKind.ACTOR, uri=OuterRef("uri"))
-    rows = list_known(unseen_for=UNSEEN_PERIOD).filter(Exists(followed), ~Exists(asked))
+    existing_fetches = Fetch.objects.filter(kind=FetchKind.ACTOR, uri=OuterRef("uri"))
+    rows = list_known(unseen_for=UNSEEN_PERIOD).filter(Exists(followed), ~Exists(existing_fetches))
     return request_actors(rows[:REQUESTED_AT_ONCE])
 
 

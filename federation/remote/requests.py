@@ -43,7 +43,7 @@ def request_posts(uris: Iterable[str], *, named_by: str, remaining: int) -> None
     """Request posts that may be unknown here, with up to `remaining` parent posts each; `named_by` is the id of the post
     that refers to them.
     """
-    enqueue(*_named(FetchKind.POST, uris, named_by, remaining=remaining))
+    enqueue(*_fetches_of(FetchKind.POST, uris, named_by, remaining=remaining))
 
 
 def request_people(uris: Sequence[str], *, named_by: str) -> None:
@@ -51,9 +51,9 @@ def request_people(uris: Sequence[str], *, named_by: str) -> None:
     limit of the post's server.
     """
     server, rows = origin_of(named_by) or "", []
-    for row in _named(FetchKind.PERSON, uris[:PEOPLE_OF_POST], named_by):
-        counted = count(MENTIONED, subject=server)
-        if counted is not None and counted.exceeded:
+    for row in _fetches_of(FetchKind.PERSON, uris[:PEOPLE_OF_POST], named_by):
+        count_of_server = count(MENTIONED, subject=server)
+        if count_of_server is not None and count_of_server.exceeded:
             break
         rows.append(row)
     enqueue(*rows)
@@ -61,7 +61,7 @@ def request_people(uris: Sequence[str], *, named_by: str) -> None:
 
 def request_collections(uris: Iterable[str], *, named_by: str) -> None:
     """Request the unknown collections of accounts that the post `named_by` links to."""
-    enqueue(*_named(FetchKind.COLLECTION, uris, named_by))
+    enqueue(*_fetches_of(FetchKind.COLLECTION, uris, named_by))
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
@@ -106,12 +106,12 @@ def request_profile(account: Account) -> None:
     """Request the pinned posts, hashtags, counts and collections of a remote account."""
     host = origin_of(account.uri) or ""
     collections = (account.featured_tags_url, account.followers_url, account.following_url, account.outbox_url)
-    wanted = {
+    addresses = {
         FetchKind.PINS: account.featured_url,
         FetchKind.PROFILE: any(collections),
         FetchKind.COLLECTIONS: account.featured_collections_url,
     }
-    enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in wanted.items() if host and there))
+    enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in addresses.items() if host and there))
 
 
 def request_network(account: Account) -> None:
@@ -138,20 +138,20 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
     this server fetch other accounts.
     """
     seen_long_ago = Q(checked_at=None) | Q(checked_at__lt=clock.now() - CONSENT_PERIOD)
-    waiting = CollectionItem.objects.filter(
+    pending_items = CollectionItem.objects.filter(
         Q(state=ItemState.PENDING) | Q(seen_long_ago, state=ItemState.ACCEPTED, account__domain__isnull=False),
         collection=collection,
         uri__isnull=False,
         approval_uri__isnull=False,
     )
     if not may_ask:
-        waiting = waiting.filter(account__isnull=False)
-    places = {str(item.uri): origin_of(item.object_uri) for item in waiting}
-    known = Fetch.objects.filter(kind=FetchKind.FEATURED, uri__one_of=places).values_list("uri", flat=True)
-    for uri in known:
+        pending_items = pending_items.filter(account__isnull=False)
+    places = {str(item.uri): origin_of(item.object_uri) for item in pending_items}
+    known_uris = Fetch.objects.filter(kind=FetchKind.FEATURED, uri__one_of=places).values_list("uri", flat=True)
+    for uri in known_uris:
         del places[uri]
-    counted = count(FEATURED, subject=origin_of(str(collection.uri)) or "") if places else None
-    if counted is not None and counted.exceeded:
+    fetch_count = count(FEATURED, subject=origin_of(str(collection.uri)) or "") if places else None
+    if fetch_count is not None and fetch_count.exceeded:
         return
     named_by = str(collection.uri)
     rows = (
@@ -172,12 +172,12 @@ def request_first_posts(events: Sequence[AccountFollowed]) -> None:
     )
     for follow in follows:
         account, host = follow.target, origin_of(follow.target.uri) or ""
-        wanted = {
+        addresses = {
             FetchKind.OUTBOX: account.outbox_url,
             FetchKind.COLLECTIONS: account.featured_collections_url,
             FetchKind.PINS: account.featured_url,
         }
-        enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in wanted.items() if host and there))
+        enqueue(*(Fetch(kind=kind, uri=account.uri, host=host) for kind, there in addresses.items() if host and there))
 
 
 def request_for(activity: InboundActivity, host: str) -> None:
@@ -197,11 +197,11 @@ def may_look_up(host: str) -> bool:
     """Count a request to a server for whose response a user waits; return False when the server was asked too often lately
     (security row 71).
     """
-    counted = count(LOOK_UPS, subject=host)
-    return counted is None or not counted.exceeded
+    look_ups = count(LOOK_UPS, subject=host)
+    return look_ups is None or not look_ups.exceeded
 
 
-def _named(kind: FetchKind, uris: Iterable[str], named_by: str, **values: Any) -> list[Fetch]:
+def _fetches_of(kind: FetchKind, uris: Iterable[str], named_by: str, **values: Any) -> list[Fetch]:
     """Return a `Fetch` of this kind for each of these ids that has a host."""
     hosts = {uri: origin_of(uri) for uri in uris}
     return [

@@ -71,7 +71,7 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
     """
     if failing:
         failed = load_names(list_troubled().values_list("name", flat=True))
-        troubled = {name for known in failed.values() for name in known}
+        troubled = {name for server_names in failed.values() for name in server_names}
         names = sorted(troubled if names is None else troubled.intersection(names))
     values: dict[str, Any] = {"names": names, "limit": limit, "unavailable": UNAVAILABLE_AFTER}
     with connection.cursor() as cursor:

@@ -17,5 +17,5 @@ def sharers_of(status: Status) -> set[int]:
     quoters = Quote.objects.filter(quoted_status=status, status__local=True).values_list(
         "status__account_id", flat=True
     )
-    answered = Status.objects.filter(id=status.in_reply_to_id or 0, local=True)
-    return {*boosters, *quoters, *(parent.account_id for parent in answered if parent.is_for_anybody)}
+    answered_posts = Status.objects.filter(id=status.in_reply_to_id or 0, local=True)
+    return {*boosters, *quoters, *(parent.account_id for parent in answered_posts if parent.is_for_anybody)}

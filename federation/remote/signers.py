@@ -78,8 +78,8 @@ def verify(message: Message) -> Signed:
     _check_host(message)
     signature = parse(message)
     key_id = signature.key_id
-    known = _known_key(key_id)
-    if known is None:
+    stored_key = _known_key(key_id)
+    if stored_key is None:
         try:
             key = _fetch_key(key_id, message)
         except pauses.Pause as pause:
@@ -89,20 +89,20 @@ def verify(message: Message) -> Signed:
         _check(signature, message, key.pem)
         return Signed(key.account, _fingerprint(key, signature))
     try:
-        _check(signature, message, known.pem)
+        _check(signature, message, stored_key.pem)
     except WrongKey as error:
-        if pauses.had_wrong_key(known.account.uri) and not may_refresh(known.account):
+        if pauses.had_wrong_key(stored_key.account.uri) and not may_refresh(stored_key.account):
             raise
         try:
-            fresh = _fetch_key(known.id, message)
+            fresh = _fetch_key(stored_key.id, message)
             _check(signature, message, fresh.pem)
         except pauses.Pause:
             raise error from None
         except WrongKey:
-            pauses.note_wrong_key(known.account.uri)
+            pauses.note_wrong_key(stored_key.account.uri)
             raise
         return Signed(fresh.account, _fingerprint(fresh, signature))
-    return Signed(known.account, _fingerprint(known, signature))
+    return Signed(stored_key.account, _fingerprint(stored_key, signature))
 
 
 def _check_host(message: Message) -> None:
@@ -180,9 +180,13 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
             if has_waited:
                 # While this request waited, another one may have fetched the same key, or found that the server is unreachable.
                 pauses.check(key_id, source)
-                known = _known_key(key_id)
-                if known is not None and known.account.fetched_at is not None and known.account.fetched_at >= began_at:
-                    return known
+                stored_key = _known_key(key_id)
+                if (
+                    stored_key is not None
+                    and stored_key.account.fetched_at is not None
+                    and stored_key.account.fetched_at >= began_at
+                ):
+                    return stored_key
             if address is None:
                 account = fetch_owner(key_id, deadline=DEADLINE)
             else:

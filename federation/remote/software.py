@@ -69,11 +69,11 @@ def read_software(address: str) -> None:
     url = next((web_uri(links[schema].get("href")) for schema in _SCHEMAS if schema in links), None)
     if url is None or not same_origin(url, place):
         raise Rejected(Reason.NO_SOFTWARE_DOCUMENT)
-    said = _document(url).get("software")
-    name = _word(said, "name", WORD_LIMIT).lower()[:WORD_LIMIT]
+    software = _document(url).get("software")
+    name = _word(software, "name", WORD_LIMIT).lower()[:WORD_LIMIT]
     if not name:
         raise Rejected(Reason.NO_SOFTWARE_NAME)
-    keep_software(name=domain, software=name, version=_word(said, "version", NAME_LIMIT))
+    keep_software(name=domain, software=name, version=_word(software, "version", NAME_LIMIT))
 
 
 def _document(url: str) -> dict[str, Any]:
@@ -86,5 +86,5 @@ def _document(url: str) -> dict[str, Any]:
     return parse(response.body)
 
 
-def _word(said: Any, name: str, limit: int) -> str:
-    return one_line(text_of(said.get(name), limit)) if isinstance(said, dict) else ""
+def _word(document: Any, name: str, limit: int) -> str:
+    return one_line(text_of(document.get(name), limit)) if isinstance(document, dict) else ""

@@ -190,12 +190,12 @@ def signed_headers(
     own = {"host": parts.netloc.rpartition("@")[2], "date": format_datetime(now.astimezone(UTC), usegmt=True)}
     if body is not None:
         own["digest"] = f"SHA-256={sha256_base64(body)}"
-    sent = own | {name.lower(): value for name, value in headers.items()} | own
-    covered = (*(name for name in sent if name not in _UNSIGNED), "(request-target)")
+    sent_headers = own | {name.lower(): value for name, value in headers.items()} | own
+    covered = (*(name for name in sent_headers if name not in _UNSIGNED), "(request-target)")
     draft = CavageSignature(key_id, covered, "")
-    text = _text(draft, Message(method, target, sent, body or b""), target)
-    sent["signature"] = (
+    text = _text(draft, Message(method, target, sent_headers, body or b""), target)
+    sent_headers["signature"] = (
         f'keyId="{key_id}",algorithm="rsa-sha256",headers="{" ".join(covered)}",'
         f'signature="{keys.sign(private_key_pem, text)}"'
     )
-    return sent
+    return sent_headers

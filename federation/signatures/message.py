@@ -75,10 +75,10 @@ def sha256_base64(body: bytes) -> str:
     return base64.b64encode(hashlib.sha256(body).digest()).decode()
 
 
-def check_digest(written: str, body: bytes) -> None:
-    """Raise BadSignature unless `written`, the base64 SHA-256 in a header, is the digest of the body."""
+def check_digest(header_value: str, body: bytes) -> None:
+    """Raise BadSignature unless `header_value`, the base64 SHA-256 in a header, is the digest of the body."""
     try:
-        digest = base64.b64decode(written, validate=True)
+        digest = base64.b64decode(header_value, validate=True)
     except (binascii.Error, ValueError):
         raise BadSignature(Reason.DIGEST_UNREADABLE) from None
     if not hmac.compare_digest(digest, hashlib.sha256(body).digest()):

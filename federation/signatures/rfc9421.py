@@ -73,7 +73,7 @@ def parse(message: Message) -> MessageSignature:
         signature = base64.b64encode(bytes(raw[label][0])).decode()
         names = frozenset(str(name) for name, item_parameters in components if not item_parameters)
         created, expires = parameters["created"], parameters.get("expires")
-        made = datetime.fromtimestamp(created, UTC)
+        created_at = datetime.fromtimestamp(created, UTC)
         until = datetime.fromtimestamp(expires, UTC) if expires is not None else None
         key_id = parameters["keyid"]
     except Exception:
@@ -83,7 +83,7 @@ def parse(message: Message) -> MessageSignature:
         raise BadSignature(Reason.NO_KEY_ID_PARAMETER)
     if parameters.get("alg", _ALGORITHM) != _ALGORITHM:
         raise BadSignature(Reason.OTHER_ALGORITHM_9421)
-    return MessageSignature(key_id, signature, names, made, until)
+    return MessageSignature(key_id, signature, names, created_at, until)
 
 
 def verify(signature: MessageSignature, message: Message, base_url: str, public_key_pem: str, now: datetime) -> None:
@@ -116,9 +116,9 @@ def verify(signature: MessageSignature, message: Message, base_url: str, public_
 def _sha256_of(header: str) -> str:
     try:
         digests: Any = http_sf.parse(header.encode(), tltype="dictionary")
-        known = {name: bytes(value[0]) for name, value in digests.items() if name == "sha-256"}
+        sha256_values = {name: bytes(value[0]) for name, value in digests.items() if name == "sha-256"}
     except Exception:
         raise MalformedDigest(Reason.CONTENT_DIGEST_UNREADABLE) from None
-    if not known:
+    if not sha256_values:
         raise BadSignature(Reason.NO_SHA256_CONTENT)
-    return base64.b64encode(known["sha-256"]).decode()
+    return base64.b64encode(sha256_values["sha-256"]).decode()

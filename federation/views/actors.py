@@ -22,7 +22,15 @@ from federation.documents.synchronization import synchronization_uri
 from federation.inbound.quotas import host_of
 from federation.reasons import Reason
 from federation.signatures.message import BadSignature
-from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, refusal, wanted
+from federation.views.negotiation import (
+    Representation,
+    document,
+    not_acceptable,
+    preferred_representation,
+    reads,
+    redirect,
+    refusal,
+)
 from federation.views.reading import find_local_account, require_signature, signer_of
 from social.kernel import links
 from social.kernel.ids import parse_id
@@ -38,11 +46,11 @@ POSTS_PER_PAGE = 20
 @reads
 def actor(request: HttpRequest, username: str) -> HttpResponse:
     """`/users/:username`: the document, or a redirect to the page."""
-    form = wanted(request)
+    form = preferred_representation(request)
     if form is None:
         return not_acceptable()
     account = find_local_account(username, served_while_suspended=True)
-    if form is Wanted.PAGE:
+    if form is Representation.PAGE:
         return redirect(links.profile_url(account.username))
     return actor_response(request, account)
 

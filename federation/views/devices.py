@@ -50,10 +50,10 @@ def claim(request: HttpRequest, username: str) -> HttpResponse:
     account = find_local_account(username)
     _refuse_replay(signed.fingerprint)
     refuse_exceeded([count(CLAIMS_OF_HOST, subject=f"{host_of(signed.account.uri)} {account.id}")])
-    taken = claim_keys(account_id=signed.account.id, wanted=[(account.id, request.GET.get("id", ""))])
-    if not taken:
+    claimed_keys = claim_keys(account_id=signed.account.id, wanted=[(account.id, request.GET.get("id", ""))])
+    if not claimed_keys:
         raise NotFound
-    _device, key = taken[0]
+    _device, key = claimed_keys[0]
     return document(one_time_key(OneTimeKeyDraft(key.key_id, key.key, key.signature)), private=True)
 
 

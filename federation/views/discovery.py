@@ -74,7 +74,7 @@ def _find(resource: str) -> tuple[Account | None, bool]:
         if resource == instance_actor_uri() or (is_own(resource) and parts.path in ("", "/", "/about/more")):
             return instance_actor(), True
         username = own_username(resource)
-        return _shown(username) if username is not None else None, False
+        return _find_public_account(username) if username is not None else None, False
     address = resource
     if resource[:5].lower() == "acct:":
         address = resource[5:]
@@ -89,10 +89,10 @@ def _find(resource: str) -> tuple[Account | None, bool]:
         return None, False
     if links.is_own_domain(pair[0]) or pair[0].lower() == instance_username():
         return instance_actor(), True
-    return _shown(pair[0]), False
+    return _find_public_account(pair[0]), False
 
 
-def _shown(username: str) -> Account | None:
+def _find_public_account(username: str) -> Account | None:
     found = list_accounts().filter(has_address(username, None), user__isnull=False).first()
     if found is None and is_retired(username):
         raise Gone
@@ -119,12 +119,12 @@ def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
     """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
     texts, figures = load_site_texts(), load_figures()
     # As in the client API, the numbers of active users are not public with limited federation (contract, entities).
-    shown = not settings.LIMITED_FEDERATION
+    is_public = not settings.LIMITED_FEDERATION
     document = discovery.nodeinfo(
         version,
         users=figures.users,
-        active_month=figures.active_month if shown else 0,
-        active_half_year=count_active(clock.now() - _HALF_YEAR) if shown else 0,
+        active_month=figures.active_month if is_public else 0,
+        active_half_year=count_active(clock.now() - _HALF_YEAR) if is_public else 0,
         posts=figures.statuses,
         title=texts["site_title"],
         description=texts["site_short_description"],

@@ -20,7 +20,14 @@ from federation.documents.featured_collections import (
     load_items,
 )
 from federation.documents.featured_collections import authorization as authorization_document
-from federation.views.negotiation import Wanted, document, not_acceptable, reads, redirect, wanted
+from federation.views.negotiation import (
+    Representation,
+    document,
+    not_acceptable,
+    preferred_representation,
+    reads,
+    redirect,
+)
 from federation.views.reading import find_local_account, signer_of
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
@@ -40,12 +47,12 @@ def featured_collections(request: HttpRequest, username: str) -> HttpResponse:
         return document(collections.collection(uri, total, first=first, ordered=False), private=signer is not None)
     number = max(1, min(number, 10_000))
     begin = (number - 1) * COLLECTIONS_PER_PAGE
-    shown = list(found[begin : begin + COLLECTIONS_PER_PAGE])
-    items = load_items(one.id for one in shown)
+    collections_shown = list(found[begin : begin + COLLECTIONS_PER_PAGE])
+    items = load_items(one.id for one in collections_shown)
     page = collections.page(
         f"{uri}?page={number}",
         uri,
-        [featured_collection(one, items[one.id]) for one in shown],
+        [featured_collection(one, items[one.id]) for one in collections_shown],
         total=total,
         next_uri=f"{uri}?page={number + 1}" if begin + COLLECTIONS_PER_PAGE < total else None,
         prev_uri=f"{uri}?page={number - 1}" if number > 1 else None,
@@ -58,10 +65,10 @@ def featured_collections(request: HttpRequest, username: str) -> HttpResponse:
 @reads
 def collection(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/collections/:id`: the document, or a redirect to the page."""
-    form = wanted(request)
+    form = preferred_representation(request)
     if form is None:
         return not_acceptable()
-    if form is Wanted.PAGE:
+    if form is Representation.PAGE:
         signer_of(request)
         return redirect(_find_own(id, username).page_url)
     return collection_response(request, id, username)
@@ -90,7 +97,7 @@ def _find_own(id: str, username: str | None) -> Collection:
 def collection_item(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/collection_items/:id`: the document of an item, for which there is no page."""
     signer, account = signer_of(request), find_local_account(username)
-    if wanted(request) is not Wanted.DOCUMENT:
+    if preferred_representation(request) is not Representation.DOCUMENT:
         return not_acceptable()
     items = CollectionItem.objects.filter(is_present("account"), collection__account=account, state=ItemState.ACCEPTED)
     item = require_found(items.filter(id=parse_id(id) or 0).select_related("account").first())
@@ -105,7 +112,7 @@ def authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
     withdrawn.
     """
     signer, account = signer_of(request), find_local_account(username)
-    if wanted(request) is not Wanted.DOCUMENT:
+    if preferred_representation(request) is not Representation.DOCUMENT:
         return not_acceptable()
     items = CollectionItem.objects.filter(is_present("collection__account"), account=account, state=ItemState.ACCEPTED)
     item = require_found(items.filter(id=parse_id(id) or 0).select_related("collection__account").first())

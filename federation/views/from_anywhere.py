@@ -76,8 +76,8 @@ def follow(request: HttpRequest, username: str) -> HttpResponse:
 def interact(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/@:username/:id/interact`: the page to act on a public or unlisted post from another server. Raises NotFound."""
     post = find_embeddable(username, id)
-    shown = require_found(next(iter(load_shown([post.id])), None))
-    return _ask(request, _Aim(post.object_uri, shown["author"], shown))
+    shown_post = require_found(next(iter(load_shown([post.id])), None))
+    return _ask(request, _Aim(post.object_uri, shown_post["author"], shown_post))
 
 
 def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:

@@ -24,23 +24,23 @@ _DOCUMENTS = frozenset({"application/activity+json", "application/ld+json", "app
 _PAGES = frozenset({"text/html", "application/xhtml+xml", "text/*", "*/*"})
 
 
-class Wanted(StrEnum):
+class Representation(StrEnum):
     """Representation that a client prefers."""
 
     DOCUMENT = "document"
     PAGE = "page"
 
 
-def wanted(request: HttpRequest) -> Wanted | None:
+def preferred_representation(request: HttpRequest) -> Representation | None:
     """Return the representation that the client prefers; None when it accepts neither (406)."""
     header = request.headers.get("Accept", "").strip()
     if not header:
-        return Wanted.PAGE
+        return Representation.PAGE
     for kind in _by_preference(header):
         if kind in _DOCUMENTS:
-            return Wanted.DOCUMENT
+            return Representation.DOCUMENT
         if kind in _PAGES:
-            return Wanted.PAGE
+            return Representation.PAGE
     return None
 
 

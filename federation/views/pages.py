@@ -19,7 +19,14 @@ from federation.documents.context import with_context
 from federation.documents.discovery import WEBFINGER_PATH
 from federation.views.actors import actor_response
 from federation.views.featured_collections import collection_response
-from federation.views.negotiation import Wanted, alternate, document, not_acceptable, reads, wanted
+from federation.views.negotiation import (
+    Representation,
+    alternate,
+    document,
+    not_acceptable,
+    preferred_representation,
+    reads,
+)
 from federation.views.posts import post_response
 from federation.views.profiles import may_be_indexed, open_in_app, profile_page
 from federation.views.reading import find_local_account, require_signature
@@ -28,7 +35,7 @@ from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
 from social.pages.frame import allow_caching, show
 from social.pages.views import page
-from statuses.pages.posts import load_shown, sharing_of, shown, summary_of
+from statuses.pages.posts import load_shown, posts_for_templates, sharing_of, summary_of
 from statuses.queries.statuses import find_post
 from statuses.queries.threads import load_context
 from timelines.pages.public import tag as tag_page
@@ -60,10 +67,10 @@ def _negotiated(
     as_page: Callable[..., HttpResponseBase],
     **names: str,
 ) -> HttpResponseBase:
-    form = wanted(request)
+    form = preferred_representation(request)
     if form is None:
         return not_acceptable()
-    if form is Wanted.DOCUMENT:
+    if form is Representation.DOCUMENT:
         return as_document(request, **names)
     response = as_page(request, **names)
     patch_vary_headers(response, ("Accept", "Origin"))
@@ -116,7 +123,7 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
         raise NotFound
     after = parse_id(request.GET.get("after", ""))
     thread = load_context(row, None, after=after)
-    posts = {int(each["id"]): each for each in [*shown(thread.page), *load_shown([row.id])]}
+    posts = {int(each["id"]): each for each in [*posts_for_templates(thread.page), *load_shown([row.id])]}
     current = require_found(posts.get(row.id))
     author = account if row.account_id == account.id else find_local_account(row.username)
     first = posts.get(thread.ancestors[0].id) if thread.ancestors else None

@@ -7,7 +7,15 @@ from django.http import HttpRequest, HttpResponse
 from federation.documents import activities, collections
 from federation.documents.context import with_context
 from federation.documents.notes import context_uri, load_notes, note_document, note_terms
-from federation.views.negotiation import Wanted, alternate, document, not_acceptable, reads, redirect, wanted
+from federation.views.negotiation import (
+    Representation,
+    alternate,
+    document,
+    not_acceptable,
+    preferred_representation,
+    reads,
+    redirect,
+)
 from federation.views.reading import find_deleted, find_local_account, find_shown_post, signer_of
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
@@ -24,10 +32,10 @@ CONVERSATION_PER_PAGE = 60
 @reads
 def post(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """`/users/:username/statuses/:id`: the document, or a redirect to the page."""
-    form = wanted(request)
+    form = preferred_representation(request)
     if form is None:
         return not_acceptable()
-    if form is Wanted.PAGE:
+    if form is Representation.PAGE:
         return redirect(links.status_url(username, int(parse_id(id) or 0)))
     return post_response(request, username, id)
 

@@ -18,7 +18,7 @@ from accounts.models import Account
 from accounts.pages.person import load_entities, shown_author, shown_person
 from accounts.queries.networks import list_followers, list_following
 from accounts.serializers.account import picture_urls
-from federation.views.negotiation import Wanted, not_acceptable, wanted
+from federation.views.negotiation import Representation, not_acceptable, preferred_representation
 from federation.views.reading import find_local_account
 from social.kernel import links
 from social.kernel.errors import NotFound
@@ -52,10 +52,10 @@ _NETWORKS: Final = {
 
 def tab(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     """`/@:username/with_replies`, `/media`, `/followers` and `/following`, which have no documents."""
-    if wanted(request) is not Wanted.PAGE:
+    if preferred_representation(request) is not Representation.PAGE:
         return not_acceptable()
-    shown = _network if name in _NETWORKS else _files if name == "media" else _posts
-    return shown(request, username, name)
+    view = _network if name in _NETWORKS else _files if name == "media" else _posts
+    return view(request, username, name)
 
 
 @page
@@ -93,10 +93,10 @@ def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     if not account.show_media:
         raise NotFound
     before = parse_id(request.GET.get("max_id", ""))
-    chosen = AccountStatusesFilter(
+    post_filter = AccountStatusesFilter(
         only_media=True, exclude_reblogs=True, exclude_replies=not account.show_media_replies
     )
-    posts = newest_shown(account.id, chosen, max_id=before, limit=FILES_PER_PAGE + 1)
+    posts = newest_shown(account.id, post_filter, max_id=before, limit=FILES_PER_PAGE + 1)
     context = {
         "with_pictures": [post for post in posts[:FILES_PER_PAGE] if post["pictures"]],
         "posts": [post for post in posts[:FILES_PER_PAGE] if not post["pictures"]],
@@ -181,8 +181,8 @@ def open_in_app(path: str) -> dict[str, str]:
 
 def may_be_indexed(entity: Mapping[str, Any]) -> bool:
     """Tell whether search engines may index the pages of a local account, both its profile and its posts."""
-    wanted = entity["indexable"] and entity["discoverable"] is not False
-    return bool(wanted and not entity.get("noindex") and not entity.get("limited"))
+    allows_indexing = entity["indexable"] and entity["discoverable"] is not False
+    return bool(allows_indexing and not entity.get("noindex") and not entity.get("limited"))
 
 
 def sharing_of_person(account: Account) -> Sharing:

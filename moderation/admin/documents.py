@@ -319,7 +319,7 @@ class TermsForm(RowForm):
         sent: dict[str, Any] = super().clean() or {}
         if "text" in sent:
             today = clock.now().astimezone(UTC).date()
-            for error in terms_errors(self.draft, publish=False, today=today, taken=False):
+            for error in terms_errors(self.draft, publish=False, today=today, is_date_taken=False):
                 self.add_error(error.field, error.message)
         return sent
 

@@ -43,7 +43,7 @@ from social.api.staff_columns import may_open
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
 from social.kernel.ids import parse_id
-from statuses.pages.posts import shown
+from statuses.pages.posts import posts_for_templates
 from statuses.policies.visibility import OPEN_VISIBILITIES
 
 CATEGORIES: Final = {
@@ -352,7 +352,7 @@ def _recent(by: Staff) -> list[Decision]:
 
 def _threads(found: Case) -> list[dict[str, Any]]:
     """Return the reported posts as pages show them, each with its ancestors (`above`) and its replies (`below`)."""
-    entities = {int(entity["id"]): entity for entity in shown(found.page)}
+    entities = {int(entity["id"]): entity for entity in posts_for_templates(found.page)}
     visibility = {post.id: post.visibility for post in found.page.rows}
     return [
         entities[number]

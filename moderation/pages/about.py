@@ -67,10 +67,10 @@ def terms(request: HttpRequest) -> HttpResponse:
 def terms_of_day(request: HttpRequest, day: str) -> HttpResponse:
     """`/terms-of-service/:date`: the version that applies from this date on. Raises NotFound."""
     try:
-        wanted = date.fromisoformat(day)
+        effective_date = date.fromisoformat(day)
     except ValueError:
         raise NotFound from None
-    return _terms(request, wanted)
+    return _terms(request, effective_date)
 
 
 def _terms(request: HttpRequest, day: date | None) -> HttpResponse:

@@ -62,9 +62,9 @@ class TermsDraft:
     effective_date: date | None = None
 
 
-def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) -> list[FieldError]:
+def terms_errors(draft: TermsDraft, *, publish: bool, today: date, is_date_taken: bool) -> list[FieldError]:
     """Return the errors of a version of the terms. With `publish`, its effective date is required and must not be before
-    `today`; `taken` says whether another version has the same date.
+    `today`; `is_date_taken` says whether another version has the same date.
     """
     errors = []
     if not draft.text.strip():
@@ -76,7 +76,7 @@ def terms_errors(draft: TermsDraft, *, publish: bool, today: date, taken: bool) 
         errors.append(FieldError("effective_date", "ERR_BLANK", _("can't be blank")))
     elif publish and draft.effective_date is not None and draft.effective_date < today:
         errors.append(FieldError("effective_date", "ERR_INVALID", _("must not be in the past")))
-    if taken:
+    if is_date_taken:
         errors.append(FieldError("effective_date", "ERR_TAKEN", _("has already been taken")))
     return errors
 
@@ -161,9 +161,9 @@ def is_for(audience: str, *, signed_in: bool) -> bool:
 
 def obfuscated(domain: str) -> str:
     """Return a domain with its middle hidden, so that only people who know it recognise it."""
-    kept = max(1, len(domain) // 4)
+    kept_length = max(1, len(domain) // 4)
     return "".join(
-        letter if letter == "." or index < kept or index >= len(domain) - kept else "*"
+        letter if letter == "." or index < kept_length or index >= len(domain) - kept_length else "*"
         for index, letter in enumerate(domain)
     )
 

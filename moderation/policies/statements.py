@@ -80,44 +80,48 @@ def state(
     )
 
 
-def read_statement(kept: Mapping[str, Any], posts: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
+def read_statement(statement: Mapping[str, Any], posts: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
     """Return the headings of a stored statement with their lines, in the viewer's language; nothing for an empty statement.
 
     `posts` are the texts of the posts concerned, if they are to be included.
     """
-    if not kept:
+    if not statement:
         return []
-    action = StrikeAction(kept["action"])
+    action = StrikeAction(statement["action"])
     lasting = action not in (StrikeAction.NONE, StrikeAction.DELETE_STATUSES)
     decision = [str(_EFFECTS[action])]
     if lasting:
         decision.append(_("This holds until it is taken back, for this server and for what it sends to others."))
-    said = [
+    sections = [
         (_("What was done"), decision),
         (_("Which posts"), [words or _("(without words)") for words in posts]),
-        (_("Why"), _grounds(kept)),
-        (_("How it was found"), [str(_SOURCES[kept["source"]])]),
+        (_("Why"), _grounds(statement)),
+        (_("How it was found"), [str(_SOURCES[statement["source"]])]),
         (
             _("Who decided"),
-            [_("No person has decided: a rule acts by itself.") if kept["automated"] else _("A person has decided.")],
+            [
+                _("No person has decided: a rule acts by itself.")
+                if statement["automated"]
+                else _("A person has decided.")
+            ],
         ),
         (
             _("What you can do"),
             [
                 _("You can appeal until %(day)s: somebody of the staff will read it.")
-                % {"day": date_format(datetime.fromisoformat(kept["appeal_until"]), "DATE_FORMAT")},
+                % {"day": date_format(datetime.fromisoformat(statement["appeal_until"]), "DATE_FORMAT")},
                 _("You can also turn to a certified body for the settlement of disputes, or to a court."),
             ],
         ),
     ]
-    return [(heading, lines) for heading, lines in said if lines]
+    return [(heading, lines) for heading, lines in sections if lines]
 
 
-def _grounds(kept: Mapping[str, Any]) -> list[str]:
-    if kept["house_rules"]:
-        return [_("Rule of this server: %(rule)s") % {"rule": rule} for rule in kept["house_rules"]]
-    if kept["category"] == ReportCategory.LEGAL:
+def _grounds(statement: Mapping[str, Any]) -> list[str]:
+    if statement["house_rules"]:
+        return [_("Rule of this server: %(rule)s") % {"rule": rule} for rule in statement["house_rules"]]
+    if statement["category"] == ReportCategory.LEGAL:
         return [_("It is thought to be against the law.")]
-    if kept["category"] == ReportCategory.SPAM:
+    if statement["category"] == ReportCategory.SPAM:
         return [_("It is thought to be spam, which this server does not allow.")]
     return [_("It is thought to be against the rules of this server.")]

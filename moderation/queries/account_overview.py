@@ -16,7 +16,7 @@ from statuses.models import Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.statuses import Excerpt, list_excerpts
 
-SHOWN: Final = 20
+LISTED_LIMIT: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +45,27 @@ def load_account_overview(account: Account) -> AccountOverview:
     public = Status.objects.filter(
         account_id=account.pk, visibility__in=OPEN_VISIBILITIES, deleted_at=None, reblog_of=None
     )
-    posts = list_excerpts(list(public.order_by("-id").values_list("id", flat=True)[:SHOWN]), account.pk)
+    posts = list_excerpts(list(public.order_by("-id").values_list("id", flat=True)[:LISTED_LIMIT]), account.pk)
     reports = Report.objects.filter(Q(target_account_id=account.pk) | Q(account_id=account.pk)).select_related(
         "account", "target_account"
     )
-    found = list(reports.order_by("-id")[: 2 * SHOWN])
+    found = list(reports.order_by("-id")[: 2 * LISTED_LIMIT])
     return AccountOverview(
         admin=admin,
         posts=posts[::-1],
         strikes=_newest(Strike.objects.filter(target_account_id=account.pk).select_related("account", "appeal")),
         notes=_newest(StaffNote.objects.filter(account_id=account.pk).select_related("author")),
-        sessions=list(UserSession.objects.filter(user=user).order_by("-last_seen_at")[:SHOWN]) if user else [],
+        sessions=list(UserSession.objects.filter(user=user).order_by("-last_seen_at")[:LISTED_LIMIT]) if user else [],
         same_address=_same_address(admin),
         same_mail_domain=_same_mail_domain(user) if user is not None else [],
-        reports=[report for report in found if report.target_account_id == account.pk][:SHOWN],
-        reported=[report for report in found if report.account_id == account.pk][:SHOWN],
+        reports=[report for report in found if report.target_account_id == account.pk][:LISTED_LIMIT],
+        reported=[report for report in found if report.account_id == account.pk][:LISTED_LIMIT],
         audit=_audit(account, user),
     )
 
 
 def _newest(rows: Any) -> list[Any]:
-    return list(rows.order_by("-id")[:SHOWN])
+    return list(rows.order_by("-id")[:LISTED_LIMIT])
 
 
 def _people(user: User) -> Any:
@@ -77,11 +77,13 @@ def same_people(admin: AdminAccount, limit: int) -> list[User]:
     if admin.user is None:
         return []
     addresses = [one.ip for one in admin.ips]
-    seen = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
+    used_addresses = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
     domain = admin.user.email.rpartition("@")[2]
     same = Q(email__iendswith=f"@{domain}")
     return list(
-        _people(admin.user).filter(same | Q(sign_up_ip__one_of=addresses) | seen if addresses else same)[:limit]
+        _people(admin.user).filter(same | Q(sign_up_ip__one_of=addresses) | used_addresses if addresses else same)[
+            :limit
+        ]
     )
 
 
@@ -89,13 +91,13 @@ def _same_address(admin: AdminAccount) -> list[User]:
     if admin.user is None or not admin.ips:
         return []
     addresses = [one.ip for one in admin.ips[:IPS_SHOWN]]
-    seen = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
-    return list(_people(admin.user).filter(Q(sign_up_ip__one_of=addresses) | seen)[:SHOWN])
+    used_addresses = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
+    return list(_people(admin.user).filter(Q(sign_up_ip__one_of=addresses) | used_addresses)[:LISTED_LIMIT])
 
 
 def _same_mail_domain(user: User) -> list[User]:
     domain = user.email.rpartition("@")[2]
-    return list(_people(user).filter(email__iendswith=f"@{domain}")[:SHOWN])
+    return list(_people(user).filter(email__iendswith=f"@{domain}")[:LISTED_LIMIT])
 
 
 def _audit(account: Account, user: User | None) -> list[AuditEntry]:

@@ -60,29 +60,29 @@ class AdminAccount:
     ips: tuple[UsedAddress, ...]
 
 
-def list_for_staff(wanted: AccountFilter) -> QuerySet[Account]:
+def list_for_staff(account_filter: AccountFilter) -> QuerySet[Account]:
     """Return the accounts that match, unordered; the server's own account is left out."""
     rows = _accounts()
-    if wanted.origin is not None:
-        rows = rows.filter(domain__isnull=wanted.origin == "local")
-    if wanted.status is not None:
-        rows = rows.filter(of_status(wanted.status))
-    if wanted.staff:
+    if account_filter.origin is not None:
+        rows = rows.filter(domain__isnull=account_filter.origin == "local")
+    if account_filter.status is not None:
+        rows = rows.filter(of_status(account_filter.status))
+    if account_filter.staff:
         bits = Permission.ADMINISTRATOR | Permission.MANAGE_REPORTS
         rows = rows.alias(rights=F("user__role__permissions").bitand(bits)).filter(rights__gt=0)
-    if wanted.role_ids:
-        rows = rows.filter(user__role_id__one_of=wanted.role_ids)
-    if wanted.invited_by is not None:
-        rows = rows.filter(user__invite__inviter__account_id=wanted.invited_by)
-    if wanted.username.strip():
-        rows = named_from(rows, wanted.username.strip())
-    if wanted.display_name.strip():
-        rows = rows.filter(display_name__istartswith=wanted.display_name.strip())
-    if wanted.by_domain.strip():
-        rows = rows.filter(domain=normalise_domain(wanted.by_domain) or "")
-    if wanted.email.strip():
-        rows = rows.filter(user__email__istartswith=wanted.email.strip())
-    return by_address(rows, wanted.ip.strip()) if wanted.ip.strip() else rows
+    if account_filter.role_ids:
+        rows = rows.filter(user__role_id__one_of=account_filter.role_ids)
+    if account_filter.invited_by is not None:
+        rows = rows.filter(user__invite__inviter__account_id=account_filter.invited_by)
+    if account_filter.username.strip():
+        rows = named_from(rows, account_filter.username.strip())
+    if account_filter.display_name.strip():
+        rows = rows.filter(display_name__istartswith=account_filter.display_name.strip())
+    if account_filter.by_domain.strip():
+        rows = rows.filter(domain=normalise_domain(account_filter.by_domain) or "")
+    if account_filter.email.strip():
+        rows = rows.filter(user__email__istartswith=account_filter.email.strip())
+    return by_address(rows, account_filter.ip.strip()) if account_filter.ip.strip() else rows
 
 
 def find_for_staff(account_id: int) -> Account:
@@ -92,44 +92,44 @@ def find_for_staff(account_id: int) -> Account:
 
 def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]:
     """Return accounts as staff see them, by id, in three queries; unknown ids are left out."""
-    wanted = list(account_ids)
-    if not wanted:
+    ids = list(account_ids)
+    if not ids:
         return {}
-    return describe_accounts(Account.objects.filter(id__one_of=wanted))
+    return describe_accounts(Account.objects.filter(id__one_of=ids))
 
 
 def describe_accounts(found: Iterable[Account]) -> dict[int, AdminAccount]:
     """Return these loaded accounts as staff see them, by id, in two queries."""
     accounts = {account.id: account for account in found}
-    wanted = list(accounts)
+    described = list(accounts)
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
     users = {
         user.account_id: user
         for user in User.objects.select_related("role", "invite__inviter")
         .annotate(confirmed=Exists(confirmed))
-        .filter(account_id__one_of=wanted)
+        .filter(account_id__one_of=described)
     }
-    seen: dict[int, dict[str, datetime]] = {}
+    addresses_by_user: dict[int, dict[str, datetime]] = {}
     for user in users.values():
         if user.sign_up_ip is not None:
-            seen.setdefault(user.pk, {})[user.sign_up_ip] = user.created_at
+            addresses_by_user.setdefault(user.pk, {})[user.sign_up_ip] = user.created_at
     sessions = UserSession.objects.filter(user_id__one_of=[user.pk for user in users.values()])
     for user_id, ip, used_at in sessions.values_list("user_id", "ip", "last_seen_at"):
-        known = seen.setdefault(user_id, {})
-        known[ip] = max(used_at, known.get(ip, used_at))
+        by_address = addresses_by_user.setdefault(user_id, {})
+        by_address[ip] = max(used_at, by_address.get(ip, used_at))
     return {
         number: AdminAccount(
             account,
             user,
             confirmed=user is not None and bool(user.__dict__["confirmed"]),
-            ips=_latest_first(seen.get(user.pk, {})) if user is not None else (),
+            ips=_latest_first(addresses_by_user.get(user.pk, {})) if user is not None else (),
         )
         for number, account, user in ((number, account, users.get(number)) for number, account in accounts.items())
     }
 
 
-def _latest_first(seen: dict[str, datetime]) -> tuple[UsedAddress, ...]:
-    found = sorted((UsedAddress(ip, used_at) for ip, used_at in seen.items()), key=lambda one: one.used_at)
+def _latest_first(last_used: dict[str, datetime]) -> tuple[UsedAddress, ...]:
+    found = sorted((UsedAddress(ip, used_at) for ip, used_at in last_used.items()), key=lambda one: one.used_at)
     return tuple(reversed(found))[:IPS_SHOWN]
 
 

@@ -86,14 +86,14 @@ def load_reactions(
     rows = AnnouncementReaction.objects.filter(announcement_id__one_of=list(announcement_ids))
     if name is not None:
         rows = rows.filter(name=name)
-    counted = (
+    counts = (
         rows.values("announcement_id", "name", "custom_emoji_id")
         .annotate(count=Count("id"), first=Min("id"), mine=Max(mine))
         .order_by("first")
     )
-    groups = list(counted)
-    wanted = {group["custom_emoji_id"] for group in groups if group["custom_emoji_id"] is not None}
-    emojis = {emoji.id: emoji for emoji in CustomEmoji.objects.filter(id__one_of=list(wanted))} if wanted else {}
+    groups = list(counts)
+    emoji_ids = {group["custom_emoji_id"] for group in groups if group["custom_emoji_id"] is not None}
+    emojis = {emoji.id: emoji for emoji in CustomEmoji.objects.filter(id__one_of=list(emoji_ids))} if emoji_ids else {}
     for group in groups:
         found[group["announcement_id"]].append(
             Reaction(

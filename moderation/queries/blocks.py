@@ -65,15 +65,15 @@ def closed_among(domains: Iterable[str]) -> set[str]:
     names = {domain: names_of(domain.lower()) for domain in domains if not links.is_own_domain(domain)}
     if not names:
         return set()
-    wanted = {name for longest_first in names.values() for name in longest_first}
-    severities = dict(_SEVERITIES.run(names=list(wanted)))
+    all_names = {name for longest_first in names.values() for name in longest_first}
+    severities = dict(_SEVERITIES.run(names=list(all_names)))
     closed = {
         domain
         for domain, longest_first in names.items()
         if next((severities[name] for name in longest_first if name in severities), None) == DomainSeverity.SUSPEND
     }
     if settings.LIMITED_FEDERATION:
-        allowed = set(DomainAllow.objects.filter(domain__one_of=wanted).values_list("domain", flat=True))
+        allowed = set(DomainAllow.objects.filter(domain__one_of=all_names).values_list("domain", flat=True))
         closed |= {domain for domain, longest_first in names.items() if allowed.isdisjoint(longest_first)}
     return closed
 

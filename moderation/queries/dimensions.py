@@ -82,13 +82,18 @@ def parameter_of(key: str) -> str | None:
     return _PARAMETERS.get(key)
 
 
-def load_parts(key: str, start: date, end: date, given: Mapping[str, Any], limit: int) -> list[Part]:
+def load_parts(key: str, start: date, end: date, parameters: Mapping[str, Any], limit: int) -> list[Part]:
     """Return the `limit` largest parts of a dimension, largest first; for a dimension that has no period, all parts.
     Executes one statement.
     """
     if key in _TIMELESS_DIMENSIONS:
         return _TIMELESS_DIMENSIONS[key]()
-    values = {**days_parameters(start, end), **subject_parameters(given), "here": settings.LOCAL_DOMAIN, "limit": limit}
+    values = {
+        **days_parameters(start, end),
+        **subject_parameters(parameters),
+        "here": settings.LOCAL_DOMAIN,
+        "limit": limit,
+    }
     with connection.cursor() as cursor:
         cursor.execute(completed(_SQL[key]) + " ORDER BY 3 DESC, 1 LIMIT %(limit)s", values)
         rows = cursor.fetchall()

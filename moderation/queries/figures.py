@@ -48,34 +48,34 @@ def days_parameters(start: date, end: date) -> dict[str, Any]:
     }
 
 
-def subject_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+def subject_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a statement about the given hashtag or server."""
-    domain = str(given.get("domain", "")).strip().lower()
+    domain = str(parameters.get("domain", "")).strip().lower()
     return {
-        "id": given.get("id", 0),
+        "id": parameters.get("id", 0),
         "domain": domain,
         "under": "%." + domain.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_"),
-        "subdomains": bool(given.get("include_subdomains")),
+        "subdomains": bool(parameters.get("include_subdomains")),
     }
 
 
 def fragment_keys(
-    kind: str, start: date, end: date, given: Mapping[str, Mapping[str, Any]], *sort: str
+    kind: str, start: date, end: date, parameters: Mapping[str, Mapping[str, Any]], *sort: str
 ) -> dict[str, str]:
     """Return the cache keys of the figures that may be cached for at most FIGURES_AGE seconds: figures of a known server,
     and figures by server. `sort` holds the other values on which the answers depend. At most one statement.
     """
-    kept = {
+    fragments = {
         key: subject_parameters(values)
-        for key, values in given.items()
+        for key, values in parameters.items()
         if "domain" in values or key == _SERVERS_DIMENSION
     }
-    names = {values["domain"] for values in kept.values()} - {""}
+    names = {values["domain"] for values in fragments.values()} - {""}
     servers = dict(Domain.objects.filter(name__one_of=names).values_list("name", "id")) if names else {}
     servers[""] = 0
     age = int(clock.now().timestamp()) // FIGURES_AGE
     return {
         key: ":".join(map(str, (kind, key, start, end, servers[name], int(values["subdomains"]), *sort, age)))
-        for key, values in kept.items()
+        for key, values in fragments.items()
         if (name := values["domain"]) in servers
     }

@@ -24,19 +24,19 @@ def open_first_steps(user: User) -> list[str]:
     has chosen who may sign up; `invite`: there is no invitation and no other user; `factor`: this user has no second
     factor; `backup`: no backup was made.
     """
-    written = SiteSetting.objects.exclude(value="")
-    done = {
+    filled_settings = SiteSetting.objects.exclude(value="")
+    conditions = {
         "hidden": Exists(SiteSetting.objects.filter(key=HIDDEN_SETTING)),
-        "describe": Exists(written.filter(key="site_short_description")),
-        "contact": Exists(written.filter(key__in=_CONTACT)),
-        "registrations": Exists(written.filter(key="site_registrations")),
+        "describe": Exists(filled_settings.filter(key="site_short_description")),
+        "contact": Exists(filled_settings.filter(key__in=_CONTACT)),
+        "registrations": Exists(filled_settings.filter(key="site_registrations")),
         "rules": Exists(InstanceRule.objects.filter(withdrawn_at=None)),
         "invited": Exists(Invite.objects.all()),
         "others": Exists(User.objects.exclude(pk=user.pk)),
         "factor": Exists(Authenticator.objects.filter(user=user)),
         "backup": Exists(SiteSetting.objects.filter(key=BACKUP_SETTING)),
     }
-    found: dict[str, Any] = {**User.objects.filter(pk=user.pk).values(**done).get()}
+    found: dict[str, Any] = {**User.objects.filter(pk=user.pk).values(**conditions).get()}
     found["registrations"] |= "REGISTRATIONS" in settings.FIXED_SITE_SETTINGS
     found["invite"] = found["invited"] or found["others"]
     return [] if found["hidden"] else [name for name in STEPS if not found[name]]

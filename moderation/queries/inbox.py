@@ -26,7 +26,7 @@ REPORTS_SHOWN: Final = 100
 POSTS_SHOWN: Final = 30
 COMMENTS_SHOWN: Final = 3
 THREAD_SHOWN: Final = 60
-SHOWN: Final = 10
+LISTED_LIMIT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +106,20 @@ def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
         )
         .order_by("-last")[start : start + PEOPLE_SHOWN]
     )
-    wanted = [group["target_account_id"] for group in groups]
-    accounts = {account.pk: account for account in Account.objects.filter(id__one_of=wanted)}
+    account_ids = [group["target_account_id"] for group in groups]
+    accounts = {account.pk: account for account in Account.objects.filter(id__one_of=account_ids)}
     strikes = dict(
-        Strike.objects.filter(target_account_id__one_of=wanted, overruled_at=None)
+        Strike.objects.filter(target_account_id__one_of=account_ids, overruled_at=None)
         .values("target_account_id")
         .annotate(count=Count("id"))
         .values_list("target_account_id", "count")
     )
     comments: dict[int, list[str]] = {}
-    written = rows.filter(target_account_id__one_of=wanted).exclude(comment="").order_by("-id")
-    for target_id, comment in written.values_list("target_account_id", "comment")[:REPORTS_SHOWN]:
-        known = comments.setdefault(target_id, [])
-        if len(known) < COMMENTS_SHOWN and comment not in known:
-            known.append(comment)
+    commented = rows.filter(target_account_id__one_of=account_ids).exclude(comment="").order_by("-id")
+    for target_id, comment in commented.values_list("target_account_id", "comment")[:REPORTS_SHOWN]:
+        own_comments = comments.setdefault(target_id, [])
+        if len(own_comments) < COMMENTS_SHOWN and comment not in own_comments:
+            own_comments.append(comment)
     return [
         Reported(
             account=accounts[group["target_account_id"]],
@@ -171,12 +171,14 @@ def load_case(target: Account, viewer_id: int | None) -> Case:
         above=above,
         below=below,
         strikes=list(
-            Strike.objects.filter(target_account=target).select_related("account", "appeal").order_by("-id")[:SHOWN]
+            Strike.objects.filter(target_account=target)
+            .select_related("account", "appeal")
+            .order_by("-id")[:LISTED_LIMIT]
         ),
-        notes=list(StaffNote.objects.filter(account=target).select_related("author").order_by("-id")[:SHOWN]),
-        same_people=same_people(subject, SHOWN),
+        notes=list(StaffNote.objects.filter(account=target).select_related("author").order_by("-id")[:LISTED_LIMIT]),
+        same_people=same_people(subject, LISTED_LIMIT),
         same_server=_same_server(target),
-        decisions=list(undoable_decisions().filter(target_account=target).select_related("account")[:SHOWN]),
+        decisions=list(undoable_decisions().filter(target_account=target).select_related("account")[:LISTED_LIMIT]),
     )
 
 
@@ -205,7 +207,7 @@ def _same_server(target: Account) -> list[tuple[Account, int]]:
         rows.values("target_account_id")
         .annotate(count=Count("id"))
         .order_by("-count", "target_account_id")
-        .values_list("target_account_id", "count")[:SHOWN]
+        .values_list("target_account_id", "count")[:LISTED_LIMIT]
     )
     accounts = {account.pk: account for account in Account.objects.filter(id__one_of=list(counts))} if counts else {}
     return [(accounts[number], count) for number, count in counts.items() if number in accounts]

@@ -47,8 +47,8 @@ class Document:
 
 def find_description() -> Document:
     """Return the text of staff about this server."""
-    written = find_site_text("site_extended_description")
-    return Document("", None) if written is None else Document(*written)
+    text = find_site_text("site_extended_description")
+    return Document("", None) if text is None else Document(*text)
 
 
 def find_privacy_policy() -> Document:
@@ -125,21 +125,24 @@ def list_weeks() -> list[Week]:
     ]
 
 
-def _known() -> QuerySet[Domain]:
+def _known_domains() -> QuerySet[Domain]:
     suspended = DomainRule.objects.filter(severity=DomainSeverity.SUSPEND)
     return Domain.objects.exclude(name__in=suspended.values("domain"))
 
 
 def list_peers() -> list[str]:
     """Return the servers that this server knows and has not suspended."""
-    return list(_known().order_by("name").values_list("name", flat=True)[:_PEERS_LIMIT])
+    return list(_known_domains().order_by("name").values_list("name", flat=True)[:_PEERS_LIMIT])
 
 
 def search_peers(prefix: str) -> list[str]:
     """Return at most ten known servers whose names begin with this prefix."""
-    wanted = normalise_domain(prefix) or prefix.strip().lower()
+    prefix_text = normalise_domain(prefix) or prefix.strip().lower()
     return list(
-        _known().filter(name__startswith=wanted).order_by("name").values_list("name", flat=True)[:PEERS_FOUND_LIMIT]
+        _known_domains()
+        .filter(name__startswith=prefix_text)
+        .order_by("name")
+        .values_list("name", flat=True)[:PEERS_FOUND_LIMIT]
     )
 
 

@@ -164,21 +164,21 @@ def parameter_of(key: str) -> str | None:
     return _MEASURES[key].parameter
 
 
-def measure(key: str, start: date, end: date, given: Mapping[str, Any]) -> Measured:
-    """Return the figures from the day `start` to the day `end`, both included; `given` holds the measure's parameter. Two
+def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> Measured:
+    """Return the figures from the day `start` to the day `end`, both included; `parameters` holds the measure's parameter. Two
     or three statements.
     """
     what = _MEASURES[key]
     length = max((end - start).days + 1, 0)
-    values = subject_parameters(given)
+    values = subject_parameters(parameters)
     days = _days(what, start, end, values)
     if what.total is not None:
         total, previous = _number(what.total, values), None
     else:
         total = _total(what, start, end, values) if what.distinct else sum(days.values())
         previous = _total(what, start - timedelta(days=length), start - timedelta(days=1), values)
-    shown = tuple((day, days.get(day, 0)) for day in (start + timedelta(days=number) for number in range(length)))
-    return Measured(key, total, previous, shown, what.unit, what.with_time)
+    days_shown = tuple((day, days.get(day, 0)) for day in (start + timedelta(days=number) for number in range(length)))
+    return Measured(key, total, previous, days_shown, what.unit, what.with_time)
 
 
 def _days(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> dict[date, int]:
@@ -244,7 +244,9 @@ def load_cohorts(start: date, end: date, frequency: Frequency) -> list[Cohort]:
     found = []
     for place, period in enumerate(periods):
         mine = [(seen, count) for joined, seen, count in rows if joined == period]
-        counts = tuple((later, sum(count for seen, count in mine if seen >= later)) for later in periods[place:])
+        counts = tuple(
+            (period_end, sum(count for seen, count in mine if seen >= period_end)) for period_end in periods[place:]
+        )
         found.append(Cohort(period, sum(count for _seen, count in mine), counts))
     return found
 

@@ -31,11 +31,11 @@ UNION
 
 def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequence[str]) -> list[int]:
     """Return the ids of these posts. Raises NotFound unless all belong to the target and the viewer may read them."""
-    wanted = _ids(status_ids)
-    if not wanted:
+    ids = _ids(status_ids)
+    if not ids:
         return []
-    found = list_statuses(viewer_id).filter(account=target, id__one_of=wanted)
-    return _all_of(wanted, found.values_list("id", flat=True))
+    found = list_statuses(viewer_id).filter(account=target, id__one_of=ids)
+    return _all_of(ids, found.values_list("id", flat=True))
 
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
@@ -53,10 +53,10 @@ def find_received_statuses(target: Account, domain: str, status_ids: Sequence[in
 
 def find_reportable_collections(target: Account, collection_ids: Sequence[str]) -> list[int]:
     """Return the ids of these collections. Raises NotFound unless all belong to the target."""
-    wanted = _ids(collection_ids)
-    if not wanted:
+    ids = _ids(collection_ids)
+    if not ids:
         return []
-    return _all_of(wanted, find_owned_collections(target, wanted))
+    return _all_of(ids, find_owned_collections(target, ids))
 
 
 def find_owned_collections(target: Account, collection_ids: abc.Collection[int]) -> list[int]:
@@ -68,11 +68,11 @@ def find_owned_collections(target: Account, collection_ids: abc.Collection[int])
 def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
     """Return the ids of these rules, withdrawn ones included; None unless all of them exist."""
     numbers = [parse_id(number) for number in rule_ids]
-    wanted = list(dict.fromkeys(number for number in numbers if number is not None))
-    if len(wanted) < len(set(rule_ids)):
+    ids = list(dict.fromkeys(number for number in numbers if number is not None))
+    if len(ids) < len(set(rule_ids)):
         return None
-    found = set(InstanceRule.objects.filter(id__one_of=wanted).values_list("id", flat=True)) if wanted else set()
-    return wanted if found.issuperset(wanted) else None
+    found = set(InstanceRule.objects.filter(id__one_of=ids).values_list("id", flat=True)) if ids else set()
+    return ids if found.issuperset(ids) else None
 
 
 def load_reports(report_ids: abc.Collection[int]) -> dict[int, Report]:
@@ -82,17 +82,17 @@ def load_reports(report_ids: abc.Collection[int]) -> dict[int, Report]:
     return {report.id: report for report in Report.objects.filter(id__one_of=list(report_ids))}
 
 
-def _ids(sent: Sequence[str]) -> list[int]:
-    numbers = [parse_id(number) for number in sent]
+def _ids(texts: Sequence[str]) -> list[int]:
+    numbers = [parse_id(number) for number in texts]
     if None in numbers:
         raise NotFound
     return list(dict.fromkeys(number for number in numbers if number is not None))
 
 
-def _all_of(wanted: list[int], found: abc.Collection[int]) -> list[int]:
-    if len(set(found)) < len(wanted):
+def _all_of(ids: list[int], found: abc.Collection[int]) -> list[int]:
+    if len(set(found)) < len(ids):
         raise NotFound
-    return wanted
+    return ids
 
 
 def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
@@ -119,17 +119,17 @@ class ReportFilter:
     target_account_id: int | None = None
 
 
-def list_reports(wanted: ReportFilter) -> QuerySet[Report]:
+def list_reports(report_filter: ReportFilter) -> QuerySet[Report]:
     """Return the matching reports, unordered: open ones by default, settled ones with `resolved`, all with `resolved` and
     `unresolved`.
     """
     rows = Report.objects.all()
-    if not (wanted.resolved and wanted.unresolved):
-        rows = rows.filter(action_taken_at__isnull=not wanted.resolved)
-    if wanted.account_id is not None:
-        rows = rows.filter(account_id=wanted.account_id)
-    if wanted.target_account_id is not None:
-        rows = rows.filter(target_account_id=wanted.target_account_id)
+    if not (report_filter.resolved and report_filter.unresolved):
+        rows = rows.filter(action_taken_at__isnull=not report_filter.resolved)
+    if report_filter.account_id is not None:
+        rows = rows.filter(account_id=report_filter.account_id)
+    if report_filter.target_account_id is not None:
+        rows = rows.filter(target_account_id=report_filter.target_account_id)
     return rows
 
 
@@ -148,8 +148,8 @@ def find_report_about(account: Account, report_id: int) -> Report:
 
 def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
     """Return the rules that these reports name, withdrawn ones included, by id, in one query."""
-    wanted = {number for report in reports for number in report.rule_ids or ()}
-    return {rule.pk: rule for rule in InstanceRule.objects.filter(id__one_of=wanted)} if wanted else {}
+    rule_ids = {number for report in reports for number in report.rule_ids or ()}
+    return {rule.pk: rule for rule in InstanceRule.objects.filter(id__one_of=rule_ids)} if rule_ids else {}
 
 
 def people_of(report: Report) -> list[int]:

@@ -82,9 +82,9 @@ def _polls() -> dict[str, int]:
 
 
 def _closed_message(texts: Mapping[str, Any]) -> str:
-    written = texts["site_closed_message"]
-    if written:
-        return markdown_to_html(written)
+    message = texts["site_closed_message"]
+    if message:
+        return markdown_to_html(message)
     return f"<p>{escape(_('This server does not accept new people at the moment.'))}</p>"
 
 

@@ -45,7 +45,7 @@ _STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
 
 
 @dataclass(frozen=True)
-class _Written:
+class _Formatted:
     """A formatted text, with the ids and names it refers to."""
 
     content: str
@@ -182,12 +182,12 @@ def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
     if errors:
         raise Invalid.of(errors, details=True)
     text = clean_input(draft.text).strip()
-    written = _write(text)
+    formatted = _write(text)
     announcement.text = text
-    announcement.content = written.content
-    announcement.mentioned_ids = written.mentioned_ids
-    announcement.status_ids = written.status_ids
-    announcement.tag_names = written.tag_names
+    announcement.content = formatted.content
+    announcement.mentioned_ids = formatted.mentioned_ids
+    announcement.status_ids = formatted.status_ids
+    announcement.tag_names = formatted.tag_names
     announcement.starts_at, announcement.ends_at = draft.starts_at, draft.ends_at
     announcement.all_day = draft.all_day
     if draft.all_day and draft.starts_at is not None and draft.ends_at is not None:
@@ -196,7 +196,7 @@ def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
     announcement.scheduled_at = draft.scheduled_at
 
 
-def _write(text: str) -> _Written:
+def _write(text: str) -> _Formatted:
     """Return the HTML of a text, with the known accounts, hashtags and public posts in it. No requests are sent to other
     servers.
     """
@@ -206,7 +206,7 @@ def _write(text: str) -> _Written:
         acct: MentionTarget(account.username, account.acct, account.page_url) for acct, account in mentioned.items()
     }
     hashtags = (normalise_hashtag(token.name) for token in tokens if token.kind is Kind.HASHTAG)
-    return _Written(
+    return _Formatted(
         content=to_html(tokens, mentions=targets, hashtag_url=links.tag_url),
         mentioned_ids=list(dict.fromkeys(account.id for account in mentioned.values())),
         status_ids=_find_statuses(text, [token.raw for token in tokens if token.kind is Kind.URL]),
@@ -216,10 +216,12 @@ def _write(text: str) -> _Written:
 
 def _find_mentioned(tokens: Sequence[Token]) -> dict[str, Account]:
     addresses = {token.acct: split_address(token.acct) for token in tokens if token.kind is Kind.MENTION}
-    wanted = {acct: address for acct, address in addresses.items() if address is not None}
-    known = by_address(list(wanted.values()))
-    keys = {acct: (name.lower(), domain.lower() if domain else None) for acct, (name, domain) in wanted.items()}
-    return {acct: known[key] for acct, key in keys.items() if key in known}
+    remote_addresses = {acct: address for acct, address in addresses.items() if address is not None}
+    accounts = by_address(list(remote_addresses.values()))
+    keys = {
+        acct: (name.lower(), domain.lower() if domain else None) for acct, (name, domain) in remote_addresses.items()
+    }
+    return {acct: accounts[key] for acct, key in keys.items() if key in accounts}
 
 
 def _find_statuses(text: str, urls: Sequence[str]) -> list[int]:

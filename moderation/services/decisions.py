@@ -73,7 +73,7 @@ def decide(
         strikes = [
             strike.pk
             for act in ACTS
-            if act in acts and (strike := _do(act, by, target, user, reports, text)) is not None
+            if act in acts and (strike := _carry_out(act, by, target, user, reports, text)) is not None
         ]
         if note.strip():
             write_note(by=by, account=target, text=note)
@@ -169,10 +169,10 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
 
 
 def _locked(target: Account, report_ids: Collection[int]) -> list[Report]:
-    wanted = list(dict.fromkeys(report_ids))
-    rows = Report.objects.select_for_update(of=("self",)).filter(id__one_of=wanted, target_account=target)
-    found = list(rows.order_by("id")) if wanted else []
-    require_found(len(found) == len(wanted) or None)
+    ids = list(dict.fromkeys(report_ids))
+    rows = Report.objects.select_for_update(of=("self",)).filter(id__one_of=ids, target_account=target)
+    found = list(rows.order_by("id")) if ids else []
+    require_found(len(found) == len(ids) or None)
     return found
 
 
@@ -180,7 +180,9 @@ def _posts_of(reports: Sequence[Report]) -> list[int]:
     return sorted({number for report in reports for number in report.status_ids})
 
 
-def _do(act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str) -> Strike | None:
+def _carry_out(
+    act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str
+) -> Strike | None:
     """Carry out one act without notifying the person yet; return the strike that it issued, if any."""
     first = reports[0] if reports else None
     if act == "assign":

@@ -110,30 +110,30 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
     """
     require(by, Permission.MANAGE_SETTINGS)
     contact = texts.site_contact_username
-    known = not contact or Account.objects.filter(has_address(contact, None), deleted_at=None).exists()
-    _check(site_errors(texts, contact_known=known))
+    is_contact_known = not contact or Account.objects.filter(has_address(contact, None), deleted_at=None).exists()
+    _check(site_errors(texts, contact_known=is_contact_known))
     with transaction.atomic():
         before = load_site_texts(raw=True)
         defaults, fixed = _stored(SiteTexts()), fixed_site_settings()
         after = _stored(texts)
-        changed = {
+        changes = {
             name: value
             for name, value in after.items()
             if before.get(name, defaults[name]) != value and name not in fixed
         }
-        for name, value in changed.items():
+        for name, value in changes.items():
             if name not in ACCESS_NAMES:
                 write_setting(name, value)
-        if changed.keys() & set(ACCESS_NAMES):
+        if changes.keys() & set(ACCESS_NAMES):
             openness = {
                 kind: {origin: after[f"site_access_{kind}_{origin}"] for origin in ("local", "remote")}
                 for kind in (LIVE, HASHTAG, TRENDING_LINK)
             }
             write_setting(ACCESS_SETTING, openness)
             transaction.on_commit(forget_access, robust=True)
-        if changed:
-            old = {name: before.get(name) for name in changed}
-            _record(by, "update", "SiteSetting", 0, "", before=old, after=changed)
+        if changes:
+            old = {name: before.get(name) for name in changes}
+            _record(by, "update", "SiteSetting", 0, "", before=old, after=changes)
 
 
 def _stored(texts: SiteTexts) -> dict[str, Any]:
@@ -152,8 +152,8 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
             raise Invalid.of([FieldError("thumbnail", "ERR_LESS_THAN", message)], details=True)
         refuse_unless_clean(data, content_type="", origin=Origin(QuarantineSource.STAFF, by.account_id))
         with images.draw(BytesIO(data), _THUMBNAIL) as drawing:
-            shown = drawing.still or drawing.shown
-            path = storage.store(shown.data, folder="site", extension=shown.extension)
+            picture = drawing.still or drawing.shown
+            path = storage.store(picture.data, folder="site", extension=picture.extension)
     try:
         with transaction.atomic():
             before = load_site_texts(raw=True).get("site_thumbnail") or ""
@@ -197,7 +197,7 @@ def _terms_errors(terms: TermsOfService, draft: TermsDraft, *, publish: bool) ->
         draft,
         publish=publish,
         today=clock.now().astimezone(UTC).date(),
-        taken=draft.effective_date is not None and others.exists(),
+        is_date_taken=draft.effective_date is not None and others.exists(),
     )
 
 

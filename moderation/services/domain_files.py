@@ -26,12 +26,12 @@ _SEVERITIES: Final = {"": DomainSeverity.SUSPEND, "limit": DomainSeverity.SILENC
 _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
 
 
-def _server(written: str) -> str:
-    domain = domain_elsewhere(written)
+def _server(name: str) -> str:
+    domain = domain_elsewhere(name)
     # A name without a dot is probably a line of another kind of file; if it is entered by hand, it may be a server of a
     # local network.
     if domain is None or "." not in domain:
-        raise WrongLine(_("%(domain)s is no domain of another server") % {"domain": written[:253] or "''"})
+        raise WrongLine(_("%(domain)s is no domain of another server") % {"domain": name[:253] or "''"})
     return domain
 
 
@@ -101,22 +101,22 @@ class RuleFile(BlockFile[DomainRuleDraft]):
         return str(DomainSeverity(draft.severity or DomainSeverity.SUSPEND).label)
 
 
-def _decide(entry: Entry[DomainRuleDraft], known: DomainRule | None, *, replace: bool) -> tuple[Action, str]:
-    if known is None:
+def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: bool) -> tuple[Action, str]:
+    if rule is None:
         return "add", ""
     draft = entry.draft
     media, reports = bool(draft.reject_media), bool(draft.reject_reports)
     severity = draft.severity or DomainSeverity.SUSPEND
-    if known.domain != entry.name:
-        if is_stricter(known, severity, reject_media=media, reject_reports=reports):
-            return "keep", _("%(domain)s has a stricter rule") % {"domain": known.domain}
+    if rule.domain != entry.name:
+        if is_stricter(rule, severity, reject_media=media, reject_reports=reports):
+            return "keep", _("%(domain)s has a stricter rule") % {"domain": rule.domain}
         return "add", ""
-    if all(value is None or getattr(known, name) == value for name, value in _values(draft)):
+    if all(value is None or getattr(rule, name) == value for name, value in _values(draft)):
         return "keep", _("it has this rule already")
     candidate = DomainRule(severity=severity, reject_media=media, reject_reports=reports)
-    now = {"severity": known.get_severity_display()}
+    now = {"severity": rule.get_severity_display()}
     if replace or is_stricter(
-        candidate, known.severity, reject_media=known.reject_media, reject_reports=known.reject_reports
+        candidate, rule.severity, reject_media=rule.reject_media, reject_reports=rule.reject_reports
     ):
         return "change", _("now %(severity)s") % now
     return "keep", _("it has another rule: %(severity)s") % now
@@ -140,9 +140,9 @@ class AllowFile(BlockFile[None]):
 
     def plan(self, entries: Sequence[Entry[None]], *, replace: bool) -> Iterator[Planned[None]]:
         names = [entry.name for entry in entries]
-        known = set(DomainAllow.objects.filter(domain__one_of=names).values_list("domain", flat=True))
+        allowed = set(DomainAllow.objects.filter(domain__one_of=names).values_list("domain", flat=True))
         for entry in entries:
-            yield Planned(entry, "keep", _("it is let in already")) if entry.name in known else Planned(entry, "add")
+            yield Planned(entry, "keep", _("it is let in already")) if entry.name in allowed else Planned(entry, "add")
 
     def do(self, by: Staff, plans: Sequence[Planned[None]]) -> Sequence[Planned[None]]:
         allow_domains(by=by, domains=[plan.entry.name for plan in plans])

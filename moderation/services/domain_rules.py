@@ -32,7 +32,7 @@ from social.kernel.locks import lock
 
 BATCH_SIZE: Final = 200
 _ROWS: Final = 500
-_SHOWN: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "private_comment", "public_comment")
+_CHANGEABLE: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "private_comment", "public_comment")
 
 
 class AlreadyRuled(KernelError):
@@ -55,9 +55,9 @@ def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule
     with transaction.atomic():
         # Without the lock two rules could be created for the same server at once.
         lock("domain_rules")
-        known = rule_for(name)
-        if known is not None and (known.domain == name or _is_stricter(known, rule)):
-            raise AlreadyRuled(known)
+        existing = rule_for(name)
+        if existing is not None and (existing.domain == name or _is_stricter(existing, rule)):
+            raise AlreadyRuled(existing)
         rule.save(force_insert=True)
         _record(by, "create", rule, before={}, after=_state(rule))
         publish(DomainRuleChanged(domain=name, since=rule.created_at.isoformat()))
@@ -88,33 +88,33 @@ def write_rules(
     require(by, Permission.MANAGE_FEDERATION)
     values = {_other_domain(domain): _values(draft) for domain, draft in drafts.items()}
     names = {name for domain in values for name in names_of(domain)}
-    made, changes, refused = [], [], {}
+    new_rules, changes, refused = [], [], {}
     with transaction.atomic():
         lock("domain_rules")
-        known = {
+        rules_by_domain = {
             rule.domain: rule
             for rule in DomainRule.objects.select_for_update().filter(domain__one_of=names).order_by("id")
         }
-        for domain, wanted in values.items():
-            rule = next((known[name] for name in names_of(domain) if name in known), None)
+        for domain, new_values in values.items():
+            rule = next((rules_by_domain[name] for name in names_of(domain) if name in rules_by_domain), None)
             if rule is not None and rule.domain == domain and domain in changing:
                 before = _state(rule)
-                for name, value in wanted.items():
+                for name, value in new_values.items():
                     setattr(rule, name, value)
                 changes.append((rule, before))
                 continue
-            candidate = DomainRule(domain=domain, **wanted)
+            candidate = DomainRule(domain=domain, **new_values)
             if rule is not None and (rule.domain == domain or _is_stricter(rule, candidate)):
                 refused[domain] = AlreadyRuled(rule)
             else:
-                known[domain] = candidate
-                made.append(candidate)
-        DomainRule.objects.bulk_create(made, batch_size=_ROWS)
-        DomainRule.objects.bulk_update([rule for rule, _before in changes], _SHOWN, batch_size=_ROWS)
-        _record_each(by, "create", [(rule, {}, _state(rule)) for rule in made])
+                rules_by_domain[domain] = candidate
+                new_rules.append(candidate)
+        DomainRule.objects.bulk_create(new_rules, batch_size=_ROWS)
+        DomainRule.objects.bulk_update([rule for rule, _before in changes], _CHANGEABLE, batch_size=_ROWS)
+        _record_each(by, "create", [(rule, {}, _state(rule)) for rule in new_rules])
         _record_each(by, "update", [(rule, before, _state(rule)) for rule, before in changes])
-        written = [*made, *(rule for rule, _before in changes)]
-        publish(*(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()) for rule in written))
+        written_rules = [*new_rules, *(rule for rule, _before in changes)]
+        publish(*(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()) for rule in written_rules))
     return refused
 
 
@@ -136,8 +136,8 @@ def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
     name = _other_domain(domain)
     try:
         with transaction.atomic():
-            allow, made = DomainAllow.objects.get_or_create(domain=name)
-            if made:
+            allow, is_new = DomainAllow.objects.get_or_create(domain=name)
+            if is_new:
                 record(by=by, action="create", target_type="DomainAllow", target_id=allow.pk, target_name=name)
     except IntegrityError:
         raise Invalid.of([taken("domain")]) from None
@@ -152,8 +152,8 @@ def allow_domains(*, by: Staff, domains: Iterable[str]) -> None:
     names = [_other_domain(domain) for domain in domains]
     try:
         with transaction.atomic():
-            known = set(DomainAllow.objects.filter(domain__one_of=names).values_list("domain", flat=True))
-            allows = [DomainAllow(domain=name) for name in names if name not in known]
+            allowed = set(DomainAllow.objects.filter(domain__one_of=names).values_list("domain", flat=True))
+            allows = [DomainAllow(domain=name) for name in names if name not in allowed]
             DomainAllow.objects.bulk_create(allows, batch_size=_ROWS)
             targets = [(allow.pk, allow.domain) for allow in allows]
             record_each(by=by, action="create", target_type="DomainAllow", targets=targets)
@@ -253,11 +253,11 @@ def _values(draft: DomainRuleDraft) -> dict[str, Any]:
 
 
 def _state(rule: DomainRule) -> dict[str, Any]:
-    return {name: getattr(rule, name) for name in _SHOWN}
+    return {name: getattr(rule, name) for name in _CHANGEABLE}
 
 
-def _is_stricter(known: DomainRule, rule: DomainRule) -> bool:
-    return is_stricter(known, rule.severity, reject_media=rule.reject_media, reject_reports=rule.reject_reports)
+def _is_stricter(existing: DomainRule, rule: DomainRule) -> bool:
+    return is_stricter(existing, rule.severity, reject_media=rule.reject_media, reject_reports=rule.reject_reports)
 
 
 def _record_each(by: Staff, action: str, rules: Iterable[tuple[DomainRule, dict[str, Any], dict[str, Any]]]) -> None:

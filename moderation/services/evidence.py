@@ -95,21 +95,21 @@ def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -
     reports = list(Report.objects.filter(target_account=account).order_by("id"))
     strikes = list(Strike.objects.select_related("appeal").filter(target_account=account).order_by("id"))
     name = f"@{account.acct}"
-    done = Exported()
+    exported = Exported()
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-        writer = _Writer(archive, done)
+        writer = _Writer(archive, exported)
         writer.add_json("profile.json", _profile(account, user))
         writer.add_json("addresses.json", _addresses(account, user))
         writer.add_json("reports.json", [_report(report) for report in reports])
         writer.add_json("strikes.json", [_strike(strike) for strike in strikes])
         writer.add_json("audit.json", [_entry(entry) for entry in _entries(account, user)])
-        named = {number for row in _naming(reports, strikes) for number in row}
+        named_ids = {number for row in _naming(reports, strikes) for number in row}
         files: list[MediaAttachment] = []
-        for batch in _post_batches(account, named):
+        for batch in _post_batches(account, named_ids):
             note_posts_seen(by=by, posts=[(post.id, name, post.visibility) for post in batch])
             texts, media = _posts(batch)
             files += media
-            done.posts += len(batch)
+            exported.posts += len(batch)
             writer.add_json(f"posts/{batch[0].id}.json", texts)
         writer.add_json("held_posts.json", _held_posts(account) if account.held_at is not None else [])
         writer.add_json("quarantine.json", _quarantined(account))
@@ -124,27 +124,27 @@ def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -
             "exported_by": by.name,
             "reason": reason.strip(),
             "held_since": clock.iso_or_none(account.held_at),
-            "files": done.members,
+            "files": exported.members,
         }
         writer.add_json("manifest.json", manifest)
-    return done
+    return exported
 
 
 class _Writer:
     """Adds members to the zip, and records their digests."""
 
-    def __init__(self, archive: zipfile.ZipFile, done: Exported) -> None:
+    def __init__(self, archive: zipfile.ZipFile, exported: Exported) -> None:
         self._archive = archive
-        self._done = done
+        self._exported = exported
 
     def add_json(self, name: str, value: Any) -> None:
         data = json.dumps(value, ensure_ascii=False, indent=1).encode("utf-8", "replace")
         self._archive.writestr(name, data)
-        self._done.members[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        self._exported.members[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
     def add_stored(self, name: str, path: str) -> None:
         """Add a stored file; a missing file is listed without a digest."""
-        if not path or name in self._done.members:
+        if not path or name in self._exported.members:
             return
         digest, size = hashlib.sha256(), 0
         try:
@@ -157,9 +157,9 @@ class _Writer:
                     size += len(chunk)
                     member.write(chunk)
         except FileNotFoundError:
-            self._done.members[name] = {"missing": True}
+            self._exported.members[name] = {"missing": True}
             return
-        self._done.members[name] = {"bytes": size, "sha256": digest.hexdigest()}
+        self._exported.members[name] = {"bytes": size, "sha256": digest.hexdigest()}
 
     def add_files(self, media: MediaAttachment) -> None:
         """Add the stored file of an attachment: the original of a local post, or the copy of a remote file."""
@@ -177,11 +177,11 @@ def _naming(reports: Iterable[Report], strikes: Iterable[Strike]) -> Iterator[li
         yield strike.status_ids or []
 
 
-def _post_batches(account: Account, named: set[int]) -> Iterator[list[Status]]:
+def _post_batches(account: Account, named_ids: set[int]) -> Iterator[list[Status]]:
     """Return the posts to export in batches, deleted ones included, oldest first."""
     rows = Status.objects.filter(account=account, reblog_of=None).order_by("id")
     if account.held_at is None:
-        for batch in in_batches(sorted(named), BATCH_SIZE):
+        for batch in in_batches(sorted(named_ids), BATCH_SIZE):
             found = list(rows.filter(id__one_of=batch))
             if found:
                 yield found
@@ -197,7 +197,7 @@ def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachm
     ids = [post.id for post in batch]
     edits: dict[int, list[dict[str, Any]]] = {}
     for edit in StatusEdit.objects.filter(status_id__one_of=ids).order_by("created_at", "id"):
-        edits.setdefault(edit.status_id, []).append({"at": clock.iso(edit.created_at), **_said(edit)})
+        edits.setdefault(edit.status_id, []).append({"at": clock.iso(edit.created_at), **_text_values(edit)})
     addressed: dict[int, list[str]] = {}
     for mention in Mention.objects.select_related("account").filter(status_id__one_of=ids).order_by("id"):
         addressed.setdefault(mention.status_id, []).append(mention.account.acct)
@@ -212,7 +212,7 @@ def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachm
             "edited_at": clock.iso_or_none(post.edited_at),
             "deleted_at": clock.iso_or_none(post.deleted_at),
             "visibility": post.visibility,
-            **_said(post),
+            **_text_values(post),
             "html": post.content,
             "addressed": addressed.get(post.id, []),
             "earlier": edits.get(post.id, []),
@@ -227,16 +227,21 @@ def _posts(batch: list[Status]) -> tuple[list[dict[str, Any]], list[MediaAttachm
     return texts, media
 
 
-def _said(written: Status | StatusEdit) -> dict[str, Any]:
-    columns = {_NAMES.get(name, name): getattr(written, name) for name in SHOWN_COLUMNS}
-    return columns | {"text": plain(written.content)}
+def _text_values(version: Status | StatusEdit) -> dict[str, Any]:
+    columns = {_NAMES.get(name, name): getattr(version, name) for name in SHOWN_COLUMNS}
+    return columns | {"text": plain(version.content)}
 
 
 def _held_posts(account: Account) -> list[dict[str, Any]]:
     rows = HeldPost.objects.filter(account=account).order_by("id")
     return [
-        {"id": str(held.id), "written_at": clock.iso(held.written_at), "rule": held.rule_name, "text": held.excerpt}
-        for held in rows
+        {
+            "id": str(held_post.id),
+            "written_at": clock.iso(held_post.written_at),
+            "rule": held_post.rule_name,
+            "text": held_post.excerpt,
+        }
+        for held_post in rows
     ]
 
 
@@ -251,13 +256,13 @@ def _quarantined(account: Account) -> list[dict[str, Any]]:
 
 def _profile(account: Account, user: User | None) -> dict[str, Any]:
     # The whole row is exported: no column is secret.
-    shown: dict[str, Any] = {
+    columns: dict[str, Any] = {
         column.attname: getattr(account, column.attname) for column in Account._meta.concrete_fields
     }
-    shown = {name: clock.iso(value) if isinstance(value, datetime) else value for name, value in shown.items()}
-    shown["id"] = str(account.id)
+    columns = {name: clock.iso(value) if isinstance(value, datetime) else value for name, value in columns.items()}
+    columns["id"] = str(account.id)
     if user is not None:
-        shown |= {
+        columns |= {
             "role": user.role.name,
             "locale": user.locale,
             "signed_up_at": clock.iso(user.created_at),
@@ -265,7 +270,7 @@ def _profile(account: Account, user: User | None) -> dict[str, Any]:
             "active_at": clock.iso_or_none(user.active_at),
             "disabled_at": clock.iso_or_none(user.disabled_at),
         }
-    return shown
+    return columns
 
 
 def _addresses(account: Account, user: User | None) -> dict[str, Any]:

@@ -82,9 +82,9 @@ def forget_evidence() -> int:
     count, _models = EvidenceFile.objects.filter(expires_at__lt=clock.now()).delete()
     # The files are listed before the rows, so that files written meanwhile do not look orphaned.
     files = list(_folder().glob("*"))
-    known = set(map(str, EvidenceFile.objects.values_list("id", flat=True)))
+    known_ids = set(map(str, EvidenceFile.objects.values_list("id", flat=True)))
     for file in files:
-        if file.name.partition(".")[0] not in known:
+        if file.name.partition(".")[0] not in known_ids:
             file.unlink(missing_ok=True)
     return count
 
@@ -95,9 +95,9 @@ def _write(row: EvidenceFile) -> None:
     _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
     values: dict[str, object]
     with NamedTemporaryFile(dir=_folder(), prefix=f"{row.id}.", delete=False) as file:
-        written = Path(file.name)
+        path = Path(file.name)
         try:
-            done = write_evidence(by=by, account=row.account, reason=row.reason, to=file)
+            exported = write_evidence(by=by, account=row.account, reason=row.reason, to=file)
             file.flush()
             file.seek(0)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -105,18 +105,18 @@ def _write(row: EvidenceFile) -> None:
                 "state": EvidenceState.READY,
                 "sha256": digest,
                 "size": file.seek(0, 2),
-                "posts": done.posts,
+                "posts": exported.posts,
                 "expires_at": clock.now() + RETENTION,
             }
         except KernelError as refusal:
             logger.warning("evidence %d cannot be written: %s", row.id, refusal)
-            written.unlink()
+            path.unlink()
             values = {"state": EvidenceState.FAILED, "error": refusal.message[:500]}
         except BaseException:
-            written.unlink()
+            path.unlink()
             raise
-    if written.exists():
-        written.rename(_path(row.id))
+    if path.exists():
+        path.rename(_path(row.id))
     if not EvidenceFile.objects.filter(id=row.id).update(**values):
         _path(row.id).unlink(missing_ok=True)
 

@@ -51,10 +51,10 @@ class _StaffMail:
 
 
 def _sign_up_context(user_id: int) -> dict[str, Any] | None:
-    waiting = User.objects.select_related("account").filter(
+    unapproved = User.objects.select_related("account").filter(
         is_present("account"), pk=user_id, approved=False, disabled_at=None
     )
-    for user in waiting:
+    for user in unapproved:
         return {
             "person": user.account.username,
             "reason": quoted(user.sign_up_reason),
@@ -139,8 +139,8 @@ def _staff_letters(event: StaffMailDue) -> Iterator[Letter]:
         context = kind.context(event.subject_id) if is_on(user.preferences, kind.switch) else None
         if context is None:
             continue
-        counted = admission.count(STAFF_MAILS, subject=str(user.pk))
-        if counted is None or not counted.exceeded:
+        count = admission.count(STAFF_MAILS, subject=str(user.pk))
+        if count is None or not count.exceeded:
             yield Letter(user, user.email, event.template, context, kind.switch)
 
 

@@ -21,14 +21,14 @@ _WRITERS: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 def write_note(*, by: Staff, account: Account, text: str) -> StaffNote:
     """Store a note about an account for colleagues. Raises Forbidden; Invalid for an empty or too long text."""
     require(by, _WRITERS)
-    wanted = text.strip()
-    if not wanted:
+    stripped = text.strip()
+    if not stripped:
         raise Invalid.of([FieldError("text", "ERR_BLANK", _("can't be blank"))])
-    if len(wanted) > NOTE_LIMIT:
+    if len(stripped) > NOTE_LIMIT:
         message = _("is too long (maximum is %(count)d characters)") % {"count": NOTE_LIMIT}
         raise Invalid.of([FieldError("text", "ERR_TOO_LONG", message)])
     with transaction.atomic():
-        note = StaffNote(account=account, author_id=by.account_id, text=wanted)
+        note = StaffNote(account=account, author_id=by.account_id, text=stripped)
         note.save(force_insert=True)
         record(by=by, action="write_note", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
     return note

@@ -126,16 +126,16 @@ def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDr
     assert target.domain is not None  # a remote account: checked by the caller
     if draft.forward_domains is None:
         return [target.domain]
-    answered = (
+    answered_domains = (
         Status.objects.filter(id__one_of=list(status_ids), in_reply_to_account__domain__isnull=False)
         .values_list("in_reply_to_account__domain", flat=True)
         .distinct()
         if status_ids
         else ()
     )
-    named = {domain.strip().lower() for domain in draft.forward_domains}
-    found = dict.fromkeys((target.domain, *answered))
-    return [domain for domain in found if not named.isdisjoint((domain, display_domain(domain)))]
+    domains = {domain.strip().lower() for domain in draft.forward_domains}
+    found = dict.fromkeys((target.domain, *answered_domains))
+    return [domain for domain in found if not domains.isdisjoint((domain, display_domain(domain)))]
 
 
 def assign_report(*, by: Staff, report: Report) -> None:
@@ -202,23 +202,23 @@ def update_report(
     section 6).
     """
     with _handling(by, report, "update") as current:
-        chosen = current.category if category is None else category
+        new_category = current.category if category is None else category
         rules = list(current.rule_ids or ()) if rule_ids is None else list(dict.fromkeys(rule_ids))
-        if rule_ids is None and chosen != ReportCategory.VIOLATION:
+        if rule_ids is None and new_category != ReportCategory.VIOLATION:
             # The rules belong to the category that the report no longer has.
             rules = []
-        errors = _errors(chosen, rules)
+        errors = _errors(new_category, rules)
         if errors:
             raise Invalid.of(errors)
-        _write(current, category=chosen, rule_ids=rules or None)
+        _write(current, category=new_category, rule_ids=rules or None)
 
 
 def _errors(category: str, rule_ids: list[int]) -> list[FieldError]:
     if category not in ReportCategory.values:
         return [FieldError("category", "ERR_INCLUSION", _("is not included in the list"))]
     if category == ReportCategory.VIOLATION:
-        known = InstanceRule.objects.filter(id__one_of=rule_ids).count() if rule_ids else 0
-        if not rule_ids or known < len(rule_ids):
+        known_rules = InstanceRule.objects.filter(id__one_of=rule_ids).count() if rule_ids else 0
+        if not rule_ids or known_rules < len(rule_ids):
             return [FieldError("rule_ids", "ERR_INVALID", _("does not reference valid rules"))]
     elif rule_ids:
         return [FieldError("rule_ids", "ERR_PRESENT", _("must be blank"))]
@@ -235,15 +235,15 @@ def _handling(by: Staff, report: Report, action: str) -> Iterator[Report]:
         yield current
         after = _state(current)
         if after != before:
-            changed = [name for name in after if after[name] != before[name]]
+            changed_names = [name for name in after if after[name] != before[name]]
             record(
                 by=by,
                 action=action,
                 target_type="Report",
                 target_id=report.pk,
                 target_name=f"#{report.pk}",
-                before={name: before[name] for name in changed},
-                after={name: after[name] for name in changed},
+                before={name: before[name] for name in changed_names},
+                after={name: after[name] for name in changed_names},
             )
 
 

@@ -131,8 +131,8 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
         raise Invalid.of(errors, details=True)
     with transaction.atomic():
         locked = Strike.objects.select_for_update(no_key=True).get(id=strike.id)
-        filed = Appeal.objects.filter(strike=locked).first()
-        if not may_be_appealed(locked, filed, now=clock.now()):
+        existing = Appeal.objects.filter(strike=locked).first()
+        if not may_be_appealed(locked, existing, now=clock.now()):
             raise Forbidden(_("There can be no appeal against this any more."))
         appeal = Appeal(strike=locked, account_id=locked.target_account_id, text=text.strip())
         appeal.save(force_insert=True)

@@ -23,9 +23,9 @@ def stream_announcements(events: Sequence[AnnouncementPublished]) -> None:
 def stream_withdrawals(events: Sequence[AnnouncementWithdrawn]) -> None:
     """Send the id of each announcement that is no longer shown."""
     ids = [event.announcement_id for event in events]
-    shown = set(list_shown().filter(id__one_of=ids).values_list("id", flat=True))
+    shown_ids = set(list_shown().filter(id__one_of=ids).values_list("id", flat=True))
     for number in ids:
-        if number not in shown:
+        if number not in shown_ids:
             broadcast_to_everybody(Event.ANNOUNCEMENT_DELETE, str(number).encode())
 
 

@@ -108,9 +108,9 @@ class DocumentsViewSet(ApiViewSet):
         """Known servers whose names begin with `q`; null without `q` (contract, endpoints)."""
         if not load_site_texts()["site_publish_peers"]:
             return reply_empty(request, status=404)
-        wanted = SearchInput.read(request).q
+        prefix = SearchInput.read(request).q
         headers = {"Cache-Control": _MINUTES_5}
-        return reply(search_peers(wanted) if wanted is not None else None, headers=headers)
+        return reply(search_peers(prefix) if prefix is not None else None, headers=headers)
 
     def activity(self, request: Request) -> HttpResponse:
         """Figures of twelve weeks, the current week first; 404 without a body if the figures are switched off."""

@@ -40,7 +40,7 @@ class Form(Enum):
     NOTHING = 3
 
 
-def counted(record: MailRecord, now: datetime) -> int:
+def count_this_hour(record: MailRecord, now: datetime) -> int:
     """Return the number of mails sent in the current hour."""
     return record.sent if now < record.began_at + HOUR - _TOLERANCE else 0
 
@@ -51,10 +51,10 @@ def form_of(preferences: Mapping[str, Any], record: MailRecord, oldest: datetime
     """
     if mode_of(preferences) == DAILY:
         return Form.LIST if oldest <= now - DAY + _TOLERANCE else Form.NOTHING
-    sent = counted(record, now)
-    if sent < SINGLE_MAILS:
+    sent_count = count_this_hour(record, now)
+    if sent_count < SINGLE_MAILS:
         return Form.SINGLE
-    return Form.LIST if sent == SINGLE_MAILS else Form.NOTHING
+    return Form.LIST if sent_count == SINGLE_MAILS else Form.NOTHING
 
 
 def is_online(preferences: Mapping[str, Any], seen_at: datetime, now: datetime) -> bool:

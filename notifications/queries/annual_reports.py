@@ -34,9 +34,9 @@ class ReportPage:
     statuses: PostPage
 
 
-def parse_year(sent: str) -> int | None:
+def parse_year(text: str) -> int | None:
     """Return the year that a client sent in a path; None if it is invalid."""
-    year = parse_id(sent)
+    year = parse_id(text)
     return year if year is not None and 0 < year <= _LAST_YEAR else None
 
 
@@ -79,14 +79,14 @@ def compute_report(account_id: int, year: int) -> dict[str, Any]:
     """Return the data of a report, by schema version SCHEMA_VERSION: four queries over the posts and followers of the year."""
     posts = _posts(account_id, year)
     to_others = (Q(in_reply_to__isnull=False) | Q(in_reply_to_uri__isnull=False)) & ~Q(in_reply_to_account=F("account"))
-    counted = posts.annotate(asks=Exists(Poll.objects.filter(status=OuterRef("id")))).aggregate(
+    counts = posts.annotate(asks=Exists(Poll.objects.filter(status=OuterRef("id")))).aggregate(
         total=Count("id"),
         boosts=Count("id", filter=Q(reblog_of__isnull=False)),
         answers=Count("id", filter=to_others),
         polls=Count("id", filter=Q(asks=True)),
         standalone=Count("id", filter=Q(reblog_of=None) & ~to_others),
     )
-    tally = Tally(**counted)
+    tally = Tally(**counts)
     followers = Follow.objects.filter(
         target_id=account_id, created_at__gte=_start(year), created_at__lt=_start(year + 1)
     )

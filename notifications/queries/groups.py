@@ -152,11 +152,13 @@ class GroupPage:
     named: Mapping[int, Account]
 
 
-def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], cursor: Cursor) -> Heads:
+def list_heads(
+    account_id: int, row_filter: NotificationFilter, grouped_types: Collection[str], cursor: Cursor
+) -> Heads:
     """Return the first notification of each group at a cursor, in its direction. At most two queries; a page of all types
     is incomplete if filling it would need more notifications than the longest stretch has.
     """
-    parts, rising = wanted.parts(), cursor.ascending
+    parts, rising = row_filter.parts(), cursor.ascending
     if not parts:
         return Heads()
     start, other = (cursor.after, cursor.before) if rising else (cursor.before, cursor.after)
@@ -169,8 +171,8 @@ def list_heads(account_id: int, wanted: NotificationFilter, grouped_types: Colle
         **cursor.parameters,
         "start": start if start is not None else 0 if rising else MAX_ID,
         "account": account_id,
-        "types": wanted.chosen_types,
-        "sender": wanted.from_account_id,
+        "types": row_filter.chosen_types,
+        "sender": row_filter.from_account_id,
         "grouped": list(grouped_types),
     }
     rows: list[ListedNotification] = []
@@ -237,9 +239,11 @@ def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[ListedNotif
     return cursor.newest_first([ListedNotification(*values) for values in rows])
 
 
-def count_unread_groups(account_id: int, wanted: NotificationFilter, grouped_types: Collection[str], limit: int) -> int:
+def count_unread_groups(
+    account_id: int, row_filter: NotificationFilter, grouped_types: Collection[str], limit: int
+) -> int:
     """Return the number of groups with notifications newer than the account's marker, up to `limit`. Two queries."""
-    return len(list_heads(account_id, wanted, grouped_types, unread_cursor(account_id, limit)).rows) if limit else 0
+    return len(list_heads(account_id, row_filter, grouped_types, unread_cursor(account_id, limit)).rows) if limit else 0
 
 
 def load_group_page(

@@ -37,7 +37,7 @@ AND (n.status_id IS NULL OR (SELECT s.deleted_at IS NULL FROM statuses_status s 
 """Condition: the notifications of one account, except notifications of suspended senders and about deleted posts."""
 
 _FOUND: Final = f"SELECT {COLUMNS} FROM notifications_notification n"  # noqa: S608 (constants)
-_SHOWN: Final = f"{_FOUND} WHERE {SHOWN_CONDITION}"
+_SHOWN_ROWS: Final = f"{_FOUND} WHERE {SHOWN_CONDITION}"
 UNGROUPED: Final = "ungrouped-"
 """Prefix of the keys of single notifications."""
 
@@ -92,23 +92,23 @@ class NotificationFilter:
         """Return the conditions whose results together are the selected notifications: each has an index in the order of
         the list, so that at most one page of each is read, however many notifications there are.
         """
-        chosen = self.chosen_types
-        has_type = "TRUE" if len(chosen) == len(_TYPES) else "n.type = ANY(%(types)s)"
+        types = self.chosen_types
+        has_type = "TRUE" if len(types) == len(_TYPES) else "n.type = ANY(%(types)s)"
         if self.from_account_id is not None:
-            return [f"n.from_account_id = %(sender)s AND {has_type}"] if chosen else []
+            return [f"n.from_account_id = %(sender)s AND {has_type}"] if types else []
         if has_type == "TRUE":
             parts = [UNFILTERED]
         else:
             # The number of parameters is a power of two, so that there are few different statements. Missing elements
             # are NULL, which equals no type.
-            places = 1 << (len(chosen) - 1).bit_length() if chosen else 0
+            places = 1 << (len(types) - 1).bit_length() if types else 0
             parts = [f"NOT n.filtered AND n.type = (%(types)s::text[])[{place + 1}]" for place in range(places)]
         return [*parts, f"n.filtered AND {has_type}"] if parts and self.include_filtered else parts
 
 
-def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Cursor) -> list[ListedNotification]:
+def list_notifications(account_id: int, row_filter: NotificationFilter, cursor: Cursor) -> list[ListedNotification]:
     """Return the notifications of an account at a cursor, newest first. One query."""
-    parts = [f"{_SHOWN} AND {part}{cursor.ordered('n.id')}" for part in wanted.parts()]
+    parts = [f"{_SHOWN_ROWS} AND {part}{cursor.ordered('n.id')}" for part in row_filter.parts()]
     if not parts:
         return []
     sql = parts[0]
@@ -117,8 +117,8 @@ def list_notifications(account_id: int, wanted: NotificationFilter, cursor: Curs
         sql = f"SELECT * FROM (({together})) n ORDER BY id {cursor.direction} LIMIT %(limit)s"  # noqa: S608 (constants)
     parameters = {
         "account": account_id,
-        "types": wanted.chosen_types,
-        "sender": wanted.from_account_id,
+        "types": row_filter.chosen_types,
+        "sender": row_filter.from_account_id,
         **cursor.parameters,
     }
     return cursor.newest_first(_rows(sql, parameters))
@@ -130,14 +130,14 @@ def unread_cursor(account_id: int, limit: int) -> Cursor:
     return Cursor(limit, after=markers.get(Timeline.NOTIFICATIONS))
 
 
-def count_unread(account_id: int, wanted: NotificationFilter, limit: int) -> int:
+def count_unread(account_id: int, row_filter: NotificationFilter, limit: int) -> int:
     """Return the number of an account's notifications newer than its marker, up to `limit`. Two queries."""
-    return len(list_notifications(account_id, wanted, unread_cursor(account_id, limit))) if limit else 0
+    return len(list_notifications(account_id, row_filter, unread_cursor(account_id, limit))) if limit else 0
 
 
 def find_notification(account_id: int, notification_id: int) -> ListedNotification:
     """Return the notification of an account with this id. Raises NotFound."""
-    for row in _rows(f"{_SHOWN} AND n.id = %(id)s", {"account": account_id, "id": notification_id}):
+    for row in _rows(f"{_SHOWN_ROWS} AND n.id = %(id)s", {"account": account_id, "id": notification_id}):
         return row
     raise NotFound
 
@@ -197,7 +197,7 @@ class Subjects:
             (row.collection_id, self.collections),
             (row.annual_report_id, self.years),
         )
-        return all(number is None or number in known for number, known in pairs)
+        return all(number is None or number in loaded for number, loaded in pairs)
 
 
 def load_subjects(rows: Sequence[About], viewer_id: int) -> Subjects:

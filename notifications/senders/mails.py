@@ -35,7 +35,7 @@ from notifications.policies.mails import (
     LEFT_AFTER,
     SINGLE_MAILS,
     Form,
-    counted,
+    count_this_hour,
     form_of,
     is_online,
     is_summary_due,
@@ -60,7 +60,7 @@ from social.kernel.runner import TERMS, Failed, Job, Steps, Work
 from social.kernel.text.markup import plain
 from timelines.services.broadcasting import listeners
 
-SHOWN: Final = 20
+ENTRIES_LIMIT: Final = 20
 """Maximum number of notifications in a mail about several; further notifications are only counted."""
 
 SUMMARIES_PER_HOUR: Final = 1000
@@ -244,8 +244,8 @@ def _next_letter(account_id: int) -> _Letter | None:
             )
         else:
             number = len(mailbox.items) - len(looked_at) + len(entries)
-            written = _list_mail(mailbox, entries, number, NOTIFICATIONS)
-            return _Letter(mailbox, written, [item.id for item in mailbox.items])
+            mail = _list_mail(mailbox, entries, number, NOTIFICATIONS)
+            return _Letter(mailbox, mail, [item.id for item in mailbox.items])
 
 
 def _summary(mailbox: Mailbox) -> _Letter | None:
@@ -279,7 +279,7 @@ def _single_mail(mailbox: Mailbox, item: MailedNotification, content: Content) -
         thread = mail.message_id(f"thread-{content.post.thread_root_id}")
         headers |= {"In-Reply-To": thread, "References": thread}
     return _compose(
-        mailbox.user, "notification", type_switch(item.type), headers, lambda: _shown(item, content, TEXT_LIMIT)
+        mailbox.user, "notification", type_switch(item.type), headers, lambda: _entry_values(item, content, TEXT_LIMIT)
     )
 
 
@@ -289,13 +289,13 @@ def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: 
     headers = {"Message-ID": mail.message_id(f"{switch.removesuffix('_mails')}-{mailbox.user.account_id}-{newest}")}
 
     def values() -> dict[str, Any]:
-        shown = [_shown(item, content, EXCERPT_LIMIT) for item, content in entries[:SHOWN]]
+        items = [_entry_values(item, content, EXCERPT_LIMIT) for item, content in entries[:ENTRIES_LIMIT]]
         return {
-            "entries": shown,
-            "title": shown[0]["title"],
+            "entries": items,
+            "title": items[0]["title"],
             "number": number,
             "others": number - 1,
-            "more": number - len(shown),
+            "more": number - len(items),
             "away": switch == SUMMARIES,
         }
 
@@ -320,7 +320,7 @@ def _compose(
     )
 
 
-def _shown(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
+def _entry_values(item: MailedNotification, content: Content, limit: int) -> dict[str, Any]:
     """Return the values with which mails show a notification; for a post with a content warning, they contain only the
     warning.
     """
@@ -346,12 +346,12 @@ def _note(record: MailRecord, *, summary: bool, mails: int) -> None:
     writes the record.
     """
     now = clock.now()
-    sent = counted(record, now)
+    sent_count = count_this_hour(record, now)
     MailRecord.objects.update_or_create(
         account_id=record.account_id,
         defaults={
-            "began_at": record.began_at if sent else now,
-            "sent": sent + mails,
+            "began_at": record.began_at if sent_count else now,
+            "sent": sent_count + mails,
             "summary_at": now if summary else record.summary_at,
         },
     )

@@ -84,16 +84,16 @@ def _push(job: Job[Push], messages: _Messages) -> Steps:
             )
         )
     except FetchError as error:
-        said = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
-        raise Failed(said, final=isinstance(error, Refused)) from None
+        failure = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
+        raise Failed(failure, final=isinstance(error, Refused)) from None
     status = response.status
-    said = f"{status} {response.body[:200].decode('utf-8', 'replace')}".strip()
-    job.answers[job.row.host] = said if status >= 500 else ""
+    failure = f"{status} {response.body[:200].decode('utf-8', 'replace')}".strip()
+    job.answers[job.row.host] = failure if status >= 500 else ""
     if 400 <= status < 500 and status not in _TEMPORARY:
-        logger.info("subscription %d has ended: %s", message.address.subscription_id, said)
+        logger.info("subscription %d has ended: %s", message.address.subscription_id, failure)
         PushSubscription.objects.filter(id=message.address.subscription_id).delete()
     elif not 200 <= status < 300:
-        raise Failed(said)
+        raise Failed(failure)
 
 
 def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, str], bytes]:

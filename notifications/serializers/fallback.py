@@ -27,30 +27,30 @@ class FallbackSerializer(EntitySerializer):
     def to_representation(self, instance: About) -> dict[str, Any]:
         title, summary = _WORDS[instance.type]
         subjects: Subjects = self.context["subjects"]
-        named: Mapping[int, Account] = self.context["named"]
-        return {"title": title(instance, subjects, named), "summary": summary(instance), "description": None}
+        accounts: Mapping[int, Account] = self.context["named"]
+        return {"title": title(instance, subjects, accounts), "summary": summary(instance), "description": None}
 
 
 _Words = tuple[Callable[[About, Subjects, Mapping[int, Account]], str], Callable[[About], str]]
 
 
-def _name(number: int, named: Mapping[int, Account]) -> str:
-    account = named[number]
+def _name(number: int, accounts: Mapping[int, Account]) -> str:
+    account = accounts[number]
     return mention_link(account.page_url, account.username)
 
 
-def _severed(row: About, subjects: Subjects, _named: Mapping[int, Account]) -> str:
+def _severed(row: About, subjects: Subjects, _accounts: Mapping[int, Account]) -> str:
     assert row.severed_id is not None  # always set for this type
     target = subjects.severances[row.severed_id].severance.target_name
     return _("You have lost follows because of %(name)s") % {"name": escape(target)}
 
 
-def _warned(_row: About, _subjects: Subjects, _named: Mapping[int, Account]) -> str:
+def _warned(_row: About, _subjects: Subjects, _accounts: Mapping[int, Account]) -> str:
     return _("You have received a warning from the staff of this server")
 
 
-def _signed_up(row: About, _subjects: Subjects, named: Mapping[int, Account]) -> str:
-    name = _name(row.from_account_id, named)
+def _signed_up(row: About, _subjects: Subjects, accounts: Mapping[int, Account]) -> str:
+    name = _name(row.from_account_id, accounts)
     if not row.others:
         return _("%(name)s has signed up") % {"name": name}
     return ngettext(
@@ -58,23 +58,23 @@ def _signed_up(row: About, _subjects: Subjects, named: Mapping[int, Account]) ->
     ) % {"name": name, "count": row.others}
 
 
-def _reported(row: About, subjects: Subjects, named: Mapping[int, Account]) -> str:
+def _reported(row: About, subjects: Subjects, accounts: Mapping[int, Account]) -> str:
     assert row.report_id is not None  # always set for this type
-    by = named[row.from_account_id]
+    by = accounts[row.from_account_id]
     # A reporter on another server stays anonymous: the sender is that server's own account.
-    name = escape(by.domain) if by.domain is not None else _name(by.id, named)
+    name = escape(by.domain) if by.domain is not None else _name(by.id, accounts)
     return _("%(name)s has reported %(target)s") % {
         "name": name,
-        "target": _name(subjects.reports[row.report_id].target_account_id, named),
+        "target": _name(subjects.reports[row.report_id].target_account_id, accounts),
     }
 
 
-def _added(row: About, _subjects: Subjects, named: Mapping[int, Account]) -> str:
-    return _("%(name)s has added you to a collection") % {"name": _name(row.from_account_id, named)}
+def _added(row: About, _subjects: Subjects, accounts: Mapping[int, Account]) -> str:
+    return _("%(name)s has added you to a collection") % {"name": _name(row.from_account_id, accounts)}
 
 
-def _edited(row: About, _subjects: Subjects, named: Mapping[int, Account]) -> str:
-    return _("%(name)s has edited a collection that you are in") % {"name": _name(row.from_account_id, named)}
+def _edited(row: About, _subjects: Subjects, accounts: Mapping[int, Account]) -> str:
+    return _("%(name)s has edited a collection that you are in") % {"name": _name(row.from_account_id, accounts)}
 
 
 def _link(url: str, words: str) -> str:

@@ -24,10 +24,10 @@ def request_report(*, account_id: int, year: int | None) -> AnnualReport | None:
     if year is None or year != offered_report_year() or not has_posted(account_id, year):
         return None
     with transaction.atomic():
-        report, made = AnnualReport.objects.get_or_create(
+        report, is_new = AnnualReport.objects.get_or_create(
             account_id=account_id, year=year, defaults={"schema_version": SCHEMA_VERSION}
         )
-        if made:
+        if is_new:
             publish(AnnualReportRequested(report_id=report.id))
     return report if report.data is None else None
 

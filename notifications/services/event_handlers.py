@@ -69,9 +69,9 @@ def notify_followed(events: Sequence[AccountFollowed]) -> None:
     """
     # The two lists also match accounts of different events, but only if there is no request between them, so that their
     # notification is outdated as well.
-    waiting = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
+    requests = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
-        ~Exists(waiting),
+        ~Exists(requests),
         account_id__one_of=[event.target_id for event in events],
         from_account_id__one_of=[event.account_id for event in events],
         type=NotificationType.FOLLOW_REQUEST,
@@ -127,7 +127,7 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
         involved[mention.status_id].add(mention.account_id)
         if mention.status.in_reply_to_account_id is not None:
             involved[mention.status_id].add(mention.status.in_reply_to_account_id)
-    made = notify(
+    notified = notify(
         [
             Note(
                 mention.account_id,
@@ -142,7 +142,7 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
             if not mention.silent and mention.id >= first_ids[mention.status_id]
         ]
     )
-    add_posts([(account_id, status_id) for account_id, status_id in made if status_id is not None])
+    add_posts([(account_id, status_id) for account_id, status_id in notified if status_id is not None])
 
 
 def notify_followers(events: Sequence[StatusPublished]) -> None:

@@ -118,16 +118,16 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
             (note, outcome_of(replace(found, permitted=True)) if note.pair in permitted else decided)
             for note, found, decided in judged
         ]
-        made = _insert(
+        inserted = _insert(
             [
                 (note, decided is NotificationOutcome.HOLD)
                 for note, decided in decided
                 if decided is not NotificationOutcome.DROP
             ]
         )
-        delivered = [row for row in made if not row.held]
+        delivered = [row for row in inserted if not row.held]
         publish(*(NotificationMade(notification_id=row.id, account_id=row.account_id) for row in delivered))
-        make_requests({(row.account_id, row.sender_id) for row in made if row.held and row.type in MESSAGE_TYPES})
+        make_requests({(row.account_id, row.sender_id) for row in inserted if row.held and row.type in MESSAGE_TYPES})
     return [(row.account_id, row.status_id) for row in delivered]
 
 
@@ -206,7 +206,7 @@ def notify_anew(notes: Sequence[Note]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Inserted:
     """A row that was inserted."""
 
     id: int
@@ -217,7 +217,7 @@ class _Made:
     held: bool
 
 
-def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Made]:
+def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Inserted]:
     """Insert notes, each with whether it is held; return the new rows. Held notifications never join a group."""
     columns: list[Any] = [
         [note.recipient_id for note, _held in notes],
@@ -225,14 +225,14 @@ def _insert(notes: Sequence[tuple[Note, bool]]) -> list[_Made]:
         *([getattr(note, subject) for note, _held in notes] for subject in _SUBJECTS),
         [str(note.type) for note, _held in notes],
         [note.cause for note, _held in notes],
-        [None if held else _group_key(note) for note, held in notes],
-        [held for _note, held in notes],
+        [None if is_held else _group_key(note) for note, is_held in notes],
+        [is_held for _note, is_held in notes],
     ]
     if not notes:
         return []
     with connection.cursor() as cursor:
         cursor.execute(_INSERT, [clock.now(), *columns])
-        return [_Made(*row) for row in cursor.fetchall()]
+        return [_Inserted(*row) for row in cursor.fetchall()]
 
 
 def take_back(causes: Iterable[str], **between: int) -> None:

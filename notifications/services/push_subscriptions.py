@@ -23,7 +23,7 @@ from social.kernel.http.client import Refused, policy_from_settings
 from social.kernel.lengths import URI_LIMIT
 
 
-def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> PushSubscription:
+def subscribe(*, token_id: int, target: PushTarget, settings: PushSettings) -> PushSubscription:
     """Create the push subscription of an access token, in place of an earlier one.
 
     If the user has more than SUBSCRIPTIONS_LIMIT subscriptions, the oldest one ends. Raises Invalid (contract, parameters
@@ -38,20 +38,20 @@ def subscribe(*, token_id: int, target: PushTarget, chosen: PushSettings) -> Pus
         if token is None:
             raise Unauthorized
         PushSubscription.objects.filter(token=token).delete()
-        made = PushSubscription.objects.create(
+        subscription = PushSubscription.objects.create(
             token=token,
             endpoint=target.endpoint,
             host=place.netloc,
             p256dh=target.p256dh,
             auth=target.auth,
             standard=target.standard,
-            alerts=chosen.alerts,
-            policy=chosen.policy,
+            alerts=settings.alerts,
+            policy=settings.policy,
         )
         of_person = PushSubscription.objects.filter(token__user_id=token.user_id).order_by("-id")
         too_many = list(of_person.values_list("id", flat=True)[SUBSCRIPTIONS_LIMIT:])
         PushSubscription.objects.filter(id__one_of=too_many).delete()
-    return made
+    return subscription
 
 
 def _place(endpoint: str) -> Target | None:
@@ -69,9 +69,9 @@ def _place(endpoint: str) -> Target | None:
     return place
 
 
-def change_push_settings(*, token_id: int, chosen: PushSettings) -> PushSubscription:
+def change_push_settings(*, token_id: int, settings: PushSettings) -> PushSubscription:
     """Replace the settings of a subscription; values that are left out get their defaults. Raises NotFound."""
-    PushSubscription.objects.filter(token_id=token_id).update(alerts=chosen.alerts, policy=chosen.policy)
+    PushSubscription.objects.filter(token_id=token_id).update(alerts=settings.alerts, policy=settings.policy)
     return find_push_subscription(token_id)
 
 

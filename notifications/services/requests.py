@@ -139,19 +139,19 @@ def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
     Publishes RequestAccepted for each sender; its handler publishes NotificationsMerged when everything is delivered.
     """
     with transaction.atomic():
-        taken = _take(account_id, request_ids)
+        requests = _take(account_id, request_ids)
         NotificationPermission.objects.bulk_create(
             [
                 NotificationPermission(account_id=account_id, from_account_id=sender_id, merging=True)
-                for sender_id, _last in taken
+                for sender_id, _last in requests
             ],
             batch_size=BATCH,
             update_conflicts=True,
             unique_fields=["account", "from_account"],
             update_fields=["merging"],
         )
-        publish(*(RequestAccepted(account_id=account_id, from_account_id=sender_id) for sender_id, _last in taken))
-    return len(taken)
+        publish(*(RequestAccepted(account_id=account_id, from_account_id=sender_id) for sender_id, _last in requests))
+    return len(requests)
 
 
 def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
@@ -160,15 +160,15 @@ def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
     Publishes RequestDismissed for each sender with held notifications.
     """
     with transaction.atomic():
-        taken = _take(account_id, request_ids)
+        requests = _take(account_id, request_ids)
         publish(
             *(
                 RequestDismissed(account_id=account_id, from_account_id=sender_id, last_id=last)
-                for sender_id, last in taken
+                for sender_id, last in requests
                 if last is not None
             )
         )
-    return len(taken)
+    return len(requests)
 
 
 def _take(account_id: int, request_ids: Collection[int]) -> list[tuple[int, int | None]]:
@@ -196,8 +196,8 @@ def deliver_held(events: Sequence[RequestAccepted]) -> None:
         return
     _run(_END_MERGING, _arrays(pairs))
     accounts = {account_id for account_id, _sender in pairs}
-    waiting = NotificationPermission.objects.filter(account_id__one_of=accounts, merging=True)
-    accounts.difference_update(waiting.values_list("account_id", flat=True))
+    merging = NotificationPermission.objects.filter(account_id__one_of=accounts, merging=True)
+    accounts.difference_update(merging.values_list("account_id", flat=True))
     publish(*(NotificationsMerged(account_id=account_id) for account_id in sorted(accounts)))
 
 
@@ -205,14 +205,14 @@ def remove_held(events: Sequence[RequestDismissed]) -> None:
     """Delete at most BATCH_SIZE held notifications of each dismissed request; the event is published again if more may
     remain. Newer notifications are kept: they have created a new request, which is recounted at the end.
     """
-    done = []
+    removed_pairs = []
     for event in dict.fromkeys(events):
         values = {"account": event.account_id, "sender": event.from_account_id, "last": event.last_id}
         if _run(_REMOVE_HELD, values | {"limit": BATCH_SIZE}) == BATCH_SIZE:
             publish(event)
         else:
-            done.append((event.account_id, event.from_account_id))
-    review_requests(done)
+            removed_pairs.append((event.account_id, event.from_account_id))
+    review_requests(removed_pairs)
 
 
 def _arrays(pairs: Iterable[tuple[int, int]]) -> dict[str, Any]:

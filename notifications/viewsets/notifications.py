@@ -69,18 +69,18 @@ class NotificationsViewSet(ApiViewSet):
     def list(self, request: Request) -> HttpResponse:
         """List notifications, newest first; an unknown type in `types[]` matches nothing."""
         form = ListInput.read(request)
-        wanted = _filter(form, include_filtered=form.include_filtered)
-        if wanted is None:
+        row_filter = _filter(form, include_filtered=form.include_filtered)
+        if row_filter is None:
             return reply([])
         me = self.account_id
-        page = self.paginate(partial(list_notifications, me, wanted))
+        page = self.paginate(partial(list_notifications, me, row_filter))
         return page.respond(present(load_page(page.items, me, form.supported_types)))
 
     def unread_count(self, request: Request) -> Any:
         """Count the notifications that are newer than the marker."""
         form = CountInput.read(request)
-        wanted = _filter(form)
-        count = count_unread(self.account_id, wanted, form.effective_limit) if wanted is not None else 0
+        row_filter = _filter(form)
+        count = count_unread(self.account_id, row_filter, form.effective_limit) if row_filter is not None else 0
         return UnreadCountSerializer(count).data
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
@@ -121,11 +121,11 @@ class NotificationGroupsViewSet(ApiViewSet):
         """List notifications in groups, newest first."""
         form = GroupListInput.read(request)
         me, grouped = self.account_id, form.grouped_types or GROUPED_TYPES
-        wanted = NotificationFilter(form.types, form.exclude_types, include_filtered=form.include_filtered)
+        row_filter = NotificationFilter(form.types, form.exclude_types, include_filtered=form.include_filtered)
         found: list[Heads] = []
 
         def load(cursor: Cursor) -> Sequence[ListedNotification]:
-            found.append(list_heads(me, wanted, grouped, cursor))
+            found.append(list_heads(me, row_filter, grouped, cursor))
             return found[0].rows
 
         page = self.paginate(load, ends=lambda _rows: found[0].ends)
@@ -152,10 +152,10 @@ class NotificationGroupsViewSet(ApiViewSet):
     def unread_count(self, request: Request) -> Any:
         """Count the groups that are newer than the marker."""
         form = GroupCountInput.read(request)
-        wanted, grouped = _filter(form), form.grouped_types or GROUPED_TYPES
+        row_filter, grouped = _filter(form), form.grouped_types or GROUPED_TYPES
         count = 0
-        if wanted is not None:
-            count = count_unread_groups(self.account_id, wanted, grouped, form.effective_limit)
+        if row_filter is not None:
+            count = count_unread_groups(self.account_id, row_filter, grouped, form.effective_limit)
         return UnreadCountSerializer(count).data
 
     def dismiss(self, request: Request, key: str) -> HttpResponse:

@@ -39,15 +39,15 @@ class PushSubscriptionsViewSet(ApiViewSet):
 
     def create(self, request: Request) -> HttpResponse:
         """Subscribe, in place of an earlier subscription."""
-        target, chosen = PushTargetInput.read(request), PushSettingsInput.read(request)
-        made = subscribe(token_id=self.identity.token_id, target=target, chosen=chosen)
-        return reply(PushSubscriptionSerializer(made).data)
+        target, settings = PushTargetInput.read(request), PushSettingsInput.read(request)
+        subscription = subscribe(token_id=self.identity.token_id, target=target, settings=settings)
+        return reply(PushSubscriptionSerializer(subscription).data)
 
     def update(self, request: Request) -> HttpResponse:
         """Change which notifications are pushed."""
-        chosen = PushSettingsInput.read(request)
-        changed = change_push_settings(token_id=self.identity.token_id, chosen=chosen)
-        return reply(PushSubscriptionSerializer(changed).data)
+        settings = PushSettingsInput.read(request)
+        subscription = change_push_settings(token_id=self.identity.token_id, settings=settings)
+        return reply(PushSubscriptionSerializer(subscription).data)
 
     def destroy(self, request: Request) -> HttpResponse:
         """Unsubscribe; repeating it is not an error."""

@@ -47,22 +47,22 @@ _PICTURED: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 
 def load_shown(ids: Iterable[int]) -> list[dict[str, Any]]:
     """Return the public and unlisted posts with these ids, in this order, as `statuses/card.html` expects a `post`."""
-    return shown(hydrate(ids, None))
+    return posts_for_templates(hydrate(ids, None))
 
 
 def newest_shown(
-    account_id: int, wanted: AccountStatusesFilter, *, limit: int, max_id: int | None = None
+    account_id: int, post_filter: AccountStatusesFilter, *, limit: int, max_id: int | None = None
 ) -> list[dict[str, Any]]:
     """Return an account's public and unlisted posts, newest first."""
-    return shown(fill(load_account_statuses(account_id, None, wanted, Cursor(limit, before=max_id))))
+    return posts_for_templates(fill(load_account_statuses(account_id, None, post_filter, Cursor(limit, before=max_id))))
 
 
-def shown(page: PostPage) -> list[dict[str, Any]]:
+def posts_for_templates(page: PostPage) -> list[dict[str, Any]]:
     """Return the posts of a filled page, which was loaded for an anonymous viewer, as templates expect them."""
-    return [_shown(entity) for entity in present(page)]
+    return [_post_for_templates(entity) for entity in present(page)]
 
 
-def _shown(entity: dict[str, Any]) -> dict[str, Any]:
+def _post_for_templates(entity: dict[str, Any]) -> dict[str, Any]:
     """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes,
     and paths instead of addresses of this server, because the page may be requested under another host name of this
     server.
@@ -72,7 +72,10 @@ def _shown(entity: dict[str, Any]) -> dict[str, Any]:
     together are its `files`.
     """
     if entity["reblog"] is not None:
-        return _shown(entity["reblog"]) | {"id": entity["id"], "boosted_by": shown_author(entity["account"])}
+        return _post_for_templates(entity["reblog"]) | {
+            "id": entity["id"],
+            "boosted_by": shown_author(entity["account"]),
+        }
     quoted = entity["quote"].get("quoted_status") if entity["quote"] is not None else None
     warning, files = visible_text(entity["spoiler_text"]), [_file(file) for file in entity["media_attachments"]]
     files = [file for file in files if file["url"]]
@@ -83,17 +86,17 @@ def _shown(entity: dict[str, Any]) -> dict[str, Any]:
         "warning": warning,
         "shown_warning": with_emojis(escape(warning), entity["emojis"]),
         "moment": datetime.fromisoformat(entity["created_at"]),
-        "answers": _answered(entity),
+        "answers": _answered_address(entity),
         "files": files,
         "pictures": [file for file in files if file["type"] in _PICTURED],
         "other_files": [file for file in files if file["type"] not in _PICTURED],
         "card": shown_card(entity["card"]) if entity["card"] is not None else None,
         "poll": _poll(entity["poll"]) if entity["poll"] is not None else None,
-        "quoted": _shown(quoted) if quoted is not None else None,
+        "quoted": _post_for_templates(quoted) if quoted is not None else None,
     }
 
 
-def _answered(entity: dict[str, Any]) -> str:
+def _answered_address(entity: dict[str, Any]) -> str:
     """Return the address of the account to which a post replies, if the post mentions that account; empty if the post
     does not reply to another account.
     """

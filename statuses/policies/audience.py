@@ -140,8 +140,8 @@ class Audience:
         if not self.authors.shows(post.account_id, relations, author.is_suspended, author.is_limited):
             return False
         if self.mentions and post.account_id != relations.viewer_id:
-            named = post.addressed_ids if original is None else (*post.addressed_ids, *original.addressed_ids)
-            if named and relations.hides_any(named):
+            addressed_ids = post.addressed_ids if original is None else (*post.addressed_ids, *original.addressed_ids)
+            if addressed_ids and relations.hides_any(addressed_ids):
                 return False
         if original is None:
             return True

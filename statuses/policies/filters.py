@@ -119,10 +119,10 @@ class Filters:
                 )
         return results
 
-    def hides(self, written: str, status_id: int, context: str) -> bool:
+    def hides(self, text: str, status_id: int, context: str) -> bool:
         """Tell whether a filter hides a post with this text in a context (a value of the entity "Filter"). Used where no
         client applies the results.
         """
-        results = self.results(self.search(Text(written)), (status_id,)) if self._filters else []
-        shown = [found["filter"] for found in results]
-        return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in shown)
+        results = self.results(self.search(Text(text)), (status_id,)) if self._filters else []
+        filter_entities = [found["filter"] for found in results]
+        return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in filter_entities)

@@ -24,15 +24,15 @@ SUPPORTED_TYPES: Final = (*images.ACCEPTED, *recordings.ACCEPTED)
 _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
-def check_file(head: bytes, size: int, said: str) -> str:
+def check_file(head: bytes, size: int, declared_type: str) -> str:
     """Return the media type of a file, given its size and its first bytes, `head`.
 
     Raises Invalid for an empty file, a type that is not accepted, a picture declared as a video or the reverse, and a
-    file that is too large. The first bytes determine the type; `said`, the content type that the client sent, only
+    file that is too large. The first bytes determine the type; `declared_type`, the content type that the client sent, only
     determines which of two errors is raised.
     """
     labels = (_("File"), _("File content type"))
-    found = _checked(head, said, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
+    found = _checked(head, declared_type, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
     limit = IMAGE_SIZE_LIMIT if found in images.ACCEPTED else VIDEO_SIZE_LIMIT
     if size >= limit:
         megabytes = limit // (1024 * 1024)
@@ -41,18 +41,18 @@ def check_file(head: bytes, size: int, said: str) -> str:
     return found
 
 
-def check_thumbnail(head: bytes, size: int, said: str) -> None:
+def check_thumbnail(head: bytes, size: int, declared_type: str) -> None:
     """Raise Invalid for a thumbnail that is not a picture of an accepted type, or is too large."""
     labels = (_("Thumbnail"), _("Thumbnail content type"))
-    _checked(head, said, "thumbnail", labels, images.ACCEPTED)
+    _checked(head, declared_type, "thumbnail", labels, images.ACCEPTED)
     if size >= IMAGE_SIZE_LIMIT:
         message = _("file size must be less than %(size)d MB") % {"size": IMAGE_SIZE_LIMIT // (1024 * 1024)}
         raise Invalid.of([FieldError("thumbnail", "ERR_TOO_LONG", message, labels[0])])
 
 
-def _checked(head: bytes, said: str, field: str, labels: tuple[str, str], accepted: Collection[str]) -> str:
+def _checked(head: bytes, declared_type: str, field: str, labels: tuple[str, str], accepted: Collection[str]) -> str:
     found = types.media_type(head)
-    claimed = said.partition(";")[0].strip().lower()
+    claimed = declared_type.partition(";")[0].strip().lower()
     if head and claimed in SUPPORTED_TYPES and (found is None or _is_other(found, claimed)):
         message = _("has contents that are not what they are reported to be")
         raise Invalid.of([FieldError(field, "ERR_SPOOFED_MEDIA_TYPE", message, labels[0])])
@@ -92,20 +92,20 @@ def no_thumbnail_allowed() -> Invalid:
     return Invalid.of([FieldError("thumbnail", "ERR_INVALID", _("must be blank"), _("Thumbnail"))])
 
 
-def read_focus(written: str | None) -> dict[str, float | None] | None:
+def read_focus(text: str | None) -> dict[str, float | None] | None:
     """Parse `x,y` as the `focus` of a `meta`; None when nothing was sent.
 
     The range is not checked, a value that is not a number becomes 0, and a missing `y` is null (contract, parameters section
     3 "Media").
     """
-    if not written or not written.strip():
+    if not text or not text.strip():
         return None
-    x, comma, y = written.partition(",")
+    x, comma, y = text.partition(",")
     return {"x": _number(x), "y": _number(y) if comma else None}
 
 
-def _number(written: str) -> float:
-    match = _NUMBER.match(written)
+def _number(text: str) -> float:
+    match = _NUMBER.match(text)
     number = float(match[0]) if match else 0.0
     # PostgreSQL returns larger numbers as integers of any length, which cannot be encoded in a response.
     return number if abs(number) < 2**53 else 0.0

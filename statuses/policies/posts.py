@@ -204,5 +204,5 @@ def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str
     Addresses that links show only in part come last, so that they do not push other text beyond the part that is
     searched.
     """
-    seen, addresses = shown(content)
-    return "\n\n".join(part for part in (*texts, seen, *others, *addresses) if part)
+    text, addresses = shown(content)
+    return "\n\n".join(part for part in (*texts, text, *others, *addresses) if part)

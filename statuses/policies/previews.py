@@ -179,8 +179,8 @@ class _Page:
             yield from (self._picture(each, description) for each in self.metas.get(name, ())[:_PICTURES_READ])
         yield from map(self._picture, _article_pictures(self.article))
 
-    def _picture(self, written: Any, description: str = "") -> PagePicture:
-        return PagePicture(self.address(written), text_of(description, DESCRIPTION_LIMIT))
+    def _picture(self, value: Any, description: str = "") -> PagePicture:
+        return PagePicture(self.address(value), text_of(description, DESCRIPTION_LIMIT))
 
     def address(self, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():

@@ -40,30 +40,30 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 
 
 def choose_visibility(
-    author: Account, wanted: str | None, user_default: str | None, *, choices: Sequence[str] = CHOICES
+    author: Account, requested: str | None, user_default: str | None, *, choices: Sequence[str] = CHOICES
 ) -> str:
     """Return the requested visibility or the user's default; without either, private for a locked account, otherwise
     public.
 
     Public becomes unlisted for a limited author. Raises Invalid for a value that is not a visibility.
     """
-    if wanted is not None and wanted not in choices:
-        reserved = wanted in CHOICES and is_reserved_for_posts(wanted)
+    if requested is not None and requested not in choices:
+        reserved = requested in CHOICES and is_reserved_for_posts(requested)
         message = _("is reserved") if reserved else _("is not included in the list")
         raise Invalid.of([FieldError("visibility", "ERR_INCLUSION", message, _("Visibility"))])
-    chosen = wanted or default_visibility(user_default, locked=author.locked)
-    return allowed_visibility(chosen, limited=author.limited)
+    visibility = requested or default_visibility(user_default, locked=author.locked)
+    return allowed_visibility(visibility, limited=author.limited)
 
 
-def choose_content_type(wanted: str | None, otherwise: str = PLAIN_TEXT) -> str:
+def choose_content_type(requested: str | None, otherwise: str = PLAIN_TEXT) -> str:
     """Return the requested content type, or `otherwise` if none is requested. Raises Invalid for a type that is not
     offered, such as HTML.
     """
-    chosen = wanted.partition(";")[0].strip().lower() if wanted else otherwise
-    if chosen not in CONTENT_TYPES:
+    content_type = requested.partition(";")[0].strip().lower() if requested else otherwise
+    if content_type not in CONTENT_TYPES:
         message = _("is not included in the list")
         raise Invalid.of([FieldError("content_type", "ERR_INCLUSION", message, _("Content type"))])
-    return chosen
+    return content_type
 
 
 def check_media_count(media_ids: Sequence[object]) -> None:

@@ -68,20 +68,20 @@ def manual_groups(policy: int) -> Group:
     return Group(policy >> _MANUAL_SHIFT & _ALL_GROUPS)
 
 
-def local_policy(visibility: str, chosen: str) -> int:
+def local_policy(visibility: str, policy: str) -> int:
     """Return the policy of a local post, from one of QUOTE_POLICIES: nobody may quote it unless it is public or unlisted."""
     if visibility not in OPEN_VISIBILITIES:
         return 0
-    return encode_policy(_POLICY_GROUPS.get(chosen, NO_GROUP))
+    return encode_policy(_POLICY_GROUPS.get(policy, NO_GROUP))
 
 
-def choose_policy(wanted: str | None, user_default: str) -> str:
+def choose_policy(requested: str | None, user_default: str) -> str:
     """Return the requested policy, else the user's default. Raises Invalid for a value that is not a policy."""
-    if wanted is None:
+    if requested is None:
         return user_default
-    if wanted not in QUOTE_POLICIES:
+    if requested not in QUOTE_POLICIES:
         raise Invalid(_("Record invalid"))
-    return wanted
+    return requested
 
 
 DELETED: Final = "deleted"

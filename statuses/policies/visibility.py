@@ -36,7 +36,7 @@ def is_counted(visibility: str) -> bool:
     return visibility != Visibility.DIRECT
 
 
-COUNTED: Final = tuple(visibility for visibility in Visibility.values if is_counted(visibility))
+COUNTED_VISIBILITIES: Final = tuple(visibility for visibility in Visibility.values if is_counted(visibility))
 
 
 def is_reserved_for_posts(visibility: str) -> bool:
@@ -76,16 +76,16 @@ def allowed_visibility(visibility: str, *, limited: bool) -> str:
     return Visibility.UNLISTED.value if limited and visibility == Visibility.PUBLIC else visibility
 
 
-def boost_visibility(original: str, chosen: str) -> str:
+def boost_visibility(original: str, requested: str) -> str:
     """Return the visibility of a boost: private for a private post, otherwise the requested visibility, or private if
     boosts may not have that visibility.
     """
-    return Visibility.PRIVATE if original == Visibility.PRIVATE or chosen not in FOLLOWER_VISIBILITIES else chosen
+    return Visibility.PRIVATE if original == Visibility.PRIVATE or requested not in FOLLOWER_VISIBILITIES else requested
 
 
-def quote_visibility(quoted: str, chosen: str) -> str:
+def quote_visibility(quoted: str, requested: str) -> str:
     """Return the visibility of a post that quotes: at most private if the quoted post is neither public nor unlisted."""
-    return Visibility.PRIVATE if quoted not in OPEN_VISIBILITIES and chosen in OPEN_VISIBILITIES else chosen
+    return Visibility.PRIVATE if quoted not in OPEN_VISIBILITIES and requested in OPEN_VISIBILITIES else requested
 
 
 def received_visibility(*, in_to: bool, in_cc: bool, followers: bool) -> Visibility:

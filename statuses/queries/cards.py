@@ -46,12 +46,12 @@ def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> Shown
     if not ids:
         return ShownCards()
     rows = StatusCard.objects.select_related("card").filter(status_id__one_of=ids).exclude(card__title="")
-    return _shown({row.status_id: (row.card, row.url) for row in rows}, viewer_id)
+    return _shown_cards({row.status_id: (row.card, row.url) for row in rows}, viewer_id)
 
 
 def load_shown_cards(cards: Iterable[PreviewCard], viewer_id: int | None) -> ShownCards:
     """Load previews by their own ids, with the addresses from which they were fetched."""
-    return _shown({card.id: (card, card.url) for card in cards if card.is_shown}, viewer_id)
+    return _shown_cards({card.id: (card, card.url) for card in cards if card.is_shown}, viewer_id)
 
 
 def find_card(url: str) -> PreviewCard:
@@ -60,13 +60,13 @@ def find_card(url: str) -> PreviewCard:
     return require_found(PreviewCard.objects.filter(url=key).exclude(title="").first() if key is not None else None)
 
 
-def _shown(found: Mapping[int, tuple[PreviewCard, str]], viewer_id: int | None) -> ShownCards:
-    named = {card.creator: split_address(card.creator) for card, _url in found.values() if card.creator}
-    addresses = {name: (address[0].lower(), address[1]) for name, address in named.items() if address is not None}
+def _shown_cards(found: Mapping[int, tuple[PreviewCard, str]], viewer_id: int | None) -> ShownCards:
+    split_names = {card.creator: split_address(card.creator) for card, _url in found.values() if card.creator}
+    addresses = {name: (address[0].lower(), address[1]) for name, address in split_names.items() if address is not None}
     accounts = by_address(set(addresses.values()))
     creators = {name: accounts[address] for name, address in addresses.items() if address in accounts}
     by_id = {number: _attributed(card, url, creators.get(card.creator)) for number, (card, url) in found.items()}
-    author_ids = {shown.author_id for shown in by_id.values() if shown.author_id is not None}
+    author_ids = {shown_card.author_id for shown_card in by_id.values() if shown_card.author_id is not None}
     return ShownCards(by_id, load_counted_accounts(author_ids, viewer_id))
 
 

@@ -69,7 +69,7 @@ _INTERSECTION: Final = (
 
 
 def load_account_statuses(
-    account_id: int, viewer_id: int | None, wanted: AccountStatusesFilter, cursor: Cursor
+    account_id: int, viewer_id: int | None, post_filter: AccountStatusesFilter, cursor: Cursor
 ) -> PostPage:
     """Return the posts of an account that the viewer may read, at a cursor, newest first (behaviours section 11).
 
@@ -79,8 +79,8 @@ def load_account_statuses(
     `statuses.queries.page.fill` is not called.
     """
     page = select([], viewer_id)
-    sql, parameters = _narrowed(account_id, viewer_id, wanted)
-    if wanted.pinned:
+    sql, parameters = _narrowed(account_id, viewer_id, post_filter)
+    if post_filter.pinned:
         bounded = sql + _PINNED + cursor.between("s.id") + _PIN_ORDER
         page.extend(select(_ids(bounded, parameters | cursor.parameters), viewer_id, PROFILE.shows))
         return page
@@ -94,13 +94,13 @@ def load_account_statuses(
     return page
 
 
-def _narrowed(author_id: int, viewer_id: int | None, wanted: AccountStatusesFilter) -> tuple[str, dict[str, Any]]:
+def _narrowed(author_id: int, viewer_id: int | None, post_filter: AccountStatusesFilter) -> tuple[str, dict[str, Any]]:
     # No account has the id 0, so an anonymous viewer follows nobody and is mentioned nowhere.
     parameters: dict[str, Any] = {"author": author_id, "viewer": viewer_id or 0}
-    conditions = (condition for name, condition in _CONDITIONS.items() if getattr(wanted, name))
+    conditions = (condition for name, condition in _CONDITIONS.items() if getattr(post_filter, name))
     sql = _CANDIDATES.format("".join([_READABLE, *conditions]))
-    if wanted.tagged:
-        sizes = rows_of(_TAG_SIZES, {"author": author_id, "tag": normalise_hashtag(wanted.tagged)})
+    if post_filter.tagged:
+        sizes = rows_of(_TAG_SIZES, {"author": author_id, "tag": normalise_hashtag(post_filter.tagged)})
         parameters["tag"], own, tagged = sizes[0] if sizes else (0, 0, 0)
         sql += _OWN_CONDITION if 0 < own < _WALK_LIMIT else _TAGGED_CONDITION if tagged < _WALK_LIMIT else _INTERSECTION
     return sql, parameters
@@ -142,8 +142,8 @@ def _shown_to(viewer_id: int | None) -> Q:
     """Return the condition for accounts in lists of accounts: not suspended, and neither blocked or muted by the viewer
     nor blocking the viewer.
     """
-    shown = is_present("account")
-    return shown if viewer_id is None else shown & ~hidden_from(viewer_id, "account_id")
+    condition = is_present("account")
+    return condition if viewer_id is None else condition & ~hidden_from(viewer_id, "account_id")
 
 
 def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:

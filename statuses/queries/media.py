@@ -47,8 +47,8 @@ def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachm
 
     Raises NotFound for any other file, and when the post is deleted or its author suspended.
     """
-    shown = MediaAttachment.objects.filter(is_present("status__account"), id=media_id, status__deleted_at=None)
-    media = require_found(shown.exclude(status=None).select_related("status").first())
+    rows = MediaAttachment.objects.filter(is_present("status__account"), id=media_id, status__deleted_at=None)
+    media = require_found(rows.exclude(status=None).select_related("status").first())
     readable = Q(id=media_id) & visible_to(viewer_id, prefix="status__")
     return media, MediaAttachment.objects.filter(readable).exists()
 

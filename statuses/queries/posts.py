@@ -114,8 +114,8 @@ def _laid_out(part: _Part) -> list[str]:
     """Return the columns of a part, padded with NULL, so that all parts have the same number of columns of each type."""
     found: list[str] = []
     for kind in ("bigint", "text", "boolean"):
-        given = getattr(part, kind)
-        found += [*given, *[f"NULL::{kind}"] * (max(len(getattr(each, kind)) for each in _PARTS.values()) - len(given))]
+        value = getattr(part, kind)
+        found += [*value, *[f"NULL::{kind}"] * (max(len(getattr(each, kind)) for each in _PARTS.values()) - len(value))]
     return found
 
 

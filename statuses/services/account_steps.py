@@ -26,10 +26,10 @@ def _delete_posts(account_id: int) -> int:
     # Several transactions share one query, because each query scans the rows of deleted posts again, which are kept for
     # thirty days.
     posts = Status.objects.filter(account_id=account_id, deleted_at=None).order_by("-id")
-    chosen = list(posts.values_list("id", flat=True)[:_POSTS_PER_STEP])
-    for start in range(0, len(chosen), erasing.BATCH_SIZE):
-        delete_statuses(status_ids=chosen[start : start + erasing.BATCH_SIZE], delete_media=True)
-    return len(chosen)
+    ids = list(posts.values_list("id", flat=True)[:_POSTS_PER_STEP])
+    for start in range(0, len(ids), erasing.BATCH_SIZE):
+        delete_statuses(status_ids=ids[start : start + erasing.BATCH_SIZE], delete_media=True)
+    return len(ids)
 
 
 def _take_back_favourites(account_id: int) -> int:
@@ -40,14 +40,14 @@ def _take_back_votes(account_id: int) -> int:
     """Delete votes and subtract them from local polls; the counts of remote polls are reported by their servers."""
     with transaction.atomic():
         votes = PollVote.objects.filter(account_id=account_id).order_by("poll_id", "id")
-        chosen = list(votes.values_list("id", "poll_id", "choice")[: erasing.BATCH_SIZE])
+        rows = list(votes.values_list("id", "poll_id", "choice")[: erasing.BATCH_SIZE])
         choices: dict[int, list[int]] = defaultdict(list)
-        for _vote_id, poll_id, choice in chosen:
+        for _vote_id, poll_id, choice in rows:
             choices[poll_id].append(choice)
         # The same lock as in `vote`, always taken in the order of the ids.
         polls = Poll.objects.select_for_update(of=("self",)).filter(id__one_of=list(choices), status__local=True)
         locked = list(polls.order_by("id"))
-        PollVote.objects.filter(id__one_of=[vote_id for vote_id, _poll_id, _choice in chosen]).delete()
+        PollVote.objects.filter(id__one_of=[vote_id for vote_id, _poll_id, _choice in rows]).delete()
         voting = set(
             PollVote.objects.filter(account_id=account_id, poll_id__one_of=list(choices)).values_list("poll_id")
         )
@@ -57,7 +57,7 @@ def _take_back_votes(account_id: int) -> int:
             if (poll.id,) not in voting:
                 poll.voters_count = max((poll.voters_count or 0) - 1, 0)
             poll.save(update_fields=["tallies", "voters_count"])
-    return len(chosen)
+    return len(rows)
 
 
 def _leave_posts_of_others(account_id: int) -> int:

@@ -60,12 +60,12 @@ def attach_card(status_id: int) -> None:
         if not lock_status(status_id):
             return
         card = _find_or_create(url)
-        shown = StatusCard.objects.filter(status_id=status_id, card=card, url=link).exists()
-        if not shown:
+        is_attached = StatusCard.objects.filter(status_id=status_id, card=card, url=link).exists()
+        if not is_attached:
             StatusCard.objects.update_or_create(status_id=status_id, defaults={"card": card, "url": link})
         if is_stale(card):
             _request(card, Status.objects.values_list("local", flat=True).get(id=status_id))
-        if card.is_shown and not shown:
+        if card.is_shown and not is_attached:
             publish(CardAttached(status_id=status_id, card_id=card.id))
 
 

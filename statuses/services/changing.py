@@ -62,11 +62,11 @@ def lock_status(status_id: int) -> bool:
 
 Counter = Literal["replies_count", "reblogs_count", "favourites_count", "quotes_count"]
 
-_SAID: Final[Mapping[Counter, str]] = {
+_REMOTE_COLUMNS: Final[Mapping[Counter, str]] = {
     "reblogs_count": "remote_reblogs_count",
     "favourites_count": "remote_favourites_count",
 }
-_COUNTERS = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter), _SAID)
+_COUNTERS = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter), _REMOTE_COLUMNS)
 
 
 def bump(changes: Mapping[tuple[int, Counter], int]) -> None:

@@ -229,9 +229,9 @@ def check_files(author_id: int, media_ids: Sequence[int | str], *, of_status_id:
     """
     check_media_count(media_ids)
     numbers = {media_id: parse_id(media_id) for media_id in media_ids}
-    known = [number for number in numbers.values() if number is not None]
-    if len(known) < len(numbers):
-        free = attachable(author_id, of_status_id=of_status_id).filter(id__one_of=known)
+    known_ids = [number for number in numbers.values() if number is not None]
+    if len(known_ids) < len(numbers):
+        free = attachable(author_id, of_status_id=of_status_id).filter(id__one_of=known_ids)
         found = set(free.values_list("id", flat=True))
         raise missing_media([media_id for media_id, number in numbers.items() if number not in found])
-    return tuple(dict.fromkeys(known))
+    return tuple(dict.fromkeys(known_ids))

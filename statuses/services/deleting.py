@@ -94,11 +94,11 @@ def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
     """
     rows = Status.objects.filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
     # Chosen in the order of the index, then locked in the order of the ids, which is the lock order of posts everywhere.
-    chosen = list(rows.order_by("reblog_of_id", "-id").values_list("id", flat=True)[:BATCH_SIZE])
-    locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=chosen, deleted_at=None)
+    ids = list(rows.order_by("reblog_of_id", "-id").values_list("id", flat=True)[:BATCH_SIZE])
+    locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
     boosts = dict(locked.order_by("id").values_list("id", "account_id"))
     change_statuses(boosts, deleted_at=clock.now())
-    if len(chosen) == BATCH_SIZE:
+    if len(ids) == BATCH_SIZE:
         publish(*(BoostsOutlived(status_id=status_id) for status_id in status_ids))
     return list(boosts.values())
 
@@ -113,10 +113,10 @@ def detach_more_answers(events: Sequence[AnswersOutlived]) -> None:
 def _detach_answers(status_ids: Sequence[int]) -> None:
     """Detach up to BATCH_SIZE replies from the posts, in the caller's transaction, and publish events if there may be more."""
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
-    chosen = list(rows.order_by("in_reply_to_id", "id").values_list("id", flat=True)[:BATCH_SIZE])
-    locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=chosen).order_by("id")
+    ids = list(rows.order_by("in_reply_to_id", "id").values_list("id", flat=True)[:BATCH_SIZE])
+    locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids).order_by("id")
     change_statuses(list(locked.values_list("id", flat=True)), in_reply_to=None)
-    if len(chosen) == BATCH_SIZE:
+    if len(ids) == BATCH_SIZE:
         publish(*(AnswersOutlived(status_id=status_id) for status_id in status_ids))
 
 
@@ -141,21 +141,23 @@ def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[
 
 def _uncount_featured_tags(statuses: Sequence[Status]) -> None:
     """Subtract the posts from the use of the hashtags that their authors feature on their profiles."""
-    counted = {status.id: status for status in statuses if status.local and status.is_for_anybody}
-    authors = {status.account_id for status in counted.values()}
-    shown = set(FeaturedTag.objects.filter(account_id__one_of=authors).values_list("account_id", "tag_id"))
-    if not shown:
+    counted_posts = {status.id: status for status in statuses if status.local and status.is_for_anybody}
+    authors = {status.account_id for status in counted_posts.values()}
+    featured_pairs = set(FeaturedTag.objects.filter(account_id__one_of=authors).values_list("account_id", "tag_id"))
+    if not featured_pairs:
         return
     uses: dict[tuple[int, int], list[Status]] = defaultdict(list)
-    for status_id, tag_id in StatusTag.objects.filter(status_id__one_of=counted).values_list("status_id", "tag_id"):
-        uses[counted[status_id].account_id, tag_id].append(counted[status_id])
+    for status_id, tag_id in StatusTag.objects.filter(status_id__one_of=counted_posts).values_list(
+        "status_id", "tag_id"
+    ):
+        uses[counted_posts[status_id].account_id, tag_id].append(counted_posts[status_id])
     for (account_id, tag_id), posts in sorted(uses.items(), key=lambda item: item[0]):
-        if (account_id, tag_id) in shown:
+        if (account_id, tag_id) in featured_pairs:
             count_featured_use(account_id, [tag_id], posts[-1].created_at, -len(posts))
 
 
 def _uncount(statuses: Sequence[Status], booster_ids: Iterable[int], quoted_ids: Iterable[int | None]) -> None:
-    gone = {status.id for status in statuses}
+    deleted_ids = {status.id for status in statuses}
     authors = Tally(booster_ids)
     changes: dict[tuple[int, Counter], int] = defaultdict(int)
     for status in statuses:
@@ -169,4 +171,4 @@ def _uncount(statuses: Sequence[Status], booster_ids: Iterable[int], quoted_ids:
         if quoted_id is not None:
             changes[quoted_id, "quotes_count"] -= 1
     account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
-    bump({key: change for key, change in changes.items() if key[0] not in gone})
+    bump({key: change for key, change in changes.items() if key[0] not in deleted_ids})

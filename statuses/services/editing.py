@@ -92,8 +92,8 @@ def _changed_files(
     """Return the author's files that `draft` changes, each with its change; whether they may be attached is checked
     later.
     """
-    wanted = {number: change for number, change in draft.media_changes if number in media_ids}
-    if not wanted:
+    changes_by_id = {number: change for number, change in draft.media_changes if number in media_ids}
+    if not changes_by_id:
         return []
-    found = MediaAttachment.objects.filter(id__one_of=list(wanted), account_id=author.id)
-    return [(media, wanted[media.id]) for media in found]
+    found = MediaAttachment.objects.filter(id__one_of=list(changes_by_id), account_id=author.id)
+    return [(media, changes_by_id[media.id]) for media in found]

@@ -35,8 +35,8 @@ def keep_featured_tags(*, account: Account, names: Sequence[str]) -> None:
     """
     with transaction.atomic():
         lock(f"featured_tags:{account.id}")
-        wanted = {normalise_hashtag(name.removeprefix("#")) for name in names}
-        FeaturedTag.objects.filter(account=account).exclude(tag__name__one_of=wanted).delete()
+        tag_names = {normalise_hashtag(name.removeprefix("#")) for name in names}
+        FeaturedTag.objects.filter(account=account).exclude(tag__name__one_of=tag_names).delete()
         for name in names:
             with contextlib.suppress(Invalid):
                 feature_used_tag(account=account, name=name)

@@ -67,14 +67,14 @@ class FilterDraft:
 
 def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
     """Create a filter with its keywords; blank keywords are skipped. Raises Invalid with all errors."""
-    made = Filter(account_id=account_id, title="", context=[])
+    new_filter = Filter(account_id=account_id, title="", context=[])
     with transaction.atomic():
         lock(f"filters:{account_id}")
         if Filter.objects.filter(account_id=account_id).count() >= FILTERS_LIMIT:
             raise Invalid.sentence(_("You have reached the maximum number of filters"))
-        _write(made, draft)
+        _write(new_filter, draft)
         publish(FiltersChanged(account_id=account_id))
-    return made
+    return new_filter
 
 
 def update_filter(*, found: Filter, draft: FilterDraft) -> None:
@@ -97,15 +97,15 @@ def delete_filter(*, found: Filter) -> None:
 
 def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
     """Add a keyword. Raises Invalid for a blank or too long keyword, NotFound if the filter was deleted."""
-    made = FilterKeyword(filter=found, keyword="")
+    new_keyword = FilterKeyword(filter=found, keyword="")
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
         keep_row(found)
-        _check(_write_keyword(made, draft, label=_("Keyword")))
-        made.save()
+        _check(_write_keyword(new_keyword, draft, label=_("Keyword")))
+        new_keyword.save()
         _check_keywords(found.account_id)
         publish(FiltersChanged(account_id=found.account_id))
-    return made
+    return new_keyword
 
 
 def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
@@ -139,13 +139,13 @@ def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
     with transaction.atomic():
         lock(f"filters:{found.account_id}")
         keep_row(found)
-        made, is_new = FilterStatus.objects.get_or_create(filter=found, status_id=row.id)
+        filter_status, is_new = FilterStatus.objects.get_or_create(filter=found, status_id=row.id)
         if not is_new:
             raise Invalid.sentence(_("Status has already been taken"))
         if FilterStatus.objects.filter(filter__account_id=found.account_id).count() > STATUSES_LIMIT:
             raise Invalid.sentence(_("You have reached the maximum number of filtered posts"))
         publish(FiltersChanged(account_id=found.account_id))
-    return made
+    return filter_status
 
 
 def remove_status(*, found: FilterStatus) -> None:
@@ -157,9 +157,9 @@ def remove_status(*, found: FilterStatus) -> None:
 
 def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: KeywordDraft) -> FilterKeyword:
     """Create a filter through the older API: with one keyword, which is also its title. Raises Invalid about the title."""
-    wanted = [keyword] if len(keyword.keyword or "") <= TITLE_LIMIT else []
-    made = create_filter(account_id=account_id, draft=replace(draft, keywords=wanted))
-    return FilterKeyword.objects.select_related("filter").get(filter=made)
+    keywords = [keyword] if len(keyword.keyword or "") <= TITLE_LIMIT else []
+    new_filter = create_filter(account_id=account_id, draft=replace(draft, keywords=keywords))
+    return FilterKeyword.objects.select_related("filter").get(filter=new_filter)
 
 
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
@@ -188,25 +188,25 @@ def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: Ke
 def _write(target: Filter, draft: FilterDraft) -> None:
     """Write a filter and its keywords, in the caller's transaction."""
     errors = _read_filter(target, draft)
-    known = {} if target.id is None else {row.id: row for row in FilterKeyword.objects.filter(filter=target)}
-    kept: list[FilterKeyword] = []
+    known_keywords = {} if target.id is None else {row.id: row for row in FilterKeyword.objects.filter(filter=target)}
+    kept_keywords: list[FilterKeyword] = []
     dropped: list[FilterKeyword] = []
     for item in draft.keywords:
-        if item.id is not None and item.id not in known:
+        if item.id is not None and item.id not in known_keywords:
             raise NotFound
         if item.id is None and (item.destroy or not (item.keyword or "").strip()):
             continue
-        row = FilterKeyword(filter=target, keyword="") if item.id is None else known[item.id]
+        row = FilterKeyword(filter=target, keyword="") if item.id is None else known_keywords[item.id]
         if item.destroy:
             dropped.append(row)
             continue
         errors += _write_keyword(row, item, label=_("Keywords keyword"))
-        kept.append(row)
+        kept_keywords.append(row)
     _check(errors)
     target.save()
     for row in dropped:
         row.delete()
-    for row in kept:
+    for row in kept_keywords:
         row.save()
     _check_keywords(target.account_id)
 
@@ -260,8 +260,8 @@ def _too_long(field: str, count: int, label: str | None) -> FieldError:
 
 def _check_keywords(account_id: int) -> None:
     """Raise Invalid if the account has too many keywords, or if their total length is too large."""
-    kept = FilterKeyword.objects.filter(filter__account_id=account_id)
-    totals = kept.aggregate(number=Count("id"), characters=Sum(Length("keyword")))
+    stored_keywords = FilterKeyword.objects.filter(filter__account_id=account_id)
+    totals = stored_keywords.aggregate(number=Count("id"), characters=Sum(Length("keyword")))
     if totals["number"] > KEYWORDS_LIMIT or (totals["characters"] or 0) > CHARACTERS_LIMIT:
         raise Invalid.sentence(_("You have reached the maximum number of filter keywords"))
 

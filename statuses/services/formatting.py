@@ -95,21 +95,21 @@ def stripped(text: str) -> str:
 
 def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:
     """Return the mentioned accounts that are notified, keyed by the `acct` of the token, in the order of the text."""
-    wanted: dict[str, Address] = {}
+    addresses: dict[str, Address] = {}
     for token in tokens:
-        if token.kind is Kind.MENTION and token.acct not in wanted:
+        if token.kind is Kind.MENTION and token.acct not in addresses:
             address = split_address(token.acct)
             if address is not None:
-                wanted[token.acct] = address
-    if not wanted:
+                addresses[token.acct] = address
+    if not addresses:
         return {}
-    known: dict[Address, Account] = dict(by_address(set(wanted.values())))
-    known |= _find_remote({address for address in wanted.values() if address not in known})
-    relations = load_relations(author.id, [account.id for account in known.values()])
+    accounts: dict[Address, Account] = dict(by_address(set(addresses.values())))
+    accounts |= _find_remote({address for address in addresses.values() if address not in accounts})
+    relations = load_relations(author.id, [account.id for account in accounts.values()])
     return {
         acct: account
-        for acct, address in wanted.items()
-        if (account := known.get(address)) is not None
+        for acct, address in addresses.items()
+        if (account := accounts.get(address)) is not None
         and not account.suspended
         and account.id not in relations.blocking
         and account.id not in relations.domain_blocking
@@ -139,4 +139,4 @@ def _tags(tokens: Iterable[Token]) -> tuple[tuple[str, str], ...]:
     for token in tokens:
         if token.kind is Kind.HASHTAG:
             found.setdefault(normalise_hashtag(token.name), token.name)
-    return tuple((name, shown) for name, shown in found.items() if 0 < len(name) <= TAG_LIMIT)
+    return tuple((name, spelling) for name, spelling in found.items() if 0 < len(name) <= TAG_LIMIT)

@@ -25,7 +25,7 @@ from statuses.models import HeldBoost, HeldMedia, HeldPost, MediaAttachment, Sch
 from statuses.models.held import BOOSTS_LIMIT, EXCERPT_LIMIT
 from statuses.services import idempotency
 from statuses.services.composing import Draft
-from statuses.services.kept_drafts import kept, kept_edit, store_kept
+from statuses.services.kept_drafts import draft_row, encode_edit, store_draft
 from statuses.services.screening import Screening, limit_author
 from statuses.services.storing import Composed, lock_media
 
@@ -66,17 +66,17 @@ def hold_written(
     attached, and if the author has HELD_LIMIT held posts already.
     """
     lock(f"scheduled:{new.author.id}")
-    row = kept(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
+    row = draft_row(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
     # Serialised like the stored drafts, in which tuples have become arrays.
-    sent = orjson.loads(orjson.dumps(row.draft, default=str))
+    encoded_draft = orjson.loads(orjson.dumps(row.draft, default=str))
     own = ScheduledStatus.objects.filter(account_id=new.author.id, held__isnull=False)
-    for known in own[:HELD_LIMIT]:
-        if known.draft == sent:
+    for scheduled in own[:HELD_LIMIT]:
+        if scheduled.draft == encoded_draft:
             if claimed is not None:
-                idempotency.remember_scheduled(claimed, known)
+                idempotency.remember_scheduled(claimed, scheduled)
             return
     _check_room(new.author)
-    store_kept(row, lock_media(new.author, new.media_ids), claimed)
+    store_draft(row, lock_media(new.author, new.media_ids), claimed)
     _hold(new, screening, limited_by, scheduled=row)
 
 
@@ -97,12 +97,14 @@ def hold_received(
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
-    held = HeldPost.objects.select_for_update().filter(uri=new.uri, status=None).first()
-    if held is not None and held.approved_at is None:
-        sent = {"announced": True, "recipient": recipient} if new.publish_event else {}
-        HeldPost.objects.filter(id=held.id).update(document=_encoded(document), **_shown(new, screening), **sent)
+    held_post = HeldPost.objects.select_for_update().filter(uri=new.uri, status=None).first()
+    if held_post is not None and held_post.approved_at is None:
+        delivery = {"announced": True, "recipient": recipient} if new.publish_event else {}
+        HeldPost.objects.filter(id=held_post.id).update(
+            document=_encoded(document), **_review_columns(new, screening), **delivery
+        )
         return True
-    if held is not None or screening.held_by is None or Status.objects.filter(uri=new.uri).exists():
+    if held_post is not None or screening.held_by is None or Status.objects.filter(uri=new.uri).exists():
         return False
     _check_room(new.author)
     _hold(
@@ -135,24 +137,24 @@ def hold_edit(
     Raises Invalid if the author has HELD_LIMIT held posts already.
     """
     source = {
-        "draft": None if draft is None else kept_edit(draft),
+        "draft": None if draft is None else encode_edit(draft),
         "document": None if document is None else _encoded(document),
         "recipient": recipient,
     }
-    shown = _shown(new, screening) | {"written_at": new.edited_at or clock.now()}
-    if not HeldPost.objects.filter(status=status).update(**source, **shown, approved_at=None):
+    columns = _review_columns(new, screening) | {"written_at": new.edited_at or clock.now()}
+    if not HeldPost.objects.filter(status=status).update(**source, **columns, approved_at=None):
         _check_room(new.author)
         limited_by = limit_author(new, screening)
-        _hold(new, screening, limited_by, status=status, uri=new.uri, **source, written_at=shown["written_at"])
-    held = HeldPost.objects.get(status=status)
-    HeldMedia.objects.filter(held=held).delete()
+        _hold(new, screening, limited_by, status=status, uri=new.uri, **source, written_at=columns["written_at"])
+    held_post = HeldPost.objects.get(status=status)
+    HeldMedia.objects.filter(held=held_post).delete()
     for item in media:
         if item.status_id is None and item.former_status_id is None:
-            HeldMedia.objects.create(held=held, media=item)
+            HeldMedia.objects.create(held=held_post, media=item)
     for item, drawn in (previews or {}).items():
         drawn.account, drawn.type = new.author, item.type
         drawn.save(force_insert=True)
-        HeldMedia.objects.create(held=held, media=drawn, preview_of=item)
+        HeldMedia.objects.create(held=held_post, media=drawn, preview_of=item)
 
 
 def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, created_at: datetime) -> bool:
@@ -161,12 +163,13 @@ def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, cr
     Boosts beyond BOOSTS_LIMIT are not stored.
     """
     with transaction.atomic():
-        held = HeldPost.objects.select_for_update().filter(uri=post_uri, status=None).first()
-        if held is None:
+        held_post = HeldPost.objects.select_for_update().filter(uri=post_uri, status=None).first()
+        if held_post is None:
             return False
-        if held.boosts.count() < BOOSTS_LIMIT:
+        if held_post.boosts.count() < BOOSTS_LIMIT:
             HeldBoost.objects.get_or_create(
-                uri=uri, defaults={"held": held, "account": account, "visibility": visibility, "created_at": created_at}
+                uri=uri,
+                defaults={"held": held_post, "account": account, "visibility": visibility, "created_at": created_at},
             )
     return True
 
@@ -190,12 +193,14 @@ def _check_room(author: Account) -> None:
 def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], **source: Any) -> None:
     rule = screening.held_by
     assert rule is not None  # the caller has checked
-    kept = rule if keep_rows(SpamRule, [rule.id]) else None
-    HeldPost.objects.create(account_id=new.author.id, rule=kept, rule_name=rule.name, **_shown(new, screening) | source)
+    stored_rule = rule if keep_rows(SpamRule, [rule.id]) else None
+    HeldPost.objects.create(
+        account_id=new.author.id, rule=stored_rule, rule_name=rule.name, **_review_columns(new, screening) | source
+    )
     note_matches(account_id=new.author.id, rules=screening.rules, limited_by=limited_by, reported=())
 
 
-def _shown(new: Composed, screening: Screening) -> dict[str, Any]:
+def _review_columns(new: Composed, screening: Screening) -> dict[str, Any]:
     """Return the columns of the held post from which staff can decide."""
     facts = screening.facts
     return {

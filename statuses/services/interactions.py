@@ -66,13 +66,19 @@ def favourite_status(
     with transaction.atomic():
         if uri is not None:
             Favourite.objects.filter(uri=uri, account_id=account_id).exclude(status_id=target.id).update(uri=None)
-        made = _one_id(_INSERT_FAVOURITE, {"account": account_id, "status": target.id, "uri": uri, "now": clock.now()})
-        if made is not None:
-            publish(StatusFavourited(status_id=target.id, account_id=account_id, favourite_id=made, local=target.local))
+        favourite_id = _one_id(
+            _INSERT_FAVOURITE, {"account": account_id, "status": target.id, "uri": uri, "now": clock.now()}
+        )
+        if favourite_id is not None:
+            publish(
+                StatusFavourited(
+                    status_id=target.id, account_id=account_id, favourite_id=favourite_id, local=target.local
+                )
+            )
             bump({(target.id, "favourites_count"): 1})
             if isinstance(target, Post):
                 target.count_favourite(1)
-    return made is not None
+    return favourite_id is not None
 
 
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
@@ -85,10 +91,12 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
     row = load_existing(status_id)
     target = row if row is not None and row.original is None else None
     with transaction.atomic():
-        gone = _one_id(_DELETE_FAVOURITE, [account_id, target.id if target is not None else 0])
-        if gone is not None and target is not None:
+        favourite_id = _one_id(_DELETE_FAVOURITE, [account_id, target.id if target is not None else 0])
+        if favourite_id is not None and target is not None:
             publish(
-                StatusUnfavourited(status_id=target.id, account_id=account_id, favourite_id=gone, local=target.local)
+                StatusUnfavourited(
+                    status_id=target.id, account_id=account_id, favourite_id=favourite_id, local=target.local
+                )
             )
             bump({(target.id, "favourites_count"): -1})
             target.count_favourite(-1)
@@ -107,8 +115,8 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
     with transaction.atomic():
         with connection.cursor() as cursor:
             cursor.execute(_DELETE_FAVOURITES, [account_id, limit])
-            gone = cursor.fetchall()
-        there = [(number, status_id, local) for number, status_id, local, exists in gone if exists]
+            deleted_rows = cursor.fetchall()
+        there = [(number, status_id, local) for number, status_id, local, exists in deleted_rows if exists]
         publish(
             *(
                 StatusUnfavourited(status_id=status_id, account_id=account_id, favourite_id=number, local=local)
@@ -116,7 +124,7 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
             )
         )
         bump({(status_id, "favourites_count"): -1 for _number, status_id, _local in there})
-    return len(gone)
+    return len(deleted_rows)
 
 
 def bookmark_status(*, account_id: int, status: Post) -> None:
@@ -165,7 +173,7 @@ def reblog_status(
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)
-    chosen = choose_visibility(
+    reblog_visibility = choose_visibility(
         account, visibility, user.default_privacy if user is not None else None, choices=REBLOG_CHOICES
     )
     if not may_reblog(account, target, relations or load_relations(account.id, [target.account_id])):
@@ -182,7 +190,7 @@ def reblog_status(
             Status(
                 account=account,
                 reblog_of_id=target.id,
-                visibility=boost_visibility(target.visibility, chosen),
+                visibility=boost_visibility(target.visibility, reblog_visibility),
                 local=account.local,
                 uri=uri,
                 created_at=moment,

@@ -18,7 +18,7 @@ from statuses.services.media import MediaChange
 from statuses.services.storing import Composed, store_status
 
 
-def kept(*, author: Account, draft: Draft, scheduled_at: datetime, application_id: int | None) -> ScheduledStatus:
+def draft_row(*, author: Account, draft: Draft, scheduled_at: datetime, application_id: int | None) -> ScheduledStatus:
     """Return the unsaved row for a draft. A draft without a quote policy gets the author's current default."""
     policy = choose_policy(draft.quote_approval_policy, author.user.default_quote_policy)
     return ScheduledStatus(
@@ -29,8 +29,8 @@ def kept(*, author: Account, draft: Draft, scheduled_at: datetime, application_i
     )
 
 
-def store_kept(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], claimed: int | None) -> None:
-    """Save a row that `kept` returned, its files, and the idempotency key if there is one, in the caller's transaction."""
+def store_draft(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], claimed: int | None) -> None:
+    """Save a row that `draft_row` returned, its files, and the idempotency key if there is one, in the caller's transaction."""
     scheduled.save(force_insert=True)
     for position, media in enumerate(files):
         ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
@@ -38,12 +38,12 @@ def store_kept(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], cla
         idempotency.remember_scheduled(claimed, scheduled)
 
 
-def lock_kept(scheduled_id: int) -> ScheduledStatus | None:
+def lock_draft(scheduled_id: int) -> ScheduledStatus | None:
     """Lock and return the row; None if it was deleted."""
     return ScheduledStatus.objects.select_for_update().filter(id=scheduled_id).first()
 
 
-def publish_kept(scheduled: ScheduledStatus, new: Composed) -> Status:
+def publish_draft(scheduled: ScheduledStatus, new: Composed) -> Status:
     """Store the post of a draft whose row the caller has locked, and delete the row. Raises like `store_status`."""
     ScheduledMedia.objects.filter(scheduled=scheduled).delete()
     status = store_status(new)
@@ -57,7 +57,7 @@ def draft_of(scheduled: ScheduledStatus) -> Draft:
     return read_draft(scheduled.draft)
 
 
-def kept_edit(draft: Draft) -> dict[str, Any]:
+def encode_edit(draft: Draft) -> dict[str, Any]:
     """Serialise the draft of an edit without the new thumbnails of files, which are stored separately (HeldMedia)."""
     changes = [
         (number, {"description": change.description, "focus": change.focus}) for number, change in draft.media_changes
@@ -65,9 +65,9 @@ def kept_edit(draft: Draft) -> dict[str, Any]:
     return asdict(replace(draft, media_changes=())) | {"media_changes": changes}
 
 
-def read_draft(kept: Mapping[str, Any]) -> Draft:
+def read_draft(stored: Mapping[str, Any]) -> Draft:
     """Deserialise a stored draft, ignoring fields that a newer release has added."""
-    values = known_fields(Draft, kept)
+    values = known_fields(Draft, stored)
     for name in ("media_ids", "allowed_mentions"):
         if values.get(name) is not None:
             values[name] = tuple(values[name])

@@ -85,8 +85,8 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
     Raises Invalid for a file that this server does not accept, a description that is too long, and a thumbnail of a picture.
     Takes as long as decoding the file (a tenth of a second for two megapixels), and must run outside of any transaction.
     """
-    sent = upload.sent
-    content_type = check_file(sent.head, sent.size, sent.content_type)
+    sent_file = upload.sent
+    content_type = check_file(sent_file.head, sent_file.size, sent_file.content_type)
     is_picture = content_type in images.ACCEPTED
     if upload.thumbnail is not None:
         if is_picture:
@@ -98,16 +98,16 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
         media.meta["focus"] = focus
     with _stored(media):
         if not is_picture:
-            _take_recording(media, sent.file, content_type, upload.thumbnail)
+            _take_recording(media, sent_file.file, content_type, upload.thumbnail)
         else:
             try:
-                take_picture(media, sent.file)
+                take_picture(media, sent_file.file)
             except images.Moving:
-                _take_recording(media, sent.file, content_type, None)
+                _take_recording(media, sent_file.file, content_type, None)
         if scanning.is_on() and media.processing == Processing.COMPLETE:
             # The scanner checks the file exactly as it was sent, so the original is stored until it has been scanned.
             media.processing = Processing.QUEUED
-            media.source = storage.store(sent.file, folder=f"{FOLDER}/source", extension="upload")
+            media.source = storage.store(sent_file.file, folder=f"{FOLDER}/source", extension="upload")
         with transaction.atomic():
             media.save()
             if media.processing != Processing.COMPLETE:

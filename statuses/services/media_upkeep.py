@@ -133,14 +133,14 @@ def _record(by: Staff, action: str, name: str, **details: Any) -> None:
 
 def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress: Progress | None) -> set[int]:
     """Remove the files of a folder to which no row refers, and return the hashes of all stored paths."""
-    named = {hash(path) for path in holding.paths()}
+    path_hashes = {hash(path) for path in holding.paths()}
     youngest = clock.now() - YOUNGEST_AGE
     stored: set[int] = set()
 
     def orphans() -> Iterator[tuple[str, int]]:
-        for path, size, written in storage.walk(holding.folder):
+        for path, size, written_at in storage.walk(holding.folder):
             stored.add(hash(path))
-            if hash(path) not in named and written < youngest:
+            if hash(path) not in path_hashes and written_at < youngest:
                 yield path, size
 
     for batch in in_batches(orphans(), _BATCH_SIZE):

@@ -56,11 +56,11 @@ def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensi
         found = [status for status in _hold(by, status_ids) if status.sensitive != sensitive]
         if sensitive:
             ids = [status.id for status in found]
-            shown = {
+            ids_with_media = {
                 *MediaAttachment.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True),
                 *StatusCard.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True),
             }
-            found = [status for status in found if status.id in shown]
+            found = [status for status in found if status.id in ids_with_media]
         for status in found:
             if status.local:
                 store_sensitivity(status, sensitive=sensitive)

@@ -83,12 +83,12 @@ def _write_pins(account_id: int, status_ids: Sequence[int]) -> None:
         id__one_of=status_ids, account_id=account_id, reblog_of=None, visibility__in=FOLLOWER_VISIBILITIES
     )
     found = set(pinnable.values_list("id", flat=True))
-    chosen = [number for number in dict.fromkeys(status_ids) if number in found][:PINS_LIMIT]
-    wanted = [number for number in chosen if lock_status(number)]
-    if wanted == _pinned(account_id):
+    pinned_ids = [number for number in dict.fromkeys(status_ids) if number in found][:PINS_LIMIT]
+    locked_ids = [number for number in pinned_ids if lock_status(number)]
+    if locked_ids == _pinned(account_id):
         return
     Pin.objects.filter(account_id=account_id).delete()
-    for number in reversed(wanted):
+    for number in reversed(locked_ids):
         Pin.objects.create(account_id=account_id, status_id=number)
 
 

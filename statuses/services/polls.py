@@ -127,8 +127,8 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
             PollVote.objects.filter(poll=poll).delete()
         _refresh(poll, new)
         return is_other
-    said = new.sent.get("multiple") not in (None, "")
-    if new.choices != poll.options or new.multiple != poll.multiple or not said:
+    is_multiple_sent = new.sent.get("multiple") not in (None, "")
+    if new.choices != poll.options or new.multiple != poll.multiple or not is_multiple_sent:
         PollVote.objects.filter(poll=poll).delete()
         poll.options, poll.tallies = new.choices, [0] * len(new.choices)
         poll.multiple, poll.voters_count = new.multiple, 0

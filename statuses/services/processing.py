@@ -53,13 +53,13 @@ def process_media(events: Sequence[MediaUploaded]) -> None:
 
 def _begin(media_id: int) -> MediaAttachment | None:
     """Mark the file as being processed, count the attempt and return it; None if there is nothing to do."""
-    waiting = MediaAttachment.objects.filter(id=media_id, processing__in=_UNFINISHED_STATES)
-    if waiting.filter(attempts__gte=ATTEMPTS).exists():
+    unfinished = MediaAttachment.objects.filter(id=media_id, processing__in=_UNFINISHED_STATES)
+    if unfinished.filter(attempts__gte=ATTEMPTS).exists():
         logger.error("media %d: its processing has ended %d processes", media_id, ATTEMPTS)
         _fail(media_id)
         return None
-    waiting.update(processing=Processing.RUNNING, attempts=F("attempts") + 1)
-    return waiting.first()
+    unfinished.update(processing=Processing.RUNNING, attempts=F("attempts") + 1)
+    return unfinished.first()
 
 
 def process_released(events: Sequence[FileReleased]) -> None:
@@ -107,8 +107,8 @@ def _process(media: MediaAttachment) -> None:
     except Unavailable as error:
         logger.warning("media %d waits for the scanner: %s", media.id, error)
         with transaction.atomic():
-            waiting = MediaAttachment.objects.filter(id=media.id, processing=Processing.RUNNING)
-            waiting.update(processing=Processing.QUEUED, attempts=F("attempts") - 1)
+            running = MediaAttachment.objects.filter(id=media.id, processing=Processing.RUNNING)
+            running.update(processing=Processing.QUEUED, attempts=F("attempts") - 1)
             publish(MediaUploaded(media_id=media.id), due_at=clock.now() + RESCAN_INTERVAL)
     except Exception:
         # The file is not the cause, so the attempt does not count.
@@ -120,10 +120,10 @@ def _is_clean(media: MediaAttachment) -> bool:
     """Scan the uploaded file and its thumbnail, and tell whether both are clean."""
     if not scanning.is_on():
         return True
-    sent = [(media.source, media.content_type, QuarantineSource.UPLOAD)]
+    files = [(media.source, media.content_type, QuarantineSource.UPLOAD)]
     if media.type != MediaType.IMAGE:
-        sent.append((media.preview, "", QuarantineSource.THUMBNAIL))
-    for path, content_type, source in sent:
+        files.append((media.preview, "", QuarantineSource.THUMBNAIL))
+    for path, content_type, source in files:
         if path:
             origin = Origin(source, account_id=media.account_id, media_id=media.id)
             with storage.opened(path) as file:
@@ -144,17 +144,17 @@ def _show_picture(media: MediaAttachment) -> None:
     media.processing, media.source = Processing.COMPLETE, ""
     with transaction.atomic():
         current = MediaAttachment.objects.select_for_update().filter(id=media.id, processing__in=_UNFINISHED_STATES)
-        left = [source]
+        unused_paths = [source]
         if current.exists():
             media.save(update_fields=columns)
         else:
-            left = list(media.paths)
-    storage.remove(*left)
+            unused_paths = list(media.paths)
+    storage.remove(*unused_paths)
 
 
 def _complete(media: MediaAttachment, converted: Converted) -> None:
     path = storage.store(converted.file, folder=f"{FOLDER}/original", extension=converted.extension)
-    left = [path]
+    unused_paths = [path]
     try:
         with transaction.atomic():
             current = (
@@ -163,7 +163,7 @@ def _complete(media: MediaAttachment, converted: Converted) -> None:
                 .first()
             )
             if current is not None:
-                left = [current.source]
+                unused_paths = [current.source]
                 current.processing = Processing.COMPLETE
                 current.content_type = converted.content_type
                 current.file, current.file_size = path, converted.byte_count
@@ -174,7 +174,7 @@ def _complete(media: MediaAttachment, converted: Converted) -> None:
                 }
                 current.save(update_fields=["processing", "content_type", "file", "file_size", "source", "meta"])
     finally:
-        storage.remove(*left)
+        storage.remove(*unused_paths)
 
 
 def _fail(media_id: int) -> None:

@@ -25,12 +25,12 @@ def change_quote_policy(*, author: Account, status: Post, policy: str | None) ->
     target = status.proper
     if target.account_id != author.id:
         raise Forbidden
-    chosen = choose_policy(policy, author.user.default_quote_policy)
+    chosen_policy = choose_policy(policy, author.user.default_quote_policy)
     with transaction.atomic():
         locked = require_found(Status.objects.select_for_update().filter(id=target.id, deleted_at=None).first())
-        wanted = local_policy(locked.visibility, chosen)
-        if wanted != locked.quote_policy:
-            write_quote_policy(locked, wanted)
+        new_policy = local_policy(locked.visibility, chosen_policy)
+        if new_policy != locked.quote_policy:
+            write_quote_policy(locked, new_policy)
 
 
 def write_quote_policy(status: Status, policy: int) -> None:
@@ -113,8 +113,8 @@ def store_request(*, quote_id: int, request_uri: str) -> None:
 
 def store_authorization(*, status_id: int, approval_uri: str) -> bool:
     """Store the authorization that a remote post names for its pending quote, and return whether it is new."""
-    waiting = Quote.objects.filter(status_id=status_id, state=QuoteState.PENDING)
-    return waiting.exclude(approval_uri=approval_uri).update(approval_uri=approval_uri) > 0
+    pending = Quote.objects.filter(status_id=status_id, state=QuoteState.PENDING)
+    return pending.exclude(approval_uri=approval_uri).update(approval_uri=approval_uri) > 0
 
 
 def _after(state: QuoteState, accepted: bool) -> QuoteState:

@@ -84,8 +84,8 @@ def announce_fetched(*, status_id: int, new: Composed) -> bool:
     if status is None:
         return False
     change_statuses([status.id], fetched=None)
-    known = set(Mention.objects.filter(status=status).values_list("account_id", flat=True))
-    mentions = [Mention(status=status, account=one, silent=True) for one in new.mentions if one.id not in known]
+    mentioned_ids = set(Mention.objects.filter(status=status).values_list("account_id", flat=True))
+    mentions = [Mention(status=status, account=one, silent=True) for one in new.mentions if one.id not in mentioned_ids]
     Mention.objects.bulk_create(mentions, batch_size=BATCH)
     announce(status, new)
     return True
@@ -111,11 +111,11 @@ def revise_remote_status(
     edited_at: datetime | None,
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
-    sent: bool = False,
+    from_author: bool = False,
 ) -> bool:
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `sent` tells whether the author sent this version; a fetched version may come from a cache. If the version is not an
+    `from_author` tells whether the author sent this version; a fetched version may come from a cache. If the version is not an
     edit, or is not newer than the stored one (`_is_newer`), only its poll votes and counts are stored, and, unless it is
     older than the stored one, its quote policy (QuotePolicyChanged). For a deleted post nothing is stored. Visibility and
     parent do not change. A different quoted post replaces the previous one. If the `document` of the edit is given, spam
@@ -126,7 +126,7 @@ def revise_remote_status(
         status = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
         if status is None:
             return False
-        if edited_at is None or not _is_newer(status, new, edited_at, sent=sent):
+        if edited_at is None or not _is_newer(status, new, edited_at, from_author=from_author):
             refresh_poll(status, new.poll)
             _store_counts(status.id, new)
             is_older = status.edited_at is not None and (edited_at is None or edited_at < status.edited_at)
@@ -154,14 +154,14 @@ def revise_remote_status(
         return changed
 
 
-def _is_newer(status: Status, new: Composed, edited_at: datetime, *, sent: bool) -> bool:
+def _is_newer(status: Status, new: Composed, edited_at: datetime, *, from_author: bool) -> bool:
     """Tell whether a version is newer than the last stored edit (contract, federation sections 7 "Update Note" and 17).
 
     Dates of many servers have no fractions of a second, so that the first edit may have the date of the post, and two
     edits the same date. A version with the same date counts as newer if the author sent it and its content differs.
     """
     last = status.edited_at or status.created_at
-    if edited_at != last or not (sent or status.edited_at is None):
+    if edited_at != last or not (from_author or status.edited_at is None):
         return edited_at > last
     return _says_something_else(status, new)
 
@@ -181,8 +181,8 @@ def _store_counts(status_id: int, new: Composed) -> None:
     """Write the counts of boosts and favourites that the post's server reports; missing counts keep their value. Called
     last in the caller's transaction, after the counters of the quoted post and the parent, whose ids are lower.
     """
-    said = {"remote_reblogs_count": new.reblogs_count, "remote_favourites_count": new.favourites_count}
-    values = {name: count for name, count in said.items() if count is not None}
+    counts = {"remote_reblogs_count": new.reblogs_count, "remote_favourites_count": new.favourites_count}
+    values = {name: count for name, count in counts.items() if count is not None}
     if any(values.values()):
         StatusStat.objects.update_or_create(status_id=status_id, defaults=values)
     elif values:
@@ -194,11 +194,11 @@ def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment]
     changed description.
     """
     rows = MediaAttachment.objects.filter(Q(status=status) | Q(former_status=status)).order_by("-position", "-id")
-    known = {media.remote_url: media for media in rows}
+    known_media = {media.remote_url: media for media in rows}
     media: list[MediaAttachment] = []
     described: list[int] = []
     for file in new.files:
-        row = known.pop(file.url, None)
+        row = known_media.pop(file.url, None)
         if row is None:
             row = media_of(new.author, file)
             row.save(force_insert=True)

@@ -11,7 +11,7 @@ from django.db.models import Model, QuerySet
 
 from accounts.models import Account, AccountStat, FeaturedTag
 from statuses.models import Poll, QuoteState, Status, StatusStat
-from statuses.policies.visibility import COUNTED, OPEN_VISIBILITIES
+from statuses.policies.visibility import COUNTED_VISIBILITIES, OPEN_VISIBILITIES
 
 BATCH_SIZE: Final = 500
 """Rows recounted in one transaction."""
@@ -131,7 +131,7 @@ def _find_wrong(kind: _Kind, ids: Sequence[int]) -> list[Wrong]:
     values: dict[str, Any] = {
         "ids": list(ids),
         "public": list(OPEN_VISIBILITIES),
-        "counted": list(COUNTED),
+        "counted": list(COUNTED_VISIBILITIES),
         "accepted": QuoteState.ACCEPTED,
     }
     with connection.cursor() as cursor:
@@ -150,7 +150,7 @@ def _correct(kind: _Kind, ids: Sequence[int]) -> None:
         if kind.key != "id":
             existing = [kind.model(**{kind.key: number}) for number in ids]
             rows.bulk_create(existing, ignore_conflicts=True, batch_size=BATCH_SIZE)
-        held = rows.select_for_update().filter(**{f"{kind.key}__one_of": list(ids)})
-        list(held.order_by(kind.key).values_list(kind.key, flat=True))
+        locked_rows = rows.select_for_update().filter(**{f"{kind.key}__one_of": list(ids)})
+        list(locked_rows.order_by(kind.key).values_list(kind.key, flat=True))
         for one in _find_wrong(kind, ids):
             rows.filter(**{kind.key: one.id}).update(**dict(zip(kind.columns, one.right, strict=True)))

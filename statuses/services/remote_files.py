@@ -33,8 +33,8 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
     Copies are requested only while the storage budget for copies has room, so that copies which viewers have requested
     are not evicted (docs/adr/0021).
     """
-    shown = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
-    unmeasured = [media for media in shown.exclude(remote_url=None).order_by("id") if is_unmeasured(media)]
+    attachments = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
+    unmeasured = [media for media in attachments.exclude(remote_url=None).order_by("id") if is_unmeasured(media)]
     if not unmeasured or count_bytes() >= settings.REMOTE_MEDIA_BUDGET:
         return
     for url in dict.fromkeys(cast(str, media.remote_url) for media in unmeasured):
@@ -56,8 +56,8 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
             measured = {"type": MediaType.UNKNOWN, "meta": {}, "blurhash": None}
         elif not measured:
             continue
-        shown = MediaAttachment.objects.filter(remote_url=copy.url, file="").order_by("-id")
-        found = list(shown[:BATCH_SIZE])
+        attachments = MediaAttachment.objects.filter(remote_url=copy.url, file="").order_by("-id")
+        found = list(attachments[:BATCH_SIZE])
         while found:
             changed = [media for media in found if _completed(media, measured)]
             with transaction.atomic():
@@ -65,7 +65,7 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
                 change_statuses({media.status_id for media in changed if media.status_id is not None})
                 for media in MediaAttachment.objects.filter(id__one_of=[media.id for media in changed]):
                     MediaAttachment.objects.filter(id=media.id).update(**_completed(media, measured))
-            found = list(shown.filter(id__lt=found[-1].id)[:BATCH_SIZE])
+            found = list(attachments.filter(id__lt=found[-1].id)[:BATCH_SIZE])
 
 
 def _completed(media: MediaAttachment, measured: dict[str, Any]) -> dict[str, Any]:

@@ -84,8 +84,8 @@ def remove_remote_statuses(
             return
         looked_at += len(window)
         with transaction.atomic():
-            chosen = _unconcerned(window, of_followed=of_followed)
-            removed += len(chosen) if dry_run else _remove(chosen)
+            removable_ids = _unconcerned(window, of_followed=of_followed)
+            removed += len(removable_ids) if dry_run else _remove(removable_ids)
         before = window[-1]
         yield Progress(looked_at, removed)
 
@@ -98,10 +98,10 @@ def remove_deleted_statuses(now: datetime | None = None) -> int:
     with transaction.atomic():
         rows = Status.objects.filter(deleted_at__lt=end).order_by("deleted_at")
         window = list(rows.values_list("id", flat=True)[:BATCH_SIZE])
-        return _remove(sorted(set(window) - _kept(window)))
+        return _remove(sorted(set(window) - _kept_ids(window)))
 
 
-def _kept(status_ids: Collection[int]) -> set[int]:
+def _kept_ids(status_ids: Collection[int]) -> set[int]:
     return {number for keeper in _KEEPERS for number in keeper(status_ids)}
 
 
@@ -126,21 +126,21 @@ def _unconcerned(window: Sequence[int], *, of_followed: bool) -> list[int]:
     found = Status.objects.select_for_update(of=("self",), skip_locked=True).filter(id__one_of=window, local=False)
     for condition in concerned:
         found = found.exclude(condition)
-    chosen = set(found.values_list("id", flat=True))
-    return _without_answers(chosen - _kept(chosen))
+    ids = set(found.values_list("id", flat=True))
+    return _without_answers(ids - _kept_ids(ids))
 
 
 def _without_answers(status_ids: Collection[int]) -> list[int]:
     """Return the posts all of whose replies are also among `status_ids`."""
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
     answers: dict[int, list[int]] = defaultdict(list)
-    for number, answered in rows.values_list("id", "in_reply_to_id"):
-        answers[answered or 0].append(number)
-    chosen: set[int] = set()
+    for number, parent_id in rows.values_list("id", "in_reply_to_id"):
+        answers[parent_id or 0].append(number)
+    removable_ids: set[int] = set()
     for number in sorted(status_ids, reverse=True):
-        if chosen.issuperset(answers[number]):
-            chosen.add(number)
-    return sorted(chosen)
+        if removable_ids.issuperset(answers[number]):
+            removable_ids.add(number)
+    return sorted(removable_ids)
 
 
 def _remove(status_ids: Sequence[int]) -> int:
@@ -166,7 +166,7 @@ def _quoted(ids: Sequence[int]) -> list[int]:
     return [number for number in quotes.values_list("quoted_status_id", flat=True) if number is not None]
 
 
-def _uncount(living: Sequence[Status], quoted: Sequence[int], gone: Collection[int]) -> None:
+def _uncount(living: Sequence[Status], quoted: Sequence[int], removed_ids: Collection[int]) -> None:
     authors = Tally(status.account_id for status in living if is_counted(status.visibility))
     account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
     changes: Tally[tuple[int, Counter]] = Tally()
@@ -177,4 +177,4 @@ def _uncount(living: Sequence[Status], quoted: Sequence[int], gone: Collection[i
             changes[status.in_reply_to_id, "replies_count"] -= 1
     for number in quoted:
         changes[number, "quotes_count"] -= 1
-    bump({key: change for key, change in changes.items() if key[0] not in gone})
+    bump({key: change for key, change in changes.items() if key[0] not in removed_ids})

@@ -90,8 +90,10 @@ def delete_old_posts() -> int:
 
 def _claim() -> RetentionPolicy | None:
     now = clock.now()
-    wanted = RetentionPolicy.objects.filter(is_present("account"), enabled=True, due_at__lte=now, account__domain=None)
-    for policy in wanted.order_by("due_at", "account_id")[:ACCOUNTS_PER_RUN]:
+    due_policies = RetentionPolicy.objects.filter(
+        is_present("account"), enabled=True, due_at__lte=now, account__domain=None
+    )
+    for policy in due_policies.order_by("due_at", "account_id")[:ACCOUNTS_PER_RUN]:
         # Of two processes that read the same row, only one updates it.
         claimed = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at, enabled=True)
         if claimed.update(due_at=now + _LEASE):
@@ -106,13 +108,13 @@ def _work_off(policy: RetentionPolicy) -> int:
         account_id=policy.account_id, deleted_at=None, id__gt=policy.after_id, id__lt=end
     ).order_by("id")
     looked_at = list(old.values_list("id", flat=True)[:READS_PER_RUN])
-    chosen = list(
+    ids = list(
         deletable(policy).filter(id__one_of=looked_at).order_by("id").values_list("id", flat=True)[:DELETIONS_PER_RUN]
     )
-    for status_id in chosen:
+    for status_id in ids:
         delete_status(status_id=status_id, delete_media=True)
-    if len(chosen) == DELETIONS_PER_RUN:
-        after_id, due_at = chosen[-1], clock.now()
+    if len(ids) == DELETIONS_PER_RUN:
+        after_id, due_at = ids[-1], clock.now()
     elif len(looked_at) == READS_PER_RUN:
         after_id, due_at = looked_at[-1], clock.now()
     else:
@@ -120,13 +122,13 @@ def _work_off(policy: RetentionPolicy) -> int:
     # A policy that its owner changed meanwhile is not updated, because its check starts again.
     mine = RetentionPolicy.objects.filter(account_id=policy.account_id, due_at=policy.due_at)
     mine.update(after_id=after_id, due_at=due_at)
-    return len(chosen)
+    return len(ids)
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
     """Return the author's posts, of any age, that the policy does not keep."""
     itself, owner = OuterRef("id"), policy.account_id
-    kept = [
+    exceptions = [
         (policy.keep_pinned, Exists(Pin.objects.filter(status_id=itself))),
         (policy.keep_direct, Q(visibility__in=ADDRESSED_VISIBILITIES)),
         (policy.keep_favourited, Exists(Favourite.objects.filter(status_id=itself, account_id=owner))),
@@ -137,7 +139,7 @@ def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
         (policy.min_reblogs is not None, Q(stat__reblogs_count__gte=policy.min_reblogs or 0)),
     ]
     found = Status.objects.filter(account_id=policy.account_id, deleted_at=None)
-    for applies, condition in kept:
+    for applies, condition in exceptions:
         if applies:
             found = found.exclude(condition)
     return found

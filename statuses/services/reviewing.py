@@ -26,7 +26,7 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.authors import find_author
 from statuses.services.composing import compose
 from statuses.services.editing import edit_status
-from statuses.services.kept_drafts import draft_of, lock_kept, publish_kept, read_draft
+from statuses.services.kept_drafts import draft_of, lock_draft, publish_draft, read_draft
 
 BATCH_SIZE: Final = 200
 
@@ -55,9 +55,9 @@ def approve_held(*, by: Staff, held: HeldPost) -> None:
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
     with transaction.atomic():
-        draft = require_found(lock_kept(scheduled.id))
+        draft = require_found(lock_draft(scheduled.id))
         locked = _lock(held)
-        publish_kept(draft, replace(new, created_at=locked.written_at))
+        publish_draft(draft, replace(new, created_at=locked.written_at))
         _record(by, "approve", locked)
 
 
@@ -69,7 +69,10 @@ def _approve_edit(by: Staff, held: HeldPost) -> None:
 
     assert held.status_id is not None  # a draft without a post would be a scheduled one
     draft = read_draft(held.draft or {})
-    previews = {kept.preview_of_id: kept.media for kept in held.media.exclude(preview_of=None).select_related("media")}
+    previews = {
+        held_media.preview_of_id: held_media.media
+        for held_media in held.media.exclude(preview_of=None).select_related("media")
+    }
     changes = tuple((number, replace(change, drawn=previews.get(number))) for number, change in draft.media_changes)
     draft = replace(draft, media_changes=changes)
     edit_status(author=_author(held), status_id=held.status_id, draft=draft, approve=approved)
@@ -133,10 +136,10 @@ def _remove(rows: Sequence[HeldPost]) -> None:
 
 def _lock(held: HeldPost) -> HeldPost:
     """Lock and return a held post if it is unchanged since `held` was read. Raises Conflict if its author has changed it."""
-    seen = version_of(held)
+    read_version = version_of(held)
     rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
     locked = require_found(rows.filter(id=held.id, approved_at=None).first())
-    if version_of(locked) != seen:
+    if version_of(locked) != read_version:
         raise Conflict(_("It was changed meanwhile: look at it again."))
     return locked
 

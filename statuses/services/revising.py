@@ -127,10 +127,10 @@ def _version(status: Status) -> tuple[StatusEdit, list[MediaAttachment]]:
 
 def _keep(version: StatusEdit) -> None:
     version.save(force_insert=True)
-    kept = StatusEdit.objects.filter(status_id=version.status_id).order_by("-created_at", "-id")
-    ids = list(kept.values_list("id", flat=True)[: VERSIONS_LIMIT + 1])
+    versions = StatusEdit.objects.filter(status_id=version.status_id).order_by("-created_at", "-id")
+    ids = list(versions.values_list("id", flat=True)[: VERSIONS_LIMIT + 1])
     if len(ids) > VERSIONS_LIMIT:
-        kept.filter(id=ids[-2]).delete()
+        versions.filter(id=ids[-2]).delete()
 
 
 def _replace_media(
@@ -139,8 +139,8 @@ def _replace_media(
     media: Sequence[MediaAttachment],
     described: Collection[int],
 ) -> None:
-    kept = {item.id for item in media}
-    dropped = [item.id for item in current if item.id not in kept]
+    media_ids = {item.id for item in media}
+    dropped = [item.id for item in current if item.id not in media_ids]
     MediaAttachment.objects.filter(id__one_of=dropped).update(status=None, former_status=status)
     for position, item in enumerate(media):
         item.status, item.former_status, item.position = status, None, position
@@ -155,17 +155,23 @@ def _replace_mentions(status: Status, new: Composed) -> int | None:
     """Update the mentions, and return the lowest id of the new ones. Accounts that are no longer mentioned keep a silent
     mention.
     """
-    known = {mention.account_id: mention for mention in Mention.objects.filter(status_id=status.id)}
-    named = {account.id for account in new.mentions if account.id not in new.silent}
-    silenced = [mention.id for account_id, mention in known.items() if not mention.silent and account_id not in named]
+    known_mentions = {mention.account_id: mention for mention in Mention.objects.filter(status_id=status.id)}
+    mentioned_ids = {account.id for account in new.mentions if account.id not in new.silent}
+    silenced = [
+        mention.id
+        for account_id, mention in known_mentions.items()
+        if not mention.silent and account_id not in mentioned_ids
+    ]
     Mention.objects.filter(id__one_of=silenced).update(silent=True)
-    voiced = [mention.id for account_id, mention in known.items() if mention.silent and account_id in named]
+    voiced = [
+        mention.id for account_id, mention in known_mentions.items() if mention.silent and account_id in mentioned_ids
+    ]
     Mention.objects.filter(id__one_of=voiced).update(silent=False)
     added = Mention.objects.bulk_create(
         (
             Mention(status=status, account=account, silent=account.id in new.silent)
             for account in new.mentions
-            if account.id not in known
+            if account.id not in known_mentions
         ),
         batch_size=BATCH,
     )

@@ -25,7 +25,7 @@ from statuses.queries.authors import find_author
 from statuses.services import idempotency
 from statuses.services.composing import Draft, UnexpectedMentions, check_files, compose
 from statuses.services.holding import HeldForReview, hold_scheduled
-from statuses.services.kept_drafts import draft_of, kept, lock_kept, publish_kept, store_kept
+from statuses.services.kept_drafts import draft_of, draft_row, lock_draft, publish_draft, store_draft
 from statuses.services.screening import limit_author, note_stored, screen
 from statuses.services.storing import Composed, lock_media
 
@@ -74,9 +74,9 @@ def schedule_status(
                     raise NotFound
                 return first
         files = lock_media(new.author, new.media_ids)
-        scheduled = kept(author=author, draft=draft, scheduled_at=scheduled_at, application_id=application_id)
+        scheduled = draft_row(author=author, draft=draft, scheduled_at=scheduled_at, application_id=application_id)
         _check(scheduled)
-        store_kept(scheduled, files, claimed)
+        store_draft(scheduled, files, claimed)
         _publish_due(scheduled)
     return scheduled
 
@@ -86,7 +86,7 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
     if the post was deleted.
     """
     with transaction.atomic():
-        locked = require_found(lock_kept(scheduled.id))
+        locked = require_found(lock_draft(scheduled.id))
         if hasattr(locked, "held"):
             raise HeldForReview
         locked.scheduled_at = scheduled.scheduled_at = scheduled_at
@@ -98,7 +98,7 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
 def cancel_status(*, scheduled: ScheduledStatus) -> None:
     """Delete a scheduled post; its files may be attached to another post. Raises NotFound if it was already deleted."""
     with transaction.atomic():
-        locked = require_found(lock_kept(scheduled.id))
+        locked = require_found(lock_draft(scheduled.id))
         locked.delete()
 
 
@@ -129,13 +129,13 @@ def _publish_one(scheduled_id: int) -> None:
         screening = screen(new)
         limited_by = limit_author(new, screening)
         with transaction.atomic():
-            locked = lock_kept(scheduled.id)
+            locked = lock_draft(scheduled.id)
             if locked is None:
                 return
             if screening.held_by is not None:
                 hold_scheduled(locked, new, screening, limited_by=limited_by)
                 return
-            note_stored(publish_kept(locked, new), screening, limited_by)
+            note_stored(publish_draft(locked, new), screening, limited_by)
     except (Invalid, NotFound) as error:
         logger.warning("The scheduled post %s cannot be published: %s", scheduled.id, error.message)
         reason = error.message[:_REASON_LENGTH] if isinstance(error, Invalid) else ""

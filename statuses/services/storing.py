@@ -389,9 +389,9 @@ def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int |
         return []
     free = attachable(author.id, of_status_id=of_status_id).filter(id__one_of=media_ids)
     found = {media.id: media for media in free.select_for_update(of=("self",)).order_by("id")}
-    missing = [media_id for media_id in media_ids if media_id not in found]
-    if missing:
-        raise missing_media(missing)
+    missing_ids = [media_id for media_id in media_ids if media_id not in found]
+    if missing_ids:
+        raise missing_media(missing_ids)
     media = [found[media_id] for media_id in media_ids]
     if author.local:
         # Other servers have their own rules about which files may be combined.

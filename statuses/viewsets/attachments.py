@@ -91,10 +91,10 @@ class MediaViewSet(ApiViewSet):
         if form.file is None:
             raise Invalid.of([FieldError("file", "ERR_BLANK", _("can't be blank"), _("File"))])
         upload = MediaUpload(
-            sent=_sent(form.file),
+            sent=_sent_file(form.file),
             description=form.description,
             focus=form.focus,
-            thumbnail=_sent(form.thumbnail) if form.thumbnail is not None else None,
+            thumbnail=_sent_file(form.thumbnail) if form.thumbnail is not None else None,
         )
         return upload_media(account_id=self.account_id, upload=upload)
 
@@ -108,7 +108,7 @@ class MediaViewSet(ApiViewSet):
         change = MediaChange(
             description=form.description,
             focus=form.focus,
-            thumbnail=_sent(form.thumbnail) if form.thumbnail is not None else None,
+            thumbnail=_sent_file(form.thumbnail) if form.thumbnail is not None else None,
         )
         return _respond(update_media(account_id=self.account_id, media_id=id, change=change))
 
@@ -118,7 +118,7 @@ class MediaViewSet(ApiViewSet):
         return {}
 
 
-def _sent(file: UploadedFile) -> SentFile:
+def _sent_file(file: UploadedFile) -> SentFile:
     return SentFile(cast("IO[bytes]", file.file), file.content_type or "")
 
 
@@ -185,21 +185,21 @@ class PollsViewSet(ApiViewSet):
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v1/polls/:id`: for viewers who may read the poll's post."""
         poll, post, _relations = find_poll(id, self.viewer_id)
-        return self._shown(poll, post)
+        return self._poll_entity(poll, post)
 
     def vote(self, request: Request, id: int) -> Any:
         """`POST /api/v1/polls/:id/votes`: vote for the options at `choices[]`."""
         poll, post, relations = find_poll(id, self.account_id)
-        counted = vote(
+        updated_poll = vote(
             account_id=self.account_id,
             poll=poll,
             post=post,
             relations=relations,
             choices=VoteInput.read(request).choices,
         )
-        return self._shown(counted, post)
+        return self._poll_entity(updated_poll, post)
 
-    def _shown(self, poll: Poll, post: Post) -> Any:
+    def _poll_entity(self, poll: Poll, post: Post) -> Any:
         viewer_id = self.viewer_id
         votes = {} if viewer_id is None else load_votes([viewer_id], [post.id]).get(viewer_id, {})
         context = {

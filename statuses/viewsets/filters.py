@@ -46,17 +46,17 @@ class FiltersViewSet(ApiViewSet):
 
     def create(self, request: Request) -> Any:
         """`POST /api/v2/filters`."""
-        made = filters.create_filter(account_id=self.account_id, draft=FilterInput.read(request))
-        return self._shown(made.id)
+        new_filter = filters.create_filter(account_id=self.account_id, draft=FilterInput.read(request))
+        return self._filter_entity(new_filter.id)
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v2/filters/:id`."""
-        return self._shown(id)
+        return self._filter_entity(id)
 
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v2/filters/:id`."""
         filters.update_filter(found=find_filter(id, self.account_id), draft=FilterInput.read(request))
-        return self._shown(id)
+        return self._filter_entity(id)
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v2/filters/:id`."""
@@ -79,10 +79,10 @@ class FiltersViewSet(ApiViewSet):
     def add_status(self, request: Request, filter_id: int) -> Any:
         """`POST /api/v2/filters/:filter_id/statuses`."""
         found = find_filter(filter_id, self.account_id)
-        made = filters.add_status(found=found, status_id=FilterStatusInput.read(request).status_id)
-        return FilterStatusSerializer(made).data
+        filter_status = filters.add_status(found=found, status_id=FilterStatusInput.read(request).status_id)
+        return FilterStatusSerializer(filter_status).data
 
-    def _shown(self, filter_id: int) -> Any:
+    def _filter_entity(self, filter_id: int) -> Any:
         return FilterSerializer(find_filter(filter_id, self.account_id)).data
 
 
@@ -140,8 +140,8 @@ class FiltersV1ViewSet(ApiViewSet):
     def create(self, request: Request) -> Any:
         """`POST /api/v1/filters`: a filter with one keyword."""
         form = FilterV1Input.read(request)
-        made = filters.create_with_keyword(account_id=self.account_id, draft=form.filter, keyword=form.keyword)
-        return FilterV1Serializer(made).data
+        new_filter = filters.create_with_keyword(account_id=self.account_id, draft=form.filter, keyword=form.keyword)
+        return FilterV1Serializer(new_filter).data
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v1/filters/:id`."""

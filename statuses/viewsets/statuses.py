@@ -132,11 +132,11 @@ class StatusesViewSet(ApiViewSet):
         key, application_id = request.headers.get("Idempotency-Key"), self.identity.application_id
         try:
             if draft.scheduled_at is None:
-                made: Status | ScheduledStatus = publish_status(
+                published: Status | ScheduledStatus = publish_status(
                     author=author, draft=draft, idempotency_key=key, application_id=application_id
                 )
             else:
-                made = schedule_status(
+                published = schedule_status(
                     author=author,
                     draft=draft,
                     scheduled_at=draft.scheduled_at,
@@ -146,16 +146,16 @@ class StatusesViewSet(ApiViewSet):
         except UnexpectedMentions as error:
             accounts = present_accounts([account.id for account in error.accounts], self.viewer_id)
             raise Invalid(error.message, unexpected_accounts=list(accounts.values())) from None
-        if isinstance(made, ScheduledStatus):
-            return ScheduledStatusSerializer(find_scheduled(made.id, self.account_id)).data
-        return present_status(made, self.account_id)
+        if isinstance(published, ScheduledStatus):
+            return ScheduledStatusSerializer(find_scheduled(published.id, self.account_id)).data
+        return present_status(published, self.account_id)
 
     def list(self, request: Request) -> Any:
         """`GET /api/v1/statuses?id[]=`: several posts, newest id first; posts that the viewer may not read are left out."""
-        asked = set(IdsInput.read(request).id)
-        if len(asked) > IDS_LIMIT:
+        requested_ids = set(IdsInput.read(request).id)
+        if len(requested_ids) > IDS_LIMIT:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": IDS_LIMIT})
-        ids = {number for number in map(parse_id, asked) if number is not None}
+        ids = {number for number in map(parse_id, requested_ids) if number is not None}
         return present(hydrate(sorted(ids, reverse=True), self.viewer_id, THREAD.shows))
 
     def retrieve(self, request: Request, id: int) -> Any:
@@ -319,11 +319,11 @@ class AccountStatusesViewSet(ApiViewSet):
 
     def list(self, request: Request, id: int) -> HttpResponse:
         """List an account's posts that the viewer may read, newest first."""
-        wanted = AccountStatusesInput.read(request)
+        post_filter = AccountStatusesInput.read(request)
         loaded: list[PostPage] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
-            loaded.append(load_account_statuses(id, self.viewer_id, wanted, cursor))
+            loaded.append(load_account_statuses(id, self.viewer_id, post_filter, cursor))
             return loaded[-1].ids
 
         page = self.paginate(load)

@@ -25,5 +25,5 @@ def make_push_subscription(
     """The subscription of a bearer token, to everything if nothing else is said."""
     target = PushTarget(endpoint, **(device or Device(1)).keys, standard=standard)
     return subscribe(
-        token_id=AccessToken.objects.get(token=token).pk, target=target, chosen=PushSettings(alerts, policy)
+        token_id=AccessToken.objects.get(token=token).pk, target=target, settings=PushSettings(alerts, policy)
     )

@@ -17,16 +17,18 @@ class Allowances:
     burst: float
     rate: float
     # Remaining tokens by key, and the time at which they were calculated.
-    _left: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
+    _balances: dict[Hashable, tuple[float, float]] = field(default_factory=dict)
 
     def take(self, key: Hashable, count: int = 1) -> bool:
         """Take `count` tokens from the key's bucket, and tell whether there were enough."""
         now = time.monotonic()
-        if len(self._left) > _KEYS_LIMIT:
-            self._left = {other: kept for other, kept in self._left.items() if self._now(*kept, now) < self.burst}
-        left = self._now(*self._left.get(key, (self.burst, now)), now)
-        self._left[key] = max(left - count, 0.0), now
-        return left >= count
+        if len(self._balances) > _KEYS_LIMIT:
+            self._balances = {
+                other: state for other, state in self._balances.items() if self._now(*state, now) < self.burst
+            }
+        balance = self._now(*self._balances.get(key, (self.burst, now)), now)
+        self._balances[key] = max(balance - count, 0.0), now
+        return balance >= count
 
-    def _now(self, left: float, moment: float, now: float) -> float:
-        return min(self.burst, left + (now - moment) * self.rate)
+    def _now(self, balance: float, moment: float, now: float) -> float:
+        return min(self.burst, balance + (now - moment) * self.rate)

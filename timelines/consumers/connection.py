@@ -234,7 +234,7 @@ class Connection:
             return False
         watched = self._watched
         if stream.filtered and message.facts is not None and watched is not None:
-            viewer = watched.known
+            viewer = watched.cached
             if viewer is None:
                 return False
             if is_hidden_from_viewer(stream, message.facts, viewer, message.received_at or clock.now()):

@@ -41,14 +41,14 @@ class StreamingApplication:
         if scope["type"] == "http":
             send = _last(send)
         path: str = scope["path"]
-        known = path == PREFIX or path.startswith(f"{PREFIX}/")
+        is_streaming = path == PREFIX or path.startswith(f"{PREFIX}/")
         if scope["type"] == "websocket":
-            if known:
+            if is_streaming:
                 await StreamingConsumer(self.registry)(scope, receive, send)
             else:
                 await receive()
                 await refuse(scope, send, StreamError(404, MISSING_PATH))
-        elif known:
+        elif is_streaming:
             await ServerSentConsumer(self.registry)(scope, receive, send)
         else:
             headers = [(b"content-type", b"application/json; charset=utf-8"), (b"access-control-allow-origin", b"*")]

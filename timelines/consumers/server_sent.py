@@ -56,22 +56,22 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has n
 
     async def http_request(self) -> None:
         """Respond, or start the stream and keep waiting for the client's disconnect."""
-        wanted = ConnectionRequest.of(self.scope)
+        connection_request = ConnectionRequest.of(self.scope)
         if self.scope["method"] == "OPTIONS":
             await self._answer(204, b"", [])
         elif self.scope["method"] not in ("GET", "HEAD"):
             await self._answer(404, orjson.dumps({"error": MISSING_PATH}), [_JSON])
-        elif wanted.path == "health":
+        elif connection_request.path == "health":
             self.registry.start()
             await self._answer(200, b"OK", [(b"content-type", b"text/plain; charset=utf-8"), _CACHE_CONTROL])
         else:
-            await self._stream(wanted)
+            await self._stream(connection_request)
 
-    async def _stream(self, wanted: ConnectionRequest) -> None:
+    async def _stream(self, connection_request: ConnectionRequest) -> None:
         try:
-            await wanted.check_network()
-            name = stream_of_path(wanted.path, only_media=wanted.flag("only_media"))
-            identity = await wanted.identify()
+            await connection_request.check_network()
+            name = stream_of_path(connection_request.path, only_media=connection_request.flag("only_media"))
+            identity = await connection_request.identify()
             direct = Direct.of(self.scope)
             connection = Connection(
                 self.registry,
@@ -79,12 +79,12 @@ class ServerSentConsumer(AsyncConsumer):  # type: ignore[misc]  # Channels has n
                 self._write,
                 self._close,
                 abort=direct.abort if direct is not None else None,
-                address=wanted.address,
+                address=connection_request.address,
             )
             self.connection = connection
             if not await connection.open():
                 raise StreamError(401, INVALID_TOKEN)
-            await connection.subscribe(name, wanted.query.get("tag"), wanted.query.get("list"))
+            await connection.subscribe(name, connection_request.query.get("tag"), connection_request.query.get("list"))
         except StreamError as error:
             headers = [_JSON, _CACHE_CONTROL, *retry_after(error)]
             await self._answer(error.status, orjson.dumps({"error": error.text}), headers)

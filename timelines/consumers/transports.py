@@ -193,8 +193,8 @@ class SingleRequest(HttpToolsProtocol):
         )
         if status is not None:
             self._refusal = status
-        begun = self.cycle is not None
-        if status is not None or begun:
+        has_begun = self.cycle is not None
+        if status is not None or has_begun:
             raise ValueError
         super().on_headers_complete()
         offer(cast(Any, self.scope), Direct(partial(abort_soon, self.loop, self.transport)))

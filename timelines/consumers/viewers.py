@@ -45,7 +45,7 @@ class Watched:
         return 0.0 if self._viewer is None else time.monotonic() - self._read_at
 
     @property
-    def known(self) -> Viewer | None:
+    def cached(self) -> Viewer | None:
         """Cached viewer; None when it must be loaded first."""
         return self._viewer
 
@@ -96,24 +96,24 @@ class Viewers:
             await watched.renew()
 
 
-_Wanted = tuple[Message, Viewer, datetime, asyncio.Future[Message]]
+_FilterRequest = tuple[Message, Viewer, datetime, asyncio.Future[Message]]
 
 
 class FilteredEvents:
     """Applies viewers' filters to events: once for each viewer and event, however many connections the viewer has."""
 
     def __init__(self) -> None:
-        self._wanted: list[_Wanted] = []
+        self._requests: list[_FilterRequest] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def get(self, message: Message, viewer: Viewer, moment: datetime) -> Message:
         """Return the event with the viewer's filters applied, as of `moment`."""
-        known, result = message.filtered.get(viewer.account_id, (None, None))
-        if known is not viewer or result is None:
+        filtered_for, result = message.filtered.get(viewer.account_id, (None, None))
+        if filtered_for is not viewer or result is None:
             result = asyncio.get_running_loop().create_future()
             message.filtered[viewer.account_id] = viewer, result
-            self._wanted.append((message, viewer, moment, result))
-            if len(self._wanted) == 1:
+            self._requests.append((message, viewer, moment, result))
+            if len(self._requests) == 1:
                 # Other listeners add their requests before this task starts, so that one thread handles all of them together.
                 task = asyncio.create_task(self._make())
                 self._tasks.add(task)
@@ -122,16 +122,16 @@ class FilteredEvents:
         return await asyncio.shield(result)
 
     async def _make(self) -> None:
-        wanted, self._wanted = self._wanted, []
+        requests, self._requests = self._requests, []
         try:
-            made = await in_thread(_filter_all, wanted)
+            messages = await in_thread(_filter_all, requests)
         except Exception as error:
-            for *_others, result in wanted:
+            for *_others, result in requests:
                 result.set_exception(error)
             return
-        for (*_others, result), shown in zip(wanted, made, strict=True):
-            result.set_result(shown)
+        for (*_others, result), message in zip(requests, messages, strict=True):
+            result.set_result(message)
 
 
-def _filter_all(wanted: list[_Wanted]) -> list[Message]:
-    return [with_filters(message, viewer.filters, moment) for message, viewer, moment, _result in wanted]
+def _filter_all(requests: list[_FilterRequest]) -> list[Message]:
+    return [with_filters(message, viewer.filters, moment) for message, viewer, moment, _result in requests]

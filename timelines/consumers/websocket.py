@@ -22,13 +22,13 @@ UNSUPPORTED_DATA: Final = 1003
 TRY_AGAIN_LATER: Final = 1013
 
 
-def _text(sent: object) -> str | None:
+def _text(frame: object) -> str | None:
     """Return a part of a stream's name, as given in a command, as text; an id sent as a number is converted; None for
     other types.
     """
-    if isinstance(sent, int) and not isinstance(sent, bool):
-        return str(sent)
-    return sent if isinstance(sent, str) else None
+    if isinstance(frame, int) and not isinstance(frame, bool):
+        return str(frame)
+    return frame if isinstance(frame, str) else None
 
 
 class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channels has no types
@@ -54,10 +54,10 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
         """Check the token, accept the connection (echoing the subprotocol, in which some clients send the token), and
         subscribe to the first stream.
         """
-        wanted = ConnectionRequest.of(self.scope)
+        connection_request = ConnectionRequest.of(self.scope)
         try:
-            await wanted.check_network()
-            identity = await wanted.identify()
+            await connection_request.check_network()
+            identity = await connection_request.identify()
             direct = Direct.of(self.scope)
             connection = Connection(
                 self.registry,
@@ -67,7 +67,7 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
                 self._report_error,
                 write=direct.write if direct is not None else None,
                 abort=direct.abort if direct is not None else None,
-                address=wanted.address,
+                address=connection_request.address,
             )
             self.connection = connection
             if not await connection.open():
@@ -75,12 +75,16 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
         except StreamError as error:
             await refuse(self.scope, self.base_send, error)
             raise StopConsumer from None
-        await self.accept(wanted.protocol)
+        await self.accept(connection_request.protocol)
         self.writer = asyncio.create_task(connection.serve())
         try:
-            name = wanted.query.get("stream") or (stream_of_path(wanted.path) if wanted.path else None)
+            name = connection_request.query.get("stream") or (
+                stream_of_path(connection_request.path) if connection_request.path else None
+            )
             if name is not None:
-                await connection.subscribe(name, wanted.query.get("tag"), wanted.query.get("list"))
+                await connection.subscribe(
+                    name, connection_request.query.get("tag"), connection_request.query.get("list")
+                )
         except StreamError as error:
             connection.report_error(error)
 

@@ -14,7 +14,7 @@ from accounts.queries.discovery import list_directory
 from accounts.queries.tags import view_tags
 from accounts.serializers.tag import present_tags
 from social.pages.frame import allow_caching, path_of, sharing_of_site, show
-from statuses.pages.posts import shown, shown_card
+from statuses.pages.posts import posts_for_templates, shown_card
 from statuses.policies.audience import THREAD
 from statuses.queries.page import fill, select
 from timelines.models import TrendKind
@@ -60,7 +60,7 @@ def _titles() -> dict[str, str]:
 def _posts() -> dict[str, Any]:
     page = select(list_allowed_ids(TrendKind.STATUS), None, THREAD.shows)
     page.rows = page.rows[:POSTS_LIMIT]
-    return {"posts": shown(fill(page)) if page.rows else []}
+    return {"posts": posts_for_templates(fill(page)) if page.rows else []}
 
 
 def _tags() -> dict[str, Any]:

@@ -59,11 +59,13 @@ class PostForm(ServiceForm):
         """Publish the post of a valid form, and return whether it was published. Errors are shown beside the fields."""
         if not self.is_valid():
             return False
-        sent: dict[str, Any] = {
+        draft_values: dict[str, Any] = {
             name: clean_input(self.cleaned_data[name]) for name in ("text", "spoiler_text", "visibility")
         }
         try:
-            publish_status(author=user.account, draft=Draft(**sent, **values), idempotency_key=self.cleaned_data["key"])
+            publish_status(
+                author=user.account, draft=Draft(**draft_values, **values), idempotency_key=self.cleaned_data["key"]
+            )
         except Invalid as refusal:
             self.add_details(refusal)
             return False
@@ -103,8 +105,8 @@ def share(request: HttpRequest) -> HttpResponse:
 
 
 def _shared(request: HttpRequest) -> list[str]:
-    sent = (clean_input(request.GET.get(name, "")).strip() for name in ("title", "text", "url"))
-    return [text for text in sent if text]
+    values = (clean_input(request.GET.get(name, "")).strip() for name in ("title", "text", "url"))
+    return [text for text in values if text]
 
 
 def _initial(user: User, text: str, visibility: str = "public") -> dict[str, str]:
@@ -137,8 +139,8 @@ def _of_person(request: HttpRequest, user: User, target: Account) -> HttpRespons
 def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpResponse:
     found, relations = find_post_and_relations(status_id, user.account_id)
     post = found.proper
-    shown = load_shown([post.id])
-    if not shown:
+    posts = load_shown([post.id])
+    if not posts:
         # A post that is neither public nor unlisted has no public page from which a visitor could come.
         raise NotFound
     mention = f"@{post.username}@{post.domain}" if post.domain is not None else f"@{post.username}"
@@ -155,11 +157,11 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
             case "unboost":
                 unreblog_status(account_id=user.account_id, status_id=post.id)
             case "reply" if not answer.publish(user, in_reply_to_id=post.id):
-                return _show_post(request, user, shown[0], answer)
+                return _show_post(request, user, posts[0], answer)
             case "reply":
                 messages.success(request, _("Your reply has been published."))
         return redirect(request.get_full_path())
-    return _show_post(request, user, shown[0], answer)
+    return _show_post(request, user, posts[0], answer)
 
 
 def _show_post(request: HttpRequest, user: User, post: dict[str, Any], answer: PostForm) -> HttpResponse:

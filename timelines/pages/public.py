@@ -35,13 +35,13 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
     Raises NotFound for an invalid hashtag. An unused hashtag has a page without posts, and so does every hashtag if these
     timelines require signing in.
     """
-    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
+    hashtag, public_filter = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
     name = hashtag.display_name
-    context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": wanted is None}
-    if wanted is not None:
+    context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": public_filter is None}
+    if public_filter is not None:
         context["feed"] = reverse("tag_feed", kwargs={"name": name})
         searched = TagFilter(hashtag.name)
-        context |= _posts(request, lambda cursor: list_tagged_ids(None, cursor, wanted, searched))
+        context |= _posts(request, lambda cursor: list_tagged_ids(None, cursor, public_filter, searched))
     context["sharing"] = sharing_of_site(
         reverse("tag", kwargs={"name": name}),
         title=context["title"],
@@ -56,11 +56,11 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
     Raises NotFound for an invalid hashtag, and if these timelines require signing in.
     """
-    hashtag, wanted = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
+    hashtag, public_filter = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
     name = hashtag.display_name
-    if wanted is None:
+    if public_filter is None:
         raise NotFound
-    ids = list_tagged_ids(None, Cursor(PAGE_SIZE), wanted, TagFilter(hashtag.name))
+    ids = list_tagged_ids(None, Cursor(PAGE_SIZE), public_filter, TagFilter(hashtag.name))
     return show_feed(
         title=f"#{name}",
         url=absolute(reverse("tag", kwargs={"name": name})),
@@ -75,19 +75,19 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
 
     Raises NotFound for a timeline that requires signing in, or is disabled.
     """
-    wanted = {name: _open(LIVE, *_ORIGINS[name]) for name in _ORIGINS}
-    chosen = require_found(wanted[origin])
+    filters = {name: _open(LIVE, *_ORIGINS[name]) for name in _ORIGINS}
+    public_filter = require_found(filters[origin])
     titles = {
         "": _("All public posts"),
         "local": _("Public posts of this server"),
         "remote": _("Public posts of other servers"),
     }
-    others = [name for name in _ORIGINS if name != origin] if all(wanted.values()) else []
+    others = [name for name in _ORIGINS if name != origin] if all(filters.values()) else []
     context: dict[str, Any] = {
         "title": titles[origin],
         "others": [{"title": titles[name], "url": public_url(name)} for name in others],
     }
-    context |= _posts(request, lambda cursor: list_public_ids(None, cursor, chosen))
+    context |= _posts(request, lambda cursor: list_public_ids(None, cursor, public_filter))
     context["sharing"] = sharing_of_site(public_url(origin), title=titles[origin])
     return allow_caching(show(request, "timelines/public.html", context))
 

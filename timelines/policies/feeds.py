@@ -99,8 +99,8 @@ def people_verdict(post: Post, relations: Relations, *, is_readable: bool = Fals
         return FeedReason.REBLOGS_HIDDEN
     if not HOME.shows(post, relations):
         return FeedReason.HIDDEN
-    answered = post.in_reply_to_account_id
-    if original is not None or answered in (None, viewer_id, post.account_id) or answered in relations.following:
+    answered_id = post.in_reply_to_account_id
+    if original is not None or answered_id in (None, viewer_id, post.account_id) or answered_id in relations.following:
         return FeedReason.DELIVER
     return FeedReason.REPLY_TO_STRANGER
 
@@ -191,11 +191,11 @@ def list_verdict(
         return FeedReason.NOT_FOLLOWED
     if post.visibility not in FOLLOWER_VISIBILITIES:
         return FeedReason.UNREADABLE
-    answered = post.in_reply_to_account_id
+    answered_id = post.in_reply_to_account_id
     if (
-        answered not in (None, post.account_id, relations.viewer_id)
+        answered_id not in (None, post.account_id, relations.viewer_id)
         and replies_policy != RepliesPolicy.FOLLOWED
-        and not (replies_policy == RepliesPolicy.LIST and answered in members)
+        and not (replies_policy == RepliesPolicy.LIST and answered_id in members)
     ):
         return FeedReason.REPLY_TO_STRANGER
     return people_verdict(post, relations, is_readable=is_readable)

@@ -132,10 +132,10 @@ def _read(operator: str, value: str, text: str) -> tuple[str, str | None]:
         case "from":
             return "authors", value.removeprefix("@") or None
         case "has" | "is":
-            known: dict[str, Fact] = {
+            facts: dict[str, Fact] = {
                 fact.value: fact for fact in (_CONTENT_VALUES if operator == "has" else _PROPERTY_VALUES)
             }
-            return "facts", known.get(value.lower())
+            return "facts", facts.get(value.lower())
         case "language":
             return "languages", known_language(value)
     return "texts", text
@@ -147,10 +147,10 @@ def _scope(places: Sides) -> Scope | None:
     excluded = one_place.intersection(places.excluded)
     if Scope.ALL in places.excluded or excluded == one_place or not {*Scope}.issuperset(places.wanted):
         return None
-    wanted = one_place.intersection(places.wanted) | (one_place - excluded if excluded else set())
-    if wanted & excluded:
+    wanted_places = one_place.intersection(places.wanted) | (one_place - excluded if excluded else set())
+    if wanted_places & excluded:
         return None
-    return wanted.pop() if len(wanted) == 1 else Scope.BOTH if wanted else Scope.ALL
+    return wanted_places.pop() if len(wanted_places) == 1 else Scope.BOTH if wanted_places else Scope.ALL
 
 
 @dataclass(frozen=True)

@@ -100,15 +100,15 @@ def load_readers(
     *,
     people: Collection[int],
     followable: Collection[int],
-    answered: Collection[int] = (),
+    answered_ids: Collection[int] = (),
     tagged: Collection[int] = (),
 ) -> Readers:
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
     `people`: three queries, four with `tagged`.
 
     `people` are all accounts involved in the posts; `followable` are those, besides the author, for which it matters whether
-    a reader follows them (replied-to or boosted authors); `answered` are those, besides the author, whose membership in lists
-    matters.
+    a reader follows them (replied-to or boosted authors); `answered_ids` are those, besides the author, whose membership in
+    lists matters.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: dict[int, set[int]] = defaultdict(set)
@@ -121,9 +121,9 @@ def load_readers(
         elif show_reblogs and not notify and not languages and direct_since is None:
             by_author[author][reader] = _DEFAULT_OPTIONS
         else:
-            chosen = tuple(languages) if languages else None
-            by_author[author][reader] = FollowOptions(show_reblogs, notify, chosen, direct_since)
-    lists, exclusive = _lists(rows_of(_LISTS, {"people": [*author_ids, *answered], "since": since}))
+            chosen_languages = tuple(languages) if languages else None
+            by_author[author][reader] = FollowOptions(show_reblogs, notify, chosen_languages, direct_since)
+    lists, exclusive = _lists(rows_of(_LISTS, {"people": [*author_ids, *answered_ids], "since": since}))
     if tagged:
         for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": list(tagged), "since": since}):
             by_hashtag[status_id].add(reader)
@@ -141,11 +141,11 @@ def load_readers(
 def _lists(
     rows: Iterable[tuple[Any, ...]],
 ) -> tuple[dict[int, list[ReadList]], dict[int, frozenset[int]]]:
-    known: dict[int, ReadList] = {}
+    lists: dict[int, ReadList] = {}
     by_member: dict[int, list[ReadList]] = defaultdict(list)
     exclusive: dict[int, set[int]] = defaultdict(set)
     for list_id, owner, policy, is_exclusive, member in rows:
-        found = known.setdefault(list_id, ReadList(list_id, owner, policy, is_exclusive, set()))
+        found = lists.setdefault(list_id, ReadList(list_id, owner, policy, is_exclusive, set()))
         found.members.add(member)
         by_member[member].append(found)
         if is_exclusive:

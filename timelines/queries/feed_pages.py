@@ -58,9 +58,9 @@ def find_page(read: Callable[[Cursor], Stretch], cursor: Cursor, *, extra: int =
 
 def _find_down(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> FeedPage:
     items: list[FeedItem] = []
-    wanted, before, after = cursor.limit + BOOST_WINDOW + extra, cursor.before, cursor.after or 0
+    count, before, after = cursor.limit + BOOST_WINDOW + extra, cursor.before, cursor.after or 0
     while True:
-        found = read(Cursor(wanted, before))
+        found = read(Cursor(count, before))
         items += found.items
         decided = len(items) if found.complete else max(len(items) - BOOST_WINDOW, 0)
         end = decided
@@ -69,11 +69,11 @@ def _find_down(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) ->
         page, repeated = _cut(items[:end], repeated_items(items[::-1])[::-1], cursor.limit)
         if found.complete or end < decided or len(page) == cursor.limit:
             return FeedPage(page, repeated, items, found.complete)
-        if len(found.items) < wanted:
+        if len(found.items) < count:
             raise NotHeldError
         if len(items) >= _ITEMS_LIMIT:
             return FeedPage(page or [items[decided - 1]], repeated, items)
-        wanted, before = len(items), items[-1].id
+        count, before = len(items), items[-1].id
 
 
 def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> FeedPage:
@@ -82,16 +82,16 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
     if len(below.items) < BOOST_WINDOW and not below.complete:
         raise NotHeldError
     items, start = below.items[::-1], len(below.items)
-    wanted = cursor.limit + extra
+    count = cursor.limit + extra
     while True:
-        found = read(Cursor(wanted, cursor.before, after, ascending=True))
+        found = read(Cursor(count, cursor.before, after, ascending=True))
         items += found.items
         page, repeated = _cut(items[start:], repeated_items(items)[start:], cursor.limit)
         if found.complete or len(page) == cursor.limit:
             return FeedPage(page, repeated)
         if len(items) >= _ITEMS_LIMIT:
             return FeedPage(page or items[-1:], repeated)
-        wanted, after = len(items), items[-1].id
+        count, after = len(items), items[-1].id
 
 
 def _cut(

@@ -198,12 +198,12 @@ class TaggedPosts(Container[int]):
     """
 
     def __init__(self, viewer_id: int, status_ids: Sequence[int]) -> None:
-        self._viewer_id, self._asked = viewer_id, status_ids
+        self._viewer_id, self._status_ids = viewer_id, status_ids
         self._found: set[int] | None = None
 
     def __contains__(self, status_id: object) -> bool:
         if self._found is None:
-            rows = rows_of(_TAGGED_POSTS, {"viewer": self._viewer_id, "ids": list(self._asked)})
+            rows = rows_of(_TAGGED_POSTS, {"viewer": self._viewer_id, "ids": list(self._status_ids)})
             self._found = {found for (found,) in rows}
         return status_id in self._found
 

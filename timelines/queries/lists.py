@@ -57,28 +57,28 @@ def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
     return list_lists(account_id).filter(id__in=rows.values("list_id"))
 
 
-def list_members(wanted: List) -> QuerySet[ListMember]:
+def list_members(user_list: List) -> QuerySet[ListMember]:
     """Select the members of a list, except suspended accounts (contract, behaviours section 14) and accounts just
     unfollowed, which are removed from the list in the background.
     """
-    rows = ListMember.objects.filter(_may_be_in_it(wanted.account_id), is_present("account"), list_id=wanted.id)
+    rows = ListMember.objects.filter(_may_be_in_it(user_list.account_id), is_present("account"), list_id=user_list.id)
     return rows.annotate(person_id=F("account_id"))
 
 
 def _may_be_in_it(owner_id: int) -> Q:
-    followed, asked = (
+    followed, requested = (
         Exists(model._default_manager.filter(account_id=owner_id, target_id=OuterRef("account_id")))
         for model in (Follow, FollowRequest)
     )
-    return Q(account_id=owner_id) | Q(followed) | Q(asked)
+    return Q(account_id=owner_id) | Q(followed) | Q(requested)
 
 
-def list_list_items(wanted: List, cursor: Cursor) -> list[FeedItem]:
+def list_list_items(user_list: List, cursor: Cursor) -> list[FeedItem]:
     """Return posts of a list by the rule of `timelines.policies.feeds`, newest first or, with an ascending cursor, oldest
     first. One query; repeated boosts are included.
     """
-    statement = _STATEMENTS[RepliesPolicy(wanted.replies_policy)]
-    return read_items(statement, cursor, viewer=wanted.account_id, list=wanted.id)
+    statement = _STATEMENTS[RepliesPolicy(user_list.replies_policy)]
+    return read_items(statement, cursor, viewer=user_list.account_id, list=user_list.id)
 
 
 def load_concerned_members(list_id: int, status_ids: Sequence[int]) -> set[int]:

@@ -154,9 +154,9 @@ class TagFilter:
     none: Sequence[str] = ()
 
 
-def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter) -> list[int]:
+def list_public_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter) -> list[int]:
     """Return posts of the public timeline, newest first."""
-    condition = _condition(PUBLIC_TIMELINE, viewer_id, wanted)
+    condition = _condition(PUBLIC_TIMELINE, viewer_id, public_filter)
     ordered = cursor.ordered("s.id")
     if viewer_id is None:
         sql = f"SELECT s.id FROM statuses_status s WHERE {condition} {ordered}"  # noqa: S608 (constants)
@@ -167,13 +167,13 @@ def list_public_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter)
             condition=condition,
             ordered=ordered,
             backwards=f"{before}{after} ORDER BY s.id * -1 {'DESC' if cursor.ascending else 'ASC'} LIMIT %(limit)s",
-            origins="(TRUE), (FALSE)" if wanted.local is None else f"({wanted.local})",
+            origins="(TRUE), (FALSE)" if public_filter.local is None else f"({public_filter.local})",
             direction=cursor.direction,
         )
     return _ids(sql, _values(viewer_id, cursor), cursor)
 
 
-def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, tags: TagFilter) -> list[int]:
+def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter, tags: TagFilter) -> list[int]:
     """Return posts of a hashtag's timeline, newest first; none for an unused hashtag.
 
     Hashtags in `all` and `none` that nobody has used are ignored (contract, parameters). A hashtag that is used only in
@@ -183,11 +183,11 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
     that a rare hashtag costs no more than a common one. For each hashtag, at most POSTS_LOOKED_AT posts from the cursor
     on are read.
     """
-    condition = _condition(HASHTAG_TIMELINE, viewer_id, wanted)
+    condition = _condition(HASHTAG_TIMELINE, viewer_id, public_filter)
     on_tags = (
         (_ALL_TAGS_CONDITION if tags.all else "")
         + (_NO_TAGS_CONDITION if tags.none else "")
-        + (_TAGGED_MEDIA_CONDITION if wanted.only_media else "")
+        + (_TAGGED_MEDIA_CONDITION if public_filter.only_media else "")
     )
     direction = cursor.direction
     sql = f"""{"" if viewer_id is None else _LANGUAGE_SETS}
@@ -210,9 +210,9 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter,
     return _ids(sql, parameters, cursor)
 
 
-def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter, card_id: int) -> list[int]:
+def list_linking_ids(viewer_id: int | None, cursor: Cursor, public_filter: PublicFilter, card_id: int) -> list[int]:
     """Return public posts that show a link, by discoverable authors, newest first; through the index (card, status)."""
-    condition = _condition(HASHTAG_TIMELINE, viewer_id, wanted) + _DISCOVERABLE_AUTHOR
+    condition = _condition(HASHTAG_TIMELINE, viewer_id, public_filter) + _DISCOVERABLE_AUTHOR
     sql = f"""{"" if viewer_id is None else _LANGUAGE_SETS}
       SELECT k.status_id FROM statuses_statuscard k
        WHERE k.card_id = %(card)s AND (SELECT {condition} FROM statuses_status s WHERE s.id = k.status_id)
@@ -224,11 +224,11 @@ def list_linking_ids(viewer_id: int | None, cursor: Cursor, wanted: PublicFilter
 # one plan for a statement, and a plan that suits all values is slow for each.
 
 
-def _condition(audience: Audience, viewer_id: int | None, wanted: PublicFilter) -> str:
+def _condition(audience: Audience, viewer_id: int | None, public_filter: PublicFilter) -> str:
     condition = audience.sql(has_viewer=viewer_id is not None)
-    if wanted.local is not None:
-        condition += " AND s.local" if wanted.local else " AND NOT s.local"
-    return condition + _MEDIA_CONDITION if wanted.only_media else condition
+    if public_filter.local is not None:
+        condition += " AND s.local" if public_filter.local else " AND NOT s.local"
+    return condition + _MEDIA_CONDITION if public_filter.only_media else condition
 
 
 def _values(viewer_id: int | None, cursor: Cursor) -> dict[str, Any]:

@@ -134,15 +134,15 @@ def find_trending_link(url: str) -> int:
 def load_tags(tag_ids: Iterable[int]) -> list[Tag]:
     """Return hashtags, in the order of the given ids."""
     ids = list(tag_ids)
-    known = {tag.id: tag for tag in Tag.objects.filter(id__one_of=ids)}
-    return [known[number] for number in ids if number in known]
+    tags_by_id = {tag.id: tag for tag in Tag.objects.filter(id__one_of=ids)}
+    return [tags_by_id[number] for number in ids if number in tags_by_id]
 
 
 def load_cards(card_ids: Iterable[int]) -> list[PreviewCard]:
     """Return preview cards, in the order of the given ids."""
     ids = list(card_ids)
-    known = {card.id: card for card in PreviewCard.objects.filter(id__one_of=ids)}
-    return [known[number] for number in ids if number in known]
+    cards_by_id = {card.id: card for card in PreviewCard.objects.filter(id__one_of=ids)}
+    return [cards_by_id[number] for number in ids if number in cards_by_id]
 
 
 def load_link_histories(card_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:

@@ -68,22 +68,22 @@ def broadcast_posts(
     open_lists = {
         post.id: [found for found in (lists or {}).get(post.id, ()) if of_lists[found] in subscribed] for post in posts
     }
-    wanted = [
+    streamed_posts = [
         post
         for post in posts
         if listening[post.id] or open_lists[post.id] or not subscribed.isdisjoint(public_channels.get(post.id, ()))
     ]
-    if not wanted:
+    if not streamed_posts:
         return
     bodies = _Bodies(
-        wanted,
+        streamed_posts,
         {
             account
-            for post in wanted
+            for post in streamed_posts
             for account in (*listening[post.id], *(owner for _id, owner in open_lists[post.id]))
         },
     )
-    for post in wanted:
+    for post in streamed_posts:
         _publish_to_homes(post, listening[post.id], bodies, event)
         for list_id, owner in open_lists[post.id]:
             body = bodies.special(post, owner) or bodies.common(post)
@@ -98,11 +98,11 @@ def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collecti
     names = {account: channels.notifications(account) for found in readers.values() for account in found}
     subscribed = subscribed_channels(names.values())
     listening = {post.id: [one for one in readers.get(post.id, ()) if names[one] in subscribed] for post in posts}
-    wanted = [post for post in posts if listening[post.id]]
-    if not wanted:
+    heard_posts = [post for post in posts if listening[post.id]]
+    if not heard_posts:
         return
-    bodies = _Bodies(wanted, {account for post in wanted for account in listening[post.id]})
-    for post in wanted:
+    bodies = _Bodies(heard_posts, {account for post in heard_posts for account in listening[post.id]})
+    for post in heard_posts:
         for account in listening[post.id]:
             body = bodies.special(post, account) or bodies.common(post)
             streams.publish(names[account], status_event(event, body).encode())
@@ -253,12 +253,12 @@ def withdraw_hidden_posts(reader_id: int, status_ids: Collection[int], *, list_i
         return
     people = {post.id: involved_ids(post) for post in load_posts(status_ids)}
     relations = load_hiding(reader_id, {person for some in people.values() for person in some})
-    gone = [
+    hidden_ids = [
         status_id
         for status_id, some in people.items()
         if not all(HOME.authors.shows(person, relations) for person in some)
     ]
     if list_id is None:
-        broadcast_deletions({status_id: [reader_id] for status_id in gone}, {})
+        broadcast_deletions({status_id: [reader_id] for status_id in hidden_ids}, {})
     else:
-        broadcast_deletions({}, {}, {status_id: [list_id] for status_id in gone})
+        broadcast_deletions({}, {}, {status_id: [list_id] for status_id in hidden_ids})

@@ -94,8 +94,8 @@ def add_posts(readers: Collection[tuple[int, int]]) -> None:
         Status.objects.filter(id__one_of={status for _account, status in readers}, deleted_at=None) if readers else ()
     )
     posts = {status.id: status for status in statuses if is_conversational(status.visibility)}
-    wanted = sorted({(account, status) for account, status in readers if status in posts})
-    if not wanted:
+    pairs = sorted({(account, status) for account, status in readers if status in posts})
+    if not pairs:
         return
     mentioned: dict[int, set[int]] = {number: set() for number in posts}
     for status_id, account_id in Mention.objects.filter(status_id__one_of=posts, silent=False).values_list(
@@ -103,16 +103,16 @@ def add_posts(readers: Collection[tuple[int, int]]) -> None:
     ):
         mentioned[status_id].add(account_id)
     keys: dict[tuple[int, int], _Key] = {}
-    for account_id, status_id in wanted:
+    for account_id, status_id in pairs:
         row = posts[status_id]
         others = tuple(sorted((mentioned[status_id] | {row.account_id}) - {account_id}))
         keys[account_id, status_id] = (account_id, row.thread_root_id, others)
     with transaction.atomic():
         ids = _ensure(keys)
-        changed = _file(
-            [(ids[keys[pair]], pair[1], posts[pair[1]].account_id == pair[0]) for pair in wanted if keys[pair] in ids]
+        changed_pairs = _file(
+            [(ids[keys[pair]], pair[1], posts[pair[1]].account_id == pair[0]) for pair in pairs if keys[pair] in ids]
         )
-        publish(*(ConversationChanged(conversation_id=number, account_id=account) for number, account in changed))
+        publish(*(ConversationChanged(conversation_id=number, account_id=account) for number, account in changed_pairs))
 
 
 def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
@@ -120,14 +120,14 @@ def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
     newest: dict[_Key, int] = {}
     for (_account, status_id), key in keys.items():
         newest[key] = max(status_id, newest.get(key, 0))
-    wanted = list(newest)
-    digests = {(key[0], key[1], digest(key[2])): key for key in wanted}
+    newest_keys = list(newest)
+    digests = {(key[0], key[1], digest(key[2])): key for key in newest_keys}
     values: dict[str, Any] = {
-        "accounts": [key[0] for key in wanted],
-        "threads": [key[1] for key in wanted],
-        "participants": [",".join(map(str, key[2])) for key in wanted],
-        "keys": [digest(key[2]) for key in wanted],
-        "posts": [newest[key] for key in wanted],
+        "accounts": [key[0] for key in newest_keys],
+        "threads": [key[1] for key in newest_keys],
+        "participants": [",".join(map(str, key[2])) for key in newest_keys],
+        "keys": [digest(key[2]) for key in newest_keys],
+        "posts": [newest[key] for key in newest_keys],
     }
     with connection.cursor() as cursor:
         cursor.execute(_CONVERSATIONS, values)

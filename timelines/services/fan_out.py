@@ -163,13 +163,13 @@ def find_recipients(posts: Sequence[Post]) -> dict[int, Recipients]:
     """Return the recipients by post id, with at most four queries, whatever the number of posts and recipients."""
     if not posts:
         return {}
-    answered = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id != post.account_id}
-    people = {account for account in answered if account is not None}
+    answered_ids = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id != post.account_id}
+    people = {account for account in answered_ids if account is not None}
     readers = load_readers(
         {post.account_id for post in posts},
         people={person for post in posts for person in involved_ids(post)},
         followable=people | {post.proper.account_id for post in posts if post.proper.account_id != post.account_id},
-        answered=people,
+        answered_ids=people,
         tagged=[post.id for post in posts if is_followable_by_hashtag(post)],
     )
     return {post.id: _recipients_of(post, readers) for post in posts}
@@ -217,12 +217,12 @@ def find_repeated(posts: Sequence[Post], recipients: Mapping[int, Recipients]) -
         return {}
     newest = feed.newest(names, BOOST_WINDOW + len(posts))
     added = {post.id for post in posts}
-    known = {name: [item for item in newest[name] if item.id not in added] for name in names}
+    older_items = {name: [item for item in newest[name] if item.id not in added] for name in names}
     repeated: dict[int, set[str]] = defaultdict(set)
     for post in sorted(posts, key=lambda post: post.id):
-        for name in known.keys() & {*recipients[post.id].feeds}:
-            known[name].append(_item_of(post))
-            if repeated_items(known[name])[-1] is not None:
+        for name in older_items.keys() & {*recipients[post.id].feeds}:
+            older_items[name].append(_item_of(post))
+            if repeated_items(older_items[name])[-1] is not None:
                 repeated[post.id].add(name)
     return repeated
 
@@ -275,12 +275,12 @@ def _withdraw(posts: Sequence[_Deleted]) -> None:
     public = {row.id: Withdrawn(row.local, row.id in had_files) for row in rows.values() if is_listed(row.visibility)}
     by_hashtag = load_hashtag_followers(public)
     homes = {post.id: followers[post.account_id] | by_hashtag.get(post.id, set()) for post in posts}
-    gone: dict[str, list[FeedItem]] = defaultdict(list)
+    withdrawn: dict[str, list[FeedItem]] = defaultdict(list)
     for post in posts:
         item = FeedItem(post.id, post.original)
         for name in Recipients([*homes[post.id]], lists.get(post.account_id, ())).feeds:
-            gone[name].append(item)
-    feed.remove(gone)
+            withdrawn[name].append(item)
+    feed.remove(withdrawn)
     for row in rows.values():
         # An id reveals that a post existed, and when, so it is sent only to the addressed accounts.
         if is_for_addressed(row.visibility):

@@ -78,11 +78,11 @@ def load_home_page(viewer_id: int, cursor: Cursor) -> PostPage:
     return _load(home_feed(viewer_id), cursor)
 
 
-def load_list_page(wanted: List, cursor: Cursor) -> PostPage:
+def load_list_page(user_list: List, cursor: Cursor) -> PostPage:
     """Return the posts of a list at the cursor, newest first: a full page if there are enough posts. Takes one query more
     than `load_home_page`.
     """
-    return _load(list_feed(wanted), cursor)
+    return _load(list_feed(user_list), cursor)
 
 
 def home_feed(viewer_id: int) -> FeedSource:
@@ -95,30 +95,30 @@ def home_feed(viewer_id: int) -> FeedSource:
     return FeedSource(feed.home(viewer_id), viewer_id, partial(list_home_items, viewer_id), load_filter)
 
 
-def list_feed(wanted: List) -> FeedSource:
+def list_feed(user_list: List) -> FeedSource:
     """Return the source of a list's timeline."""
 
     def load_filter(status_ids: Sequence[int]) -> PostFilter:
-        members = load_concerned_members(wanted.id, status_ids)
-        policy = wanted.replies_policy
+        members = load_concerned_members(user_list.id, status_ids)
+        policy = user_list.replies_policy
         return lambda row, relations: list_verdict(row, relations, policy, members, is_readable=True).delivered
 
-    list_items = partial(list_list_items, wanted)
-    return FeedSource(feed.of_list(wanted.id), wanted.account_id, list_items, load_filter, wanted.id)
+    list_items = partial(list_list_items, user_list)
+    return FeedSource(feed.of_list(user_list.id), user_list.account_id, list_items, load_filter, user_list.id)
 
 
 def load_held_ids(source: FeedSource) -> list[int]:
     """Return the ids in the feed, whether or not the posts may be shown. One Redis command."""
-    held: Slice | None = None
+    feed_slice: Slice | None = None
     with redis.best_effort("read a feed"):
-        held = feed.read(source.name, source.reader_id, Cursor(feed.MAX_ITEMS))
-    return [] if held is None else [item.id for item in held.items]
+        feed_slice = feed.read(source.name, source.reader_id, Cursor(feed.MAX_ITEMS))
+    return [] if feed_slice is None else [item.id for item in feed_slice.items]
 
 
 def load_lost_ids(source: FeedSource, status_ids: Sequence[int]) -> list[int]:
     """Return the ids among `status_ids` of posts that the timeline no longer shows. Three queries."""
-    shown = set(select(status_ids, source.reader_id, source.load_filter(status_ids)).ids)
-    return [status_id for status_id in status_ids if status_id not in shown]
+    shown_ids = set(select(status_ids, source.reader_id, source.load_filter(status_ids)).ids)
+    return [status_id for status_id in status_ids if status_id not in shown_ids]
 
 
 def rebuild(source: FeedSource) -> None:
@@ -126,17 +126,17 @@ def rebuild(source: FeedSource) -> None:
     feed exists.
     """
     cursor = Cursor(STREAM_POSTS)
-    found, kept = _from_feed(source, cursor)
-    if found is not None or kept is None:
+    found, feed_slice = _from_feed(source, cursor)
+    if found is not None or feed_slice is None:
         return
-    if not kept.present:
+    if not feed_slice.present:
         record_presence(source.reader_id)
-    _from_sql(source, cursor, kept)
+    _from_sql(source, cursor, feed_slice)
 
 
 def _load(source: FeedSource, cursor: Cursor) -> PostPage:
-    found, kept = _from_feed(source, cursor)
-    if kept is not None and not kept.present:
+    found, feed_slice = _from_feed(source, cursor)
+    if feed_slice is not None and not feed_slice.present:
         # Called before the feed is built, because fan-out skips users who are not marked as active: the feed would miss
         # posts.
         record_presence(source.reader_id)
@@ -150,16 +150,16 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
         readable = {*page.ids}
         lost = [item for item in {*found.page, *found.repeated} if item.id not in readable]
         if not lost:
-            wanted = {*ids}
-            page.rows = [row for row in page.rows if row.id in wanted]
+            page_ids = {*ids}
+            page.rows = [row for row in page.rows if row.id in page_ids]
             return page
         # Such a post is removed from the feed, and the page is loaded again, because it would otherwise be short or
         # empty.
         with redis.best_effort("take posts out of a feed"):
             feed.remove({source.name: lost})
         withdraw_hidden_posts(source.reader_id, [item.id for item in lost], list_id=source.list_id)
-    missing = kept if found is None else None
-    return _judged(source, [item.id for item in _from_sql(source, cursor, missing).page], cursor)
+    missing_slice = feed_slice if found is None else None
+    return _judged(source, [item.id for item in _from_sql(source, cursor, missing_slice).page], cursor)
 
 
 def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Slice | None]:
@@ -168,8 +168,8 @@ def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Sli
     """
     slices: list[Slice] = []
 
-    def read(wanted: Cursor) -> Stretch:
-        slices.append(feed.read(source.name, source.reader_id, wanted))
+    def read(stretch_cursor: Cursor) -> Stretch:
+        slices.append(feed.read(source.name, source.reader_id, stretch_cursor))
         return Stretch(slices[-1].items, slices[-1].complete)
 
     found: FeedPage | None = None
@@ -178,14 +178,14 @@ def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Sli
     return found, slices[0] if slices else None
 
 
-def _from_sql(source: FeedSource, cursor: Cursor, kept: Slice | None) -> FeedPage:
+def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> FeedPage:
     """Return the page from SQL; the posts read fill a missing feed, or extend one that ends inside or above the page."""
-    if kept is None or not _fits(kept, cursor):
+    if feed_slice is None or not _fits(feed_slice, cursor):
         return find_page(source.read, cursor)
     mark = None
     with redis.best_effort("build a feed"):
         mark = feed.begin(source.name)
-    below = kept.lowest
+    below = feed_slice.lowest
     found = find_page(source.read, cursor, extra=FIRST_PAGE_MARGIN if below is None else NEXT_PAGES_MARGIN)
     if mark is not None:
         items = found.read if below is None else [item for item in found.read if item < below]
@@ -194,13 +194,13 @@ def _from_sql(source: FeedSource, cursor: Cursor, kept: Slice | None) -> FeedPag
     return found
 
 
-def _fits(kept: Slice, cursor: Cursor) -> bool:
+def _fits(feed_slice: Slice, cursor: Cursor) -> bool:
     """Tell whether the posts that SQL will read directly follow the feed, and the feed has room for them."""
-    if cursor.ascending or kept.size >= feed.EXTENDED_ITEMS_LIMIT:
+    if cursor.ascending or feed_slice.size >= feed.EXTENDED_ITEMS_LIMIT:
         return False
-    if kept.lowest is None:
+    if feed_slice.lowest is None:
         return cursor.before is None
-    return bool(kept.items) or cursor.before == kept.lowest.id
+    return bool(feed_slice.items) or cursor.before == feed_slice.lowest.id
 
 
 def _judged(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> PostPage:
@@ -213,13 +213,13 @@ def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
     """Drop the feeds `names` of these accounts. Feeds with open streams are built again, and posts removed by a mute or a
     block are deleted from the streams. For accounts without a subscriber nothing is read. Raises RedisError.
     """
-    held = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
+    held_ids = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
     feed.drop(names)
     # Checked again, because a stream opened meanwhile may have built the feed that has just been dropped.
     for source in _open_feeds(account_ids):
         rebuild(source)
     # Checked last: a concurrent mute, whose own event is handled later, then finds a feed without the posts.
-    for source, status_ids in held:
+    for source, status_ids in held_ids:
         withdraw_hidden_posts(source.reader_id, load_lost_ids(source, status_ids), list_id=source.list_id)
 
 
@@ -238,9 +238,11 @@ def build_open_feed(account_id: int, list_id: int | None = None) -> None:
 
 def list_active() -> QuerySet[User]:
     """Select the local users who have a feed: those active in the last days."""
-    seen = Coalesce("active_at", "created_at")
+    last_seen_at = Coalesce("active_at", "created_at")
     return (
-        User.objects.filter(account__deleted_at=None).alias(seen=seen).filter(seen__gt=feed.absent_before(clock.now()))
+        User.objects.filter(account__deleted_at=None)
+        .alias(seen=last_seen_at)
+        .filter(seen__gt=feed.absent_before(clock.now()))
     )
 
 

@@ -51,14 +51,14 @@ def create_list(*, account_id: int, draft: ListDraft) -> List:
     """Create a list. Raises Invalid for a missing or too long title, an unknown policy, and if the account has
     LISTS_LIMIT lists already.
     """
-    made = List(account_id=account_id, title="")
-    _write(made, draft)
+    new_list = List(account_id=account_id, title="")
+    _write(new_list, draft)
     with transaction.atomic():
         lock(f"lists:{account_id}")
         if List.objects.filter(account_id=account_id).count() >= LISTS_LIMIT:
             raise Invalid.sentence(_("You have reached the maximum number of lists"))
-        made.save(force_insert=True)
-    return made
+        new_list.save(force_insert=True)
+    return new_list
 
 
 def update_list(*, found: List, draft: ListDraft) -> None:
@@ -148,9 +148,9 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
         with transaction.atomic():
             if _allowed(event.account_id, [event.target_id]):
                 continue
-            left = ListMember.objects.filter(list__account_id=event.account_id, account_id=event.target_id)
-            kept = keep_rows(List, left.values_list("list_id", flat=True))
-            for member in left.filter(list_id__one_of=kept).select_related("list", "account"):
+            memberships = ListMember.objects.filter(list__account_id=event.account_id, account_id=event.target_id)
+            kept_lists = keep_rows(List, memberships.values_list("list_id", flat=True))
+            for member in memberships.filter(list_id__one_of=kept_lists).select_related("list", "account"):
                 successor = member.account.moved_to_id
                 if successor is not None and _allowed(event.account_id, [successor]):
                     ListMember.objects.get_or_create(list=member.list, account_id=successor)
@@ -189,8 +189,8 @@ def _write(target: List, draft: ListDraft) -> None:
         raise Invalid.of(errors)
 
 
-def _announce(changed: List, *, concerns_home: bool) -> None:
-    publish(ListChanged(list_id=changed.id, account_id=changed.account_id, concerns_home=concerns_home))
+def _announce(changed_list: List, *, concerns_home: bool) -> None:
+    publish(ListChanged(list_id=changed_list.id, account_id=changed_list.account_id, concerns_home=concerns_home))
 
 
 def _members(account_id: int) -> QuerySet[ListMember]:

@@ -29,10 +29,10 @@ def save_markers(*, account_id: int, positions: Mapping[str, int | None]) -> lis
         alone = try_lock(name)
         if not alone and not lock_within(name, _LOCK_SECONDS):
             raise Conflict
-        known = {marker.timeline: marker for marker in Marker.objects.filter(account_id=account_id)}
+        markers = {marker.timeline: marker for marker in Marker.objects.filter(account_id=account_id)}
         saved = []
         for timeline, position in positions.items():
-            marker = known.get(timeline)
+            marker = markers.get(timeline)
             if marker is None:
                 marker = Marker(account_id=account_id, timeline=timeline, last_read_id=position or 0)
                 marker.save(force_insert=True)

@@ -155,18 +155,18 @@ class PostgresIndex:
         """Find posts with at most four statements, stopping when the page is full, and one statement for the oldest
         document.
         """
-        wanted = min(search.offset + search.limit, RESULTS_LIMIT)
-        if search.query.impossible or search.limit <= 0 or search.offset >= wanted:
+        result_count = min(search.offset + search.limit, RESULTS_LIMIT)
+        if search.query.impossible or search.limit <= 0 or search.offset >= result_count:
             return []
-        finding = _Finding(search, wanted)
+        finding = _Finding(search, result_count)
         return finding.run()[search.offset :] if finding.asks else []
 
 
 class _Finding:
     """A running search: the query without its time spans, the bounds of ids, and the ids found so far."""
 
-    def __init__(self, search: Search, wanted: int) -> None:
-        self.search, self.wanted = search, wanted
+    def __init__(self, search: Search, result_count: int) -> None:
+        self.search, self.result_count = search, result_count
         self.query = _query(search)
         query = search.query
         upper = [first_at(_midnight(query.until))] if query.until is not None else []
@@ -185,9 +185,9 @@ class _Finding:
         """Return the matching ids, newest first."""
         for stage in self._stages():
             self.found |= set(self._ask(stage))
-            if len(self.found) >= self.wanted:
+            if len(self.found) >= self.result_count:
                 break
-        return sorted(self.found, reverse=True)[: self.wanted]
+        return sorted(self.found, reverse=True)[: self.result_count]
 
     def _stages(self) -> Iterator[_Stage]:
         """Yield time ranges from the newest to the oldest, each about twenty times as long as the previous one, so that the
@@ -237,7 +237,7 @@ class _Finding:
             bounds += f"AND NOT (id >= {first_at(_midnight(day))} AND id < {first_at(_midnight(following))}) "
         with connection.cursor() as cursor:
             statement = _SEARCH_SQL.format(found=found, bounds=bounds, shown=_SCOPE_CONDITIONS[scope])
-            cursor.execute(statement, {"viewer": self.search.viewer_id, "limit": self.wanted})
+            cursor.execute(statement, {"viewer": self.search.viewer_id, "limit": self.result_count})
             return [row[0] for row in cursor.fetchall()]
 
     def _ask_lately(self, stage: _Stage, whose: str) -> list[int]:
@@ -248,7 +248,7 @@ class _Finding:
             "spans": stage.spans,
             "first": min(MAX_ID, stage.first if self.after is None else max(stage.first, self.after + 1)),
             "last": min(MAX_ID, stage.end if self.before is None else min(stage.end, self.before)) - 1,
-            "limit": self.wanted,
+            "limit": self.result_count,
             "few": _LIBRARY_LIMIT,
         }
         return [number for (number,) in rows_of(_RECENT_SEARCH_SQL[self.search.query.scope], values)]
@@ -304,14 +304,14 @@ def _query(search: Search) -> str:
 
 def _phrase(text: str) -> str:
     """Return the words of a part of the search as a phrase query with their distances; empty for a part without words."""
-    written: list[str] = []
+    parts: list[str] = []
     previous: Word | None = None
     for word in wanted_words(text):
         if previous is not None:
-            written.append(f"<{word.position - previous.position}>")
-        written.append(f"'{word.text}'{':*' if word.begins else ''}")
+            parts.append(f"<{word.position - previous.position}>")
+        parts.append(f"'{word.text}'{':*' if word.begins else ''}")
         previous = word
-    return " ".join(written) if len(written) == 1 else f"({' '.join(written)})" if written else ""
+    return " ".join(parts) if len(parts) == 1 else f"({' '.join(parts)})" if parts else ""
 
 
 def _fits(*queries: str) -> str:

@@ -105,18 +105,18 @@ def find_behind(url: str, viewer_id: int) -> Found:
 def _accounts(text: str, form: SearchForm, viewer_id: int) -> list[int]:
     if form.resolve and "@" in text:
         text = proper_address(text)
-    wanted = search_accounts(text.removeprefix("#"), viewer_id=viewer_id, following=form.following)
-    return wanted[form.offset : form.offset + form.limit]
+    matches = search_accounts(text.removeprefix("#"), viewer_id=viewer_id, following=form.following)
+    return matches[form.offset : form.offset + form.limit]
 
 
 def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:
     if form.account_id is not None and not list_accounts().filter(id=form.account_id).exists():
         raise NotFound
     query = parse_query(text)
-    chosen, excluded = _authors(query.authors, viewer_id)
+    author_ids, excluded = _authors(query.authors, viewer_id)
     if form.account_id is not None:
-        chosen = {form.account_id} if chosen is None else chosen & {form.account_id}
-    if chosen is not None and not chosen:
+        author_ids = {form.account_id} if author_ids is None else author_ids & {form.account_id}
+    if author_ids is not None and not author_ids:
         return []
     return status_index.get().find(
         Search(
@@ -124,7 +124,7 @@ def _statuses(text: str, form: SearchForm, viewer_id: int) -> list[int]:
             query=query,
             limit=form.limit,
             offset=form.offset,
-            authors=chosen,
+            authors=author_ids,
             excluded_authors=excluded,
             min_id=form.min_id,
             max_id=form.max_id,
@@ -138,13 +138,13 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
     An unknown name stands for nobody.
     """
     pairs = {name: split_address(name) for name in (*names.wanted, *names.excluded)}
-    known = by_address([pair for name, pair in pairs.items() if pair is not None and name.lower() != "me"])
+    accounts = by_address([pair for name, pair in pairs.items() if pair is not None and name.lower() != "me"])
 
     def account_id(name: str) -> int | None:
         if name.lower() == "me":
             return viewer_id
         pair = pairs[name]
-        account = known.get((pair[0].lower(), pair[1])) if pair is not None else None
+        account = accounts.get((pair[0].lower(), pair[1])) if pair is not None else None
         return account.id if account is not None else None
 
     excluded = {number for number in map(account_id, names.excluded) if number is not None}
@@ -172,8 +172,8 @@ def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
         found.statuses = [post]
     if person is not None and form.wants("accounts"):
         # An account that blocks the viewer cannot be found in any way (SEED-128).
-        shown = list_accounts().filter(id=person).exclude(blocked_by(viewer_id, OuterRef("id")))
-        found.accounts = list(shown.values_list("id", flat=True))
+        visible = list_accounts().filter(id=person).exclude(blocked_by(viewer_id, OuterRef("id")))
+        found.accounts = list(visible.values_list("id", flat=True))
     if collection is not None and not form.kind:
         found.collections = [collection]
     return found

@@ -151,13 +151,13 @@ def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]])
     strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= LOWEST_SCORE))[
         :TRENDS_LIMIT
     ]
-    kept = [number for _score, number in strong]
+    kept_ids = [number for _score, number in strong]
     rows = [
         Trend(kind=kind, object_id=number, score=scores[number][0], peak=scores[number][1], peak_at=scores[number][2])
-        for number in sorted(kept)
+        for number in sorted(kept_ids)
     ]
     with transaction.atomic():
-        Trend.objects.filter(kind=kind).exclude(object_id__one_of=kept).delete()
+        Trend.objects.filter(kind=kind).exclude(object_id__one_of=kept_ids).delete()
         Trend.objects.bulk_create(
             rows,
             update_conflicts=True,
@@ -165,7 +165,7 @@ def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]])
             update_fields=["score", "peak", "peak_at"],
             batch_size=TRENDS_LIMIT,
         )
-    return kept
+    return kept_ids
 
 
 def review_trend(*, by: Staff, kind: TrendKind, object_id: int, trendable: bool) -> None:

@@ -218,11 +218,11 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
 
     Reading keeps the feed for another seven days. Raises RedisError.
     """
-    known, present, found, lowest, size = _look(name, reader_id, cursor)
-    if not known:
+    is_script_loaded, present, found, lowest, size = _look(name, reader_id, cursor)
+    if not is_script_loaded:
         _forget_all()
-        known, present, found, lowest, size = _look(name, reader_id, cursor)
-    if not (known and lowest):
+        is_script_loaded, present, found, lowest, size = _look(name, reader_id, cursor)
+    if not (is_script_loaded and lowest):
         return Slice([], False, None, present)
     complete = len(found) < cursor.limit and (cursor.ascending or lowest[0].id == 0)
     return Slice(found, complete, lowest[0], present, size)
@@ -241,7 +241,7 @@ def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[F
         items: tuple[str | bytes | int, ...] = ("ZRANGEBYLEX", key, lower, upper, "LIMIT", 0, cursor.limit)
     else:
         items = ("ZREVRANGEBYLEX", key, upper, lower, "LIMIT", 0, cursor.limit)
-    (known,), present, found, lowest, size, _kept = redis.ask_at_once(
+    (is_script_loaded,), present, found, lowest, size, _kept = redis.ask_at_once(
         "feeds",
         ("SCRIPT", "EXISTS", _ADD_SCRIPT.digest),
         ("EXISTS", _presence_key(reader_id)),
@@ -250,7 +250,7 @@ def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[F
         ("ZCARD", key),
         ("EXPIRE", key, int(RETENTION.total_seconds())),
     )
-    return bool(known), bool(present), _unpacked(b"".join(found)), _unpacked(b"".join(lowest)), size
+    return bool(is_script_loaded), bool(present), _unpacked(b"".join(found)), _unpacked(b"".join(lowest)), size
 
 
 def is_present(account_id: int) -> bool:
@@ -298,7 +298,7 @@ def _add(names: Sequence[str], data: Sequence[bytes]) -> None:
 
 def remove(items: Mapping[str, Sequence[FeedItem]]) -> None:
     """Remove posts from feeds (by name); missing feeds and posts are ignored. Raises RedisError."""
-    for batch in in_batches((name for name, gone in items.items() if gone), _KEYS_PER_CALL):
+    for batch in in_batches((name for name, removed_items in items.items() if removed_items), _KEYS_PER_CALL):
         _REMOVE_SCRIPT([feed_key(name) for name in batch], [_packed(items[name]) for name in batch])
 
 
@@ -341,8 +341,8 @@ def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem
     False if nothing was stored: another builder was first, the lower end of the feed has changed, the feed was dropped,
     or the mark has expired after a minute. Raises RedisError.
     """
-    known = b"" if below is None else below.packed()
+    packed_below = b"" if below is None else below.packed()
     ttl = int(RETENTION.total_seconds())
     return bool(
-        _FINISH_SCRIPT([feed_key(name)], [mark, EXTENDED_ITEMS_LIMIT, ttl, known, _packed(items), int(complete)])
+        _FINISH_SCRIPT([feed_key(name)], [mark, EXTENDED_ITEMS_LIMIT, ttl, packed_below, _packed(items), int(complete)])
     )

@@ -18,8 +18,8 @@ from timelines.stores.messages import Event, Message
 def stream_conversations(events: Sequence[ConversationChanged]) -> None:
     """Publish the conversations as they are now, where somebody listens; a repeated call publishes again."""
     subscribed = subscribed_channels({channels.direct(event.account_id) for event in events})
-    wanted = {event.conversation_id for event in events if channels.direct(event.account_id) in subscribed}
-    for conversation in Conversation.objects.filter(id__one_of=wanted) if wanted else ():
+    conversation_ids = {event.conversation_id for event in events if channels.direct(event.account_id) in subscribed}
+    for conversation in Conversation.objects.filter(id__one_of=conversation_ids) if conversation_ids else ():
         entity = present_conversations([conversation], conversation.account_id)[0]
         message = Message(Event.CONVERSATION, orjson.dumps(entity))
         streams.publish(channels.direct(conversation.account_id), message.encode())

@@ -61,11 +61,11 @@ class SearchViewSet(ApiViewSet):
 
 def _collections(ids: Iterable[int], viewer_id: int) -> list[Any]:
     """Return the collection that was found by its address, if the viewer may see it."""
-    shown = []
+    entities = []
     for number in ids:
         with suppress(NotFound, Forbidden):
-            shown.append(CollectionSerializer(find_shown(number, viewer_id)).data)
-    return shown
+            entities.append(CollectionSerializer(find_shown(number, viewer_id)).data)
+    return entities
 
 
 _FOLLOWED_PAGES: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id=True)
@@ -85,29 +85,29 @@ class TagsViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, name: str) -> Any:
         """Return a hashtag, whether or not anyone has used it."""
-        return self._shown(find_tag(name, self.viewer_id))
+        return self._tag_entity(find_tag(name, self.viewer_id))
 
     def follow(self, request: Request, name: str) -> Any:
         """Follow a hashtag: its public posts are added to the caller's home timeline."""
-        return self._shown(follow_tag(account_id=self.account_id, name=name))
+        return self._tag_entity(follow_tag(account_id=self.account_id, name=name))
 
     def unfollow(self, request: Request, name: str) -> Any:
         """Unfollow a hashtag."""
         tag = find_tag(name, self.account_id)
         unfollow_tag(account_id=self.account_id, tag=tag)
-        return self._shown(tag)
+        return self._tag_entity(tag)
 
     def feature(self, request: Request, name: str) -> Any:
         """Feature a hashtag on the caller's profile."""
-        named = named_tag(name)
-        featured = feature_used_tag(account=find_own_account(self.account_id), name=named.display_name)
-        return self._shown(featured.tag)
+        found_tag = named_tag(name)
+        featured = feature_used_tag(account=find_own_account(self.account_id), name=found_tag.display_name)
+        return self._tag_entity(featured.tag)
 
     def unfeature(self, request: Request, name: str) -> Any:
         """Remove a hashtag from the caller's profile."""
         tag = find_tag(name, self.account_id)
         unfeature_tag_named(account=find_own_account(self.account_id), tag=tag)
-        return self._shown(tag)
+        return self._tag_entity(tag)
 
     def followed(self, request: Request) -> HttpResponse:
         """List the hashtags that the caller follows, the latest follow first."""
@@ -115,7 +115,7 @@ class TagsViewSet(ApiViewSet):
         tags = [row.tag for row in page.items]
         return page.respond(present_tags(tags, view_tags(tags, self.account_id)))
 
-    def _shown(self, tag: Tag) -> Any:
+    def _tag_entity(self, tag: Tag) -> Any:
         return present_tags([tag], view_tags([tag], self.viewer_id))[0]
 
 

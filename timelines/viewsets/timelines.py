@@ -58,39 +58,41 @@ class TimelinesViewSet(ApiViewSet):
 
     def of_list(self, request: Request, list_id: int) -> HttpResponse:
         """Return the posts of one of the caller's lists."""
-        wanted = find_list(list_id, self.account_id)
-        return self._respond(lambda cursor: load_list_page(wanted, cursor))
+        user_list = find_list(list_id, self.account_id)
+        return self._respond(lambda cursor: load_list_page(user_list, cursor))
 
     def public(self, request: Request) -> HttpResponse:
         """Return public posts: only local (`local`) or remote (`remote`) posts, or all."""
-        wanted = self._wanted(PublicInput.read(request), LIVE)
+        public_filter = self._public_filter(PublicInput.read(request), LIVE)
         viewer_id = self.viewer_id
-        return self._respond(lambda c: select(list_public_ids(viewer_id, c, wanted) if wanted else [], viewer_id))
+        return self._respond(
+            lambda c: select(list_public_ids(viewer_id, c, public_filter) if public_filter else [], viewer_id)
+        )
 
     def tag(self, request: Request, hashtag: str) -> HttpResponse:
         """Return public posts with a hashtag; `any[]`, `all[]` and `none[]` name further hashtags of which posts must
         have any, all or none.
         """
         form = TagInput.read(request)
-        wanted = self._wanted(form, HASHTAG)
+        public_filter = self._public_filter(form, HASHTAG)
         viewer_id = self.viewer_id
         tags = TagFilter(normalise_hashtag(hashtag), _names(form.any), _names(form.all), _names(form.none))
 
         def load(cursor: Cursor) -> PostPage:
-            return select(list_tagged_ids(viewer_id, cursor, wanted, tags) if wanted else [], viewer_id)
+            return select(list_tagged_ids(viewer_id, cursor, public_filter, tags) if public_filter else [], viewer_id)
 
         return self._respond(load)
 
     def link(self, request: Request) -> HttpResponse:
         """Return public posts that show a trending link; any other link is answered with 404."""
         card_id = find_trending_link(LinkInput.read(request).url)
-        wanted = self._wanted(PublicInput(), TRENDING_LINK)
+        public_filter = self._public_filter(PublicInput(), TRENDING_LINK)
         viewer_id = self.viewer_id
         return self._respond(
-            lambda c: select(list_linking_ids(viewer_id, c, wanted, card_id) if wanted else [], viewer_id)
+            lambda c: select(list_linking_ids(viewer_id, c, public_filter, card_id) if public_filter else [], viewer_id)
         )
 
-    def _wanted(self, form: PublicInput, kind: str) -> PublicFilter | None:
+    def _public_filter(self, form: PublicInput, kind: str) -> PublicFilter | None:
         """Restrict the requested origins to those open to the caller; None if no origin is left. Raises Invalid if a user
         is required.
         """
@@ -115,8 +117,8 @@ class TimelinesViewSet(ApiViewSet):
         return page.respond(present(fill(loaded[0])) if page.items else [])
 
 
-def _names(sent: Iterable[str]) -> tuple[str, ...]:
-    names = map(normalise_hashtag, sent)
+def _names(values: Iterable[str]) -> tuple[str, ...]:
+    names = map(normalise_hashtag, values)
     return tuple(dict.fromkeys(name for name in names if name))[:_TAGS_LIMIT]
 
 

@@ -42,12 +42,16 @@ def given_with(request: Request, key: str, parameter: str | None) -> Mapping[str
     """
     if parameter is None:
         return {}
-    sent = parameters(request).get(key)
-    if not isinstance(sent, dict) or sent.get(parameter) in (None, "") or isinstance(sent.get(parameter), list | dict):
+    value = parameters(request).get(key)
+    if (
+        not isinstance(value, dict)
+        or value.get(parameter) in (None, "")
+        or isinstance(value.get(parameter), list | dict)
+    ):
         raise BadRequest.missing(key)
     if parameter == "id":
-        return {"id": parse_id(str(sent["id"])) or 0}
-    return {"domain": str(sent["domain"]), "include_subdomains": as_boolean(sent.get("include_subdomains"))}
+        return {"id": parse_id(str(value["id"])) or 0}
+    return {"domain": str(value["domain"]), "include_subdomains": as_boolean(value.get("include_subdomains"))}
 
 
 class MeasuresInput(Form):

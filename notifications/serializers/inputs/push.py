@@ -60,10 +60,10 @@ class PushTargetInput(Input[PushTarget]):
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PushTarget:
         """Read the target. Raises BadRequest if `subscription` is missing, empty or not an object."""
-        sent = values.get("subscription")
-        if not isinstance(sent, dict) or not sent:
+        subscription = values.get("subscription")
+        if not isinstance(subscription, dict) or not subscription:
             raise BadRequest.missing("subscription")
-        target = _TargetInput.read_mapping(sent)
-        keys = sent.get("keys")
+        target = _TargetInput.read_mapping(subscription)
+        keys = subscription.get("keys")
         device = _KeysInput.read_mapping(keys if isinstance(keys, dict) else {})
         return PushTarget(target.endpoint, device.p256dh, device.auth, target.standard)
