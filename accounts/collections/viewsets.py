@@ -64,7 +64,7 @@ class CollectionsViewSet(ApiViewSet):
         ),
     }
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer errors as everywhere, except that errors of fields are nested inside `error` (contract, entities
         "Errors").
         """

@@ -86,7 +86,7 @@ class EmailsViewSet(ApiViewSet):
             raise Unauthorized
         return self.identity.confirmed
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer an error; `check` gives the same error for every missing user, with or without a token."""
         admission = admission_of(self.request)
         revoked = admission is not None and admission.refusal is not None
@@ -143,7 +143,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         """Capabilities of this authorization server (RFC 8414)."""
         return reply(OAuthMetadataSerializer().data)
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # of DRF, whose Response we do not use
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer an error; on the endpoints for tokens, an unreadable request is an `invalid_request`."""
         response = super().handle_exception(exc)
         if self.action not in ("token", "revoke", "introspect") or response.status_code not in _UNREADABLE:

@@ -53,10 +53,6 @@ class ApiRequest(Request):
         _stream: Any
         _files: MultiValueDict[str, Any]
 
-    def authenticate(self) -> None:
-        """Authenticate the caller, as DRF does when `user` is first read. Raises the errors of the authenticators."""
-        _caller = self.user
-
     def call_as(self, identity: Identity | None) -> None:
         """Set the caller; None stands for an anonymous caller."""
         if identity is not self.auth:
@@ -137,4 +133,14 @@ class ApiRequest(Request):
         for parser in self.parsers or ():
             if parser.media_type == (media_type or _FORM_TYPES[0]):
                 return cast(dict[str, Any], parser.parse(stream, self.content_type, self.parser_context))
+        return {}
+
+
+class BodilessRequest(ApiRequest):
+    """Request whose body is not read, so that only its header and query can hold a token."""
+
+    def may_carry_token(self) -> bool:
+        return False
+
+    def _read_body(self) -> dict[str, Any]:
         return {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -10,7 +10,6 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.utils.functional import Promise
 from django.utils.translation import gettext_noop
 from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
@@ -49,12 +48,7 @@ class OrjsonRenderer(BaseRenderer):
 
 
 class JsonOnly(BaseContentNegotiation):
-    """Negotiation that always chooses JSON, whatever the client's Accept header or the path's suffix says."""
-
-    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        """The parser of the body's media type; None if no parser reads it."""
-        media_type = str(request.content_type).partition(";")[0].strip().lower()
-        return next((parser for parser in parsers if parser.media_type == media_type), None)
+    """Negotiation that always chooses JSON, whatever the client's Accept header says. `ApiRequest` chooses the parser."""
 
     def select_renderer(  # type: ignore[override]  # there is one renderer
         self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None

@@ -116,7 +116,7 @@ def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> li
 
 def unknown_path(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
     """A 404 in JSON, for every unknown path under /api, with and without a token."""
-    return NowhereViewSet.answer(request)
+    return NowhereViewSet().dispatch(request)
 
 
 unknown_path.csrf_exempt = True  # type: ignore[attr-defined]  # read by Django's middleware

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.test import Client, RequestFactory
+from rest_framework.decorators import action
 from rest_framework.permissions import BasePermission
 from rest_framework.throttling import BaseThrottle
 
@@ -207,7 +208,6 @@ def classes_of_tags(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def replace(**classes: Any) -> None:
         for name, value in classes.items():
             monkeypatch.setattr(TagsViewSet, name, value)
-        monkeypatch.setattr(TagsViewSet, "_made", {}, raising=False)
 
     return replace
 
@@ -266,3 +266,21 @@ def test_an_endpoint_of_staff_whose_viewset_does_not_know_roles_opens_to_nobody(
     answered = Careless.as_view({"get": "list"})(RequestFactory().get("/", headers=headers))
     assert answered.status_code == 500
     assert b"secret" not in answered.content
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("renderer_classes", []), ("pagination_class", object), ("filter_backends", []), ("queryset", [])],
+)
+def test_what_an_endpoint_declares_otherwise_is_refused_when_the_class_is_made(name: str, value: Any) -> None:
+    with pytest.raises(ImproperlyConfigured, match=rf"Careless\.{name} has no effect"):
+        type("Careless", (ApiViewSet,), {name: value})
+
+
+def test_an_action_of_drf_is_refused_when_the_class_is_made() -> None:
+    with pytest.raises(ImproperlyConfigured, match=r"Careless\.extra: @action has no effect"):
+
+        class Careless(ApiViewSet):
+            @action(detail=False)
+            def extra(self, request: ApiRequest) -> Any:
+                return {}

@@ -58,7 +58,7 @@ class AdminViewSet(ApiViewSet):
         require(self.by, Permission(permission))
         require_second_factor(user)
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer errors as other endpoints do, but without naming the missing permission or rank (SEED-152)."""
         return super().handle_exception(Forbidden() if isinstance(exc, NotPermitted) else exc)
 

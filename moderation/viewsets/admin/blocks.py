@@ -66,7 +66,7 @@ class AdminDomainBlocksViewSet(AdminViewSet):
         "destroy": Endpoint(_WRITE_BLOCKS, EMPTY),
     }
 
-    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # as in ApiViewSet
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer errors as other endpoints do; a conflict includes the existing rule (contract, entities "Errors")."""
         if isinstance(exc, AlreadyRuled):
             known = DomainRuleSerializer(exc.rule).data
