@@ -1,4 +1,4 @@
-"""The URLs of the web process: one list per app, in one tree that finds a path in microseconds."""
+"""The URLs of the web process: one list per app."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ from django.templatetags.static import static
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from social.api.routing import ApiRouter
+from social.api.routing import api_urls, other_urls
 from social.pages.views import robots
 
 # If two pages have the same URL, the first one is used: the pages of federation also serve an ActivityPub document.
 _APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notifications")
+# Apps that are not installed or have no URLs are left out.
+MODULES = (
+    *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
+    "social.openapi",
+    "accounts.urls_oauth",
+    "accounts.urls_settings",
+    "moderation.urls_admin",
+)
 
 urlpatterns = [
+    *api_urls(*MODULES),
     path("", include("social.runtime.urls")),
     # Browsers request this path for answers that name no icon, such as pictures, JSON documents and errors of a proxy.
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
@@ -35,14 +44,7 @@ urlpatterns = [
         RedirectView.as_view(pattern_name="admin:accounts_account_change"),
     ),
     path("admin/", admin.site.urls),
-    # Apps that are not installed or have no URLs are left out.
-    ApiRouter(
-        *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
-        "social.openapi",
-        "accounts.urls_oauth",
-        "accounts.urls_settings",
-        "moderation.urls_admin",
-    ),
+    *other_urls(*MODULES),
 ]
 handler404 = "social.pages.errors.not_found"
 handler500 = "social.pages.errors.server_error"

@@ -11,7 +11,7 @@ Endpoints and paths
         def list(self, request: Request) -> Any: ...                        # return data, or a response
     urlpatterns = [endpoint("api/v1/bookmarks", BookmarksViewSet, {"get": "list"})]       # routing
     endpoint("api/v1/statuses/<id>/bookmark", StatusesViewSet, {"post": "bookmark"})      # `id: int`, else 404
-    ApiRouter("accounts.urls", "statuses.urls", ...)                        # all paths in one tree
+    api_urls("accounts.urls", "statuses.urls", ...)                         # the endpoints of all apps
 
 Callers
     request.auth                   # Identity | None: token, application, scopes, user_id, account_id, states, locale

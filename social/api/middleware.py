@@ -21,7 +21,6 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from social.api import addresses, languages
-from social.api.routing import find_endpoint
 from social.kernel import logs
 from social.kernel.http.limits import web_request_budget
 
@@ -203,14 +202,6 @@ def api_shortcut(get_response: GetResponse) -> GetResponse:
     _Inner.get_response = None
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        path = request.path_info
-        found = find_endpoint(path) if path.startswith("/api/") else None
-        if found is not None:
-            request.resolver_match = found
-            response: HttpResponseBase = found.func(request, **found.kwargs)
-            return response
-        if is_sessionless(path):
-            return direct(request)
-        return get_response(request)
+        return direct(request) if is_sessionless(request.path_info) else get_response(request)
 
     return middleware

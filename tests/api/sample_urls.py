@@ -19,8 +19,7 @@ def _form_page(request: HttpRequest) -> HttpResponse:
 
 _EVERY_METHOD = ("get", "post", "put", "patch", "delete")
 urlpatterns = [
-    endpoint("api/v1/tags", TagsViewSet, {"get": "list"}),
-    endpoint("api/v1/tags", TagsViewSet, {"post": "create"}),
+    endpoint("api/v1/tags", TagsViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/tags/index", TagsViewSet, {"get": "index"}),
     endpoint("api/v1/tags/offsets", TagsViewSet, {"get": "offsets"}),
     endpoint("api/v1/tags/asking", TagsViewSet, {"get": "asking"}),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from social.api.routing import ApiRouter
+from social.api.routing import api_urls, other_urls
 
-urlpatterns = [ApiRouter("tests.api.sample_urls")]
+urlpatterns = [*api_urls("tests.api.sample_urls"), *other_urls("tests.api.sample_urls")]
 handler404 = "social.pages.errors.not_found"
 handler500 = "social.pages.errors.server_error"
 handler403 = "social.pages.errors.forbidden"
