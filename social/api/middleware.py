@@ -24,40 +24,6 @@ from social.api import addresses, languages
 from social.kernel import logs
 from social.kernel.http.limits import web_request_budget
 
-
-class CorsMiddleware:
-    """Answers preflights of the paths of CORS_URLS_REGEX without authentication, and adds CORS headers to their answers:
-    scripts of other sites may read all answers of the API, without cookies.
-
-    Source: contract, behaviours section 1 ("CORS"); clients.md, trap 8; settings CORS_*. The headers are the same for
-    every origin, so every response has them and caches need not store one answer per origin. (django-cors-headers does
-    more and took a fifth of the time of a trivial request.)
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-        self.is_open = re.compile(settings.CORS_URLS_REGEX).match
-        self.exposed = ", ".join(settings.CORS_EXPOSE_HEADERS)
-        self.preflight = {
-            "Access-Control-Allow-Methods": ", ".join(settings.CORS_ALLOW_METHODS),
-            "Access-Control-Allow-Headers": ", ".join(settings.CORS_ALLOW_HEADERS),
-            "Access-Control-Max-Age": str(settings.CORS_PREFLIGHT_MAX_AGE),
-        }
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not self.is_open(request.path_info):
-            return self.get_response(request)
-        response: HttpResponseBase
-        if request.method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in request.META:
-            response = HttpResponse(b"", headers=self.preflight)
-            del response.headers["Content-Type"]
-        else:
-            response = self.get_response(request)
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Access-Control-Expose-Headers"] = self.exposed
-        return response
-
-
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 _access_log = logging.getLogger("social.access")

@@ -87,6 +87,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "rest_framework",
+    "corsheaders",
     "oauth2_provider",
     "allauth",
     "allauth.account",
@@ -99,7 +100,7 @@ MIDDLEWARE = [
     "social.runtime.metrics.MetricsMiddleware",
     "social.api.middleware.RequestMiddleware",
     "social.api.refused_networks.RefusedNetworksMiddleware",
-    "social.api.middleware.CorsMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
     "social.api.middleware.LanguageMiddleware",
     # The middleware from here to `api_shortcut_end` is for pages: paths without sessions skip it.
     "social.api.middleware.api_shortcut",
@@ -295,6 +296,8 @@ CORS_URLS_REGEX = (
     r"/(?:api/|oauth/(?:token|revoke|userinfo)/?$|\.well-known/|nodeinfo/|@|users/|actor(?:/|$)|inbox/?$"
     r"|contexts/|emojis/|media_proxy/|media/|system/)"
 )
+# Scripts of other sites may read these answers, without cookies (contract, behaviours section 1; clients.md, trap 8).
+CORS_ALLOW_ALL_ORIGINS = True
 CORS_PREFLIGHT_MAX_AGE = 86400
 CORS_ALLOW_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 # The wildcard does not include Authorization (Fetch standard, section 3.3.2), and old browsers do not support it.

@@ -242,7 +242,7 @@ def test_what_does_not_exist_is_counted_like_everything_under_api(
     answers = [Client().generic(method, path, b"{broken", "application/json") for _ in range(4)]
     assert [answer.status_code for answer in answers] == [404, 404, 404, 429]
     assert [remaining(answer) for answer in answers] == [("3", "2"), ("3", "1"), ("3", "0"), ("3", "0")]
-    assert {answer.headers["Vary"] for answer in answers} == {"Authorization"}
+    assert {answer.headers["Vary"] for answer in answers} == {"Authorization, origin"}
     known = Client().generic(method, path, headers={"Authorization": f"Bearer {callers.user_token()}"})
     assert (known.status_code, remaining(known)) == (404, ("4", "3"))
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def webfinger(resource: str) -> Any:
-    return Api().get("/.well-known/webfinger", {"resource": resource})
+    return Api().get("/.well-known/webfinger", {"resource": resource}, headers={"Origin": "https://elk.example"})
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,8 @@ def test_nodeinfo_names_the_software_and_counts_its_users(alice: Account) -> Non
     links = Api().get("/.well-known/nodeinfo").json()["links"]
     assert [link["rel"].rsplit("/", 1)[1] for link in links] == ["2.0", "2.1"]
     for link in links:
-        answer = Api().get(link["href"].removeprefix("http://social.localhost"))
+        path = link["href"].removeprefix("http://social.localhost")
+        answer = Api().get(path, headers={"Origin": "https://elk.example"})
         body = answer.json()
         assert answer["Access-Control-Allow-Origin"] == "*"
         assert body["software"]["name"] == "social"
