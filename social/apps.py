@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin_apps
+from django.core import checks
 from django.utils.translation import gettext_lazy as _
 
 
@@ -14,6 +16,13 @@ def _wake_workers(queues: Sequence[str]) -> None:
     from social.broker import send_drain
 
     send_drain(queues)
+
+
+def _check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
+    # Imported by commands that make checks, not by every process.
+    from social.runtime.doctor import system_checks
+
+    return system_checks()
 
 
 class SocialConfig(AppConfig):
@@ -25,12 +34,13 @@ class SocialConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Plug in the function that wakes workers, and fast adapters of values for the database."""
+        """Plug in the function that wakes workers, fast adapters of values for the database, and checks of settings."""
         from social.kernel import adapters
         from social.kernel.wakes import waker
 
         adapters.adapt_quickly()
         waker.plug(_wake_workers)
+        checks.register(_check_settings)
 
 
 class StaffAdminConfig(admin_apps.AdminConfig):

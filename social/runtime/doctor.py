@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
+from django.core import checks
 from django.core.mail import get_connection
 from django.db import Error, connection
 
@@ -220,7 +221,7 @@ def _blocks() -> Iterator[Check]:
         yield Check("blocks", "ok", f"{len(networks)} networks get no answer")
 
 
-def _federation() -> Iterator[Check]:
+def _loopback_federation() -> Iterator[Check]:
     if settings.FEDERATION_LOOPBACK:
         yield Check(
             "federation",
@@ -228,6 +229,11 @@ def _federation() -> Iterator[Check]:
             "FEDERATION_LOOPBACK=yes: http, other ports and loopback addresses are allowed",
             "For trials between local instances only; unset it otherwise.",
         )
+
+
+def _federation() -> Iterator[Check]:
+    if settings.FEDERATION_LOOPBACK:
+        yield from _loopback_federation()
     elif settings.LIMITED_FEDERATION and not DomainAllow.objects.exists():
         remedy = "Allow servers in the admin, or unset it."
         yield Check("federation", "warning", "LIMITED_FEDERATION=yes, and no server is allowed", remedy)
@@ -237,6 +243,12 @@ def _federation() -> Iterator[Check]:
         )
     else:
         yield Check("federation", "ok", "public addresses only, over https")
+
+
+def _missing_mail() -> Iterator[Check]:
+    if not env.EMAIL_URL and not env.LOOPBACK:
+        remedy = "Set EMAIL_URL (smtp://user:password@host:587): nobody can confirm an address or reset a password."
+        yield Check("mail", "failed", f"only written to {Path(settings.DATA_DIR) / 'mail'}", remedy)
 
 
 def _mail() -> Iterator[Check]:
@@ -251,16 +263,20 @@ def _mail() -> Iterator[Check]:
     elif env.LOOPBACK:
         yield Check("mail", "ok", f"written to {Path(settings.DATA_DIR) / 'mail'}")
     else:
-        remedy = "Set EMAIL_URL (smtp://user:password@host:587): nobody can confirm an address or reset a password."
-        yield Check("mail", "failed", f"only written to {Path(settings.DATA_DIR) / 'mail'}", remedy)
+        yield from _missing_mail()
 
 
-def _web_push() -> Iterator[Check]:
+def _push_keys() -> Iterator[Check]:
     try:
         fingerprints.check_pair(settings.SECRETS)
     except OperatorError as error:
         fault, _stop, remedy = str(error).partition(". ")
         yield Check("web push", "failed", fault, remedy)
+
+
+def _web_push() -> Iterator[Check]:
+    if faults := list(_push_keys()):
+        yield from faults
         return
     contact = find_site_text("site_contact_email")
     if contact is not None:
@@ -294,3 +310,13 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _web_push,
 )
 _ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _web_push)
+_OF_SETTINGS = (machine_checks.secrets, _proxies, _loopback_federation, _missing_mail, _push_keys)
+
+
+def system_checks() -> list[checks.CheckMessage]:
+    """The checks of settings, which ask nobody, as `manage.py check` shows them: warnings, so that they stop no command."""
+    found = (result for check in _OF_SETTINGS for result in check() if result.state != "ok")
+    return [
+        checks.Warning(result.detail, hint=result.remedy, id=f"social.{result.name.replace(' ', '_')}")
+        for result in found
+    ]

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.checks import run_checks
 from django.core.management import call_command
 from django.db import connection
 
@@ -337,6 +338,15 @@ def test_a_public_domain_without_a_trusted_proxy_or_mail(examine: Examine, monke
     found = examine()
     assert "TRUSTED_PROXIES" in found["proxies"].remedy
     assert "EMAIL_URL" in found["mail"].remedy
+
+
+def test_manage_py_check_warns_of_the_same_settings_and_stops_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(env, "SCHEME", "https")
+    monkeypatch.setattr(env, "LOOPBACK", False)
+    found = {str(fault.id): fault for fault in run_checks() if str(fault.id).startswith("social.")}
+    assert {"social.proxies", "social.mail"} <= set(found)
+    assert "EMAIL_URL" in str(found["social.mail"].hint)
+    assert not any(fault.is_serious() for fault in found.values())
 
 
 def test_proxies_that_are_everybody(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
