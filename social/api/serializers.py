@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any, Self
+from typing import Any
 
 from django.conf import settings
 from django.db import connections
-from rest_framework.serializers import BaseSerializer
 
 
 class QueriesForbidden(AssertionError):
@@ -36,22 +35,19 @@ def no_queries() -> Iterator[None]:
         yield
 
 
-class EntitySerializer(BaseSerializer[Any]):
-    """Base of the serializers of entities. With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query in a serializer fails."""
+class EntitySerializer:
+    """Base of the serializers of entities, with the interface of DRF's and nothing of their part for input: a page makes
+    hundreds. `context`: values that the serializer needs beside the instance.
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        """A serializer, also with `many`, for which DRF would create a second serializer and a ListSerializer around it."""
-        return object.__new__(cls)
+    With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query in a serializer fails.
+    """
 
     def __init__(self, instance: Any = None, *, many: bool = False, context: Mapping[str, Any] | None = None) -> None:
-        # Does not call DRF's `__init__`, which prepares for input and takes longer than showing a small entity: a page shows
-        # hundreds of entities.
-        self.instance, self.many, self._context = instance, many, context or {}
+        self.instance, self.many, self.context = instance, many, context or {}
 
-    @property
-    def context(self) -> Mapping[str, Any]:
-        """The context: values that the serializer needs beside the instance."""
-        return self._context
+    def to_representation(self, instance: Any) -> Any:
+        """Return the entity of an instance."""
+        raise NotImplementedError
 
     @property
     def data(self) -> Any:
