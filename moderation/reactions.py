@@ -1,21 +1,7 @@
 """Subscriptions: which event calls which service."""
 
 from accounts.events import SpamRuleMet, UserWaiting
-from moderation.events import (
-    AnnouncementDue,
-    AnnouncementPublished,
-    AnnouncementReactionChanged,
-    AnnouncementWithdrawn,
-    AppealDecided,
-    AppealFiled,
-    DecisionEnded,
-    DomainRuleChanged,
-    EvidenceDue,
-    ReportFiled,
-    ServerSuspended,
-    StaffMailDue,
-    StrikeIssued,
-)
+from moderation import events
 from moderation.services.announcements import handle_due
 from moderation.services.decisions import carry_out
 from moderation.services.domain_rules import apply_rules, end_follows
@@ -34,17 +20,17 @@ from social.kernel.events import on
 
 on(SpamRuleMet, act_on_matches, queue="default", batch=20)
 on(UserWaiting, send_sign_up_mails, queue="mailers", database=True)
-on(ReportFiled, send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
-on(AppealFiled, send_appeal_mails, queue="mailers", database=True)
+on(events.ReportFiled, send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
+on(events.AppealFiled, send_appeal_mails, queue="mailers", database=True)
 # A mail server may be slow: few mails per call, and a generous time-out.
-on(StaffMailDue, send_staff_mails, queue="mailers", batch=1, seconds=90)
-on(StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
-on(AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)
-on(DecisionEnded, carry_out, batch=1)
-on(EvidenceDue, write_files, queue="transfers", batch=1, seconds=600)
-on(DomainRuleChanged, apply_rules, batch=1)
-on(ServerSuspended, end_follows, batch=1)
-on(AnnouncementDue, handle_due, batch=1)
-on(AnnouncementPublished, stream_announcements, queue="notifications")
-on(AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
-on(AnnouncementReactionChanged, stream_reactions, queue="notifications")
+on(events.StaffMailDue, send_staff_mails, queue="mailers", batch=1, seconds=90)
+on(events.StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
+on(events.AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)
+on(events.DecisionEnded, carry_out, batch=1)
+on(events.EvidenceDue, write_files, queue="transfers", batch=1, seconds=600)
+on(events.DomainRuleChanged, apply_rules, batch=1)
+on(events.ServerSuspended, end_follows, batch=1)
+on(events.AnnouncementDue, handle_due, batch=1)
+on(events.AnnouncementPublished, stream_announcements, queue="notifications")
+on(events.AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
+on(events.AnnouncementReactionChanged, stream_reactions, queue="notifications")

@@ -10,21 +10,8 @@ from typing import Any, Final
 from accounts.collections.policies import Audience
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
+from federation.documents import reading
 from federation.documents.context import PUBLIC_NAMES
-from federation.documents.reading import (
-    Rejected,
-    at_most,
-    flag_of,
-    kind_of,
-    link_of,
-    many,
-    of_kind,
-    same_origin,
-    text_of,
-    uri_of,
-    uris_of,
-    web_uri,
-)
 from federation.documents.received_emojis import read_emojis
 from federation.documents.received_files import picture_of
 from federation.reasons import Reason
@@ -104,25 +91,25 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     Its inbox and collections may be on other hosts (contract, federation section 17); its keys and devices, which prove its
     identity, must be on its own host.
     """
-    uri = web_uri(document.get("id"))
+    uri = reading.web_uri(document.get("id"))
     if uri is None:
-        raise Rejected(Reason.ACTOR_WITHOUT_ID)
-    kind = kind_of(document, TYPES)
+        raise reading.Rejected(Reason.ACTOR_WITHOUT_ID)
+    kind = reading.kind_of(document, TYPES)
     if kind is None:
-        raise Rejected(Reason.NO_ACTOR)
+        raise reading.Rejected(Reason.NO_ACTOR)
     inbox = _place(document.get("inbox"))
     if not inbox:
-        raise Rejected(Reason.ACTOR_WITHOUT_INBOX)
-    acct = text_of(document.get("webfinger"), USERNAME_LIMIT) or None
-    username = text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
+        raise reading.Rejected(Reason.ACTOR_WITHOUT_INBOX)
+    acct = reading.text_of(document.get("webfinger"), USERNAME_LIMIT) or None
+    username = reading.text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
     if not is_username(username):
-        raise Rejected(Reason.ACTOR_WITHOUT_NAME)
+        raise reading.Rejected(Reason.ACTOR_WITHOUT_NAME)
     endpoints = document.get("endpoints")
     keys, reference = _read_keys(document.get("publicKey"), uri)
-    name = one_line(text_of(document.get("name"), DISPLAY_NAME_LIMIT))
-    summary = text_of(document.get("summary"), NOTE_LIMIT)
+    name = one_line(reading.text_of(document.get("name"), DISPLAY_NAME_LIMIT))
+    summary = reading.text_of(document.get("summary"), NOTE_LIMIT)
     fields = _read_fields(document.get("attachment"))
-    devices = web_uri(document.get("devices"))
+    devices = reading.web_uri(document.get("devices"))
     return ReceivedActor(
         uri=uri,
         type=kind,
@@ -132,7 +119,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         name=name,
         summary=summary,
         summary_html=sanitize(summary),
-        url=link_of(document.get("url")) or uri,
+        url=reading.link_of(document.get("url")) or uri,
         shared_inbox=_place(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else "",
         outbox=_place(document.get("outbox")),
         followers=_place(document.get("followers")),
@@ -140,26 +127,30 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         featured=_place(document.get("featured")),
         featured_tags=_place(document.get("featuredTags")),
         featured_collections=_place(document.get("featuredCollections")),
-        devices=devices if devices is not None and same_origin(devices, uri) else "",
-        feature_policy=_feature_policy(document.get("interactionPolicy"), web_uri(document.get("followers"))),
+        devices=devices if devices is not None and reading.same_origin(devices, uri) else "",
+        feature_policy=_feature_policy(document.get("interactionPolicy"), reading.web_uri(document.get("followers"))),
         keys=keys,
         key_reference=reference,
-        locked=flag_of(document.get("manuallyApprovesFollowers")),
-        discoverable=flag_of(document.get("discoverable"), None),
-        indexable=flag_of(document.get("indexable")),
-        memorial=flag_of(document.get("memorial")),
-        suspended=flag_of(document.get("suspended")),
+        locked=reading.flag_of(document.get("manuallyApprovesFollowers")),
+        discoverable=reading.flag_of(document.get("discoverable"), None),
+        indexable=reading.flag_of(document.get("indexable")),
+        memorial=reading.flag_of(document.get("memorial")),
+        suspended=reading.flag_of(document.get("suspended")),
         **_picture("icon", document.get("icon")),
         **_picture("image", document.get("image")),
         fields=fields,
         emojis=read_emojis(document, name, summary, *(text for row in fields for text in (row["name"], row["value"]))),
-        also_known_as=[found for item in many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := web_uri(item))],
-        moved_to=web_uri(document.get("movedTo")),
-        show_media=flag_of(document.get("showMedia"), True),
-        show_media_replies=flag_of(document.get("showRepliesInMedia"), True),
-        show_featured=flag_of(document.get("showFeatured"), True),
+        also_known_as=[
+            found for item in reading.many(document.get("alsoKnownAs"))[:LIST_LIMIT] if (found := reading.web_uri(item))
+        ],
+        moved_to=reading.web_uri(document.get("movedTo")),
+        show_media=reading.flag_of(document.get("showMedia"), True),
+        show_media_replies=reading.flag_of(document.get("showRepliesInMedia"), True),
+        show_featured=reading.flag_of(document.get("showFeatured"), True),
         attribution_domains=[
-            text_of(item, 253) for item in many(document.get("attributionDomains"))[:LIST_LIMIT] if text_of(item, 253)
+            reading.text_of(item, 253)
+            for item in reading.many(document.get("attributionDomains"))[:LIST_LIMIT]
+            if reading.text_of(item, 253)
         ],
     )
 
@@ -171,7 +162,9 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
     policy = value.get("canFeature") if isinstance(value, Mapping) else None
     if not isinstance(policy, Mapping):
         return None
-    automatic, manual = (set(uris_of(policy.get(f"{way}Approval"), LIST_LIMIT)) for way in ("automatic", "manual"))
+    automatic, manual = (
+        set(reading.uris_of(policy.get(f"{way}Approval"), LIST_LIMIT)) for way in ("automatic", "manual")
+    )
     if not PUBLIC_NAMES.isdisjoint(automatic):
         return Audience.PUBLIC
     if followers in automatic:
@@ -185,8 +178,8 @@ def _place(value: Any) -> str:
     Posts that mention a group are addressed to its followers collection: an address of this server or the public collection
     would reveal such posts to others.
     """
-    found = web_uri(value)
-    if found is None or found in PUBLIC_NAMES or same_origin(found, links.web_url()):
+    found = reading.web_uri(value)
+    if found is None or found in PUBLIC_NAMES or reading.same_origin(found, links.web_url()):
         leave_out(Reason.PLACE_UNUSABLE, value is not None)
         return ""
     return found
@@ -196,10 +189,10 @@ def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | Non
     """Return the usable keys, each id once, and the id of the first key that is not embedded."""
     found: dict[str, ReceivedKey] = {}
     reference = None
-    for item in many(value)[:KEYS_LIMIT]:
+    for item in reading.many(value)[:KEYS_LIMIT]:
         if isinstance(item, str):
-            uri = web_uri(item)
-            reference = reference or (uri if uri is not None and same_origin(uri, actor_uri) else None)
+            uri = reading.web_uri(item)
+            reference = reference or (uri if uri is not None and reading.same_origin(uri, actor_uri) else None)
             continue
         key = read_key(item, actor_uri)
         if key is not None:
@@ -213,10 +206,10 @@ def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
     """Return a key, if the actor owns it and it is on the actor's server; None for any other key."""
     if not isinstance(value, Mapping):
         return None
-    key_id, pem = uri_of(value), value.get("publicKeyPem")
+    key_id, pem = reading.uri_of(value), value.get("publicKeyPem")
     if key_id is None or not isinstance(pem, str) or len(pem) > 10_000 or "\0" in pem:
         return None
-    if uri_of(value.get("owner")) != actor_uri or not same_origin(key_id, actor_uri):
+    if reading.uri_of(value.get("owner")) != actor_uri or not reading.same_origin(key_id, actor_uri):
         return None
     return ReceivedKey(key_id, pem)
 
@@ -225,16 +218,19 @@ def _picture(name: str, value: Any) -> dict[str, str]:
     found = picture_of(value)
     if found is None:
         return {}
-    return {name: found.url, f"{name}_description": text_of(found.item.get("summary") or found.item.get("name"), 2048)}
+    return {
+        name: found.url,
+        f"{name}_description": reading.text_of(found.item.get("summary") or found.item.get("name"), 2048),
+    }
 
 
 def _read_fields(value: Any) -> list[dict[str, Any]]:
     rows = []
-    for item in of_kind(value, "PropertyValue"):
-        name, shown = text_of(item.get("name"), FIELD_LIMIT), text_of(item.get("value"), FIELD_LIMIT)
+    for item in reading.of_kind(value, "PropertyValue"):
+        name, shown = reading.text_of(item.get("name"), FIELD_LIMIT), reading.text_of(item.get("value"), FIELD_LIMIT)
         if name:
             html = sanitize(shown)
             rows.append({"name": name, "value": shown, "html": html, "verified_at": None})
         else:
             leave_out(Reason.FIELD_WITHOUT_NAME)
-    return at_most(rows, FIELDS_LIMIT, Reason.TOO_MANY_FIELDS)
+    return reading.at_most(rows, FIELDS_LIMIT, Reason.TOO_MANY_FIELDS)

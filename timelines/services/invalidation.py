@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from accounts.events import (
-    AccountBlocked,
-    AccountFollowed,
-    AccountMuted,
-    AccountUnblocked,
-    AccountUnfollowed,
-    AccountUnmuted,
-    AccountUnsuspended,
-    DomainBlocked,
-    DomainUnblocked,
-    FollowChanged,
-    TagFollowed,
-    TagUnfollowed,
-    TokenRevoked,
-    UserStateChanged,
-)
+from accounts import events as account_events
 from statuses.events import FiltersChanged
 from timelines.events import ListChanged
 from timelines.queries.lists import load_list_ids
@@ -28,10 +13,16 @@ from timelines.services.home import forget_feeds
 from timelines.stores import feed
 from timelines.stores.messages import Event
 
-OneSided = AccountUnfollowed | AccountMuted | AccountUnmuted | DomainBlocked | DomainUnblocked
+OneSided = (
+    account_events.AccountUnfollowed
+    | account_events.AccountMuted
+    | account_events.AccountUnmuted
+    | account_events.DomainBlocked
+    | account_events.DomainUnblocked
+)
 
 
-def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) -> None:
+def forget_followers_feeds(events: Sequence[account_events.AccountFollowed | account_events.FollowChanged]) -> None:
     """Drop the feeds of accounts that have followed another account or changed a follow; the feeds are built again when
     they are read.
 
@@ -41,7 +32,7 @@ def forget_followers_feeds(events: Sequence[AccountFollowed | FollowChanged]) ->
     _drop_feeds({event.account_id for event in events})
 
 
-def forget_tag_followers_feeds(events: Sequence[TagFollowed | TagUnfollowed]) -> None:
+def forget_tag_followers_feeds(events: Sequence[account_events.TagFollowed | account_events.TagUnfollowed]) -> None:
     """Drop the home feeds of accounts that follow or unfollow a hashtag; the feeds are built again with or without the
     hashtag's posts. Raises RedisError.
     """
@@ -49,7 +40,7 @@ def forget_tag_followers_feeds(events: Sequence[TagFollowed | TagUnfollowed]) ->
     forget_feeds({*map(feed.home, readers)}, readers)
 
 
-def forget_all_feeds(events: Sequence[AccountUnsuspended]) -> None:
+def forget_all_feeds(events: Sequence[account_events.AccountUnsuspended]) -> None:
     """Drop all feeds when an account is unsuspended: feeds built during the suspension lack its posts, boosts of them and
     replies to them. Feeds are built again when they are read. Raises RedisError.
     """
@@ -78,7 +69,7 @@ def forget_own_feeds(events: Sequence[OneSided]) -> None:
     _forget({event.account_id for event in events})
 
 
-def forget_both_feeds(events: Sequence[AccountBlocked | AccountUnblocked]) -> None:
+def forget_both_feeds(events: Sequence[account_events.AccountBlocked | account_events.AccountUnblocked]) -> None:
     """Drop feeds like `forget_own_feeds`, for both accounts: after a block neither sees the other. Raises RedisError."""
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
@@ -103,13 +94,13 @@ def publish_filters_changed(events: Sequence[FiltersChanged]) -> None:
         broadcast_to_account(account_id, Event.FILTERS_CHANGED, None)
 
 
-def end_streams_of_tokens(events: Sequence[TokenRevoked]) -> None:
+def end_streams_of_tokens(events: Sequence[account_events.TokenRevoked]) -> None:
     """Close the streams of revoked tokens (security row 23), in case the revoking process could not."""
     for event in events:
         end_token(event.token_id)
 
 
-def review_streams_of_users(events: Sequence[UserStateChanged]) -> None:
+def review_streams_of_users(events: Sequence[account_events.UserStateChanged]) -> None:
     """Check the streams of changed users again: streams of disabled users are closed."""
     for event in events:
         review_user(event.user_id)
