@@ -110,7 +110,9 @@ def _restore(arguments: list[str]) -> int:
     open_data_dir(data_dir)
     use_temporary_secrets()
     # A dry run changes nothing, so it may run while the server runs.
-    with contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir), _servers("restore"):
+    lock: contextlib.AbstractContextManager[object]
+    lock = contextlib.nullcontext() if "--dry-run" in arguments else sole_supervisor(data_dir)
+    with lock, _servers("restore"):
         return _django(arguments)
 
 

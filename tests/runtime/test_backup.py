@@ -426,7 +426,7 @@ def test_what_interrupted_backups_left_is_removed_and_not_what_is_being_taken(se
         saving.remove_interrupted(tmp_path)
 
 
-def test_a_backup_that_fails_is_removed_and_one_whose_time_cannot_be_noted_is_kept(
+def test_a_backup_that_fails_is_removed_and_one_whose_time_cannot_be_stored_is_kept(
     settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.DATA_DIR = tmp_path / "data"
@@ -435,7 +435,7 @@ def test_a_backup_that_fails_is_removed_and_one_whose_time_cannot_be_noted_is_ke
     full = OSError(errno.ENOSPC, "No space left on device")
     for failing, error, words in (
         ("_fill", full, "No space left on device. Check owner and free space"),
-        ("write_setting", OperationalError("the server ended"), "is whole, but its time was not noted: the server"),
+        ("write_setting", OperationalError("the server ended"), "is complete, but its time could not be stored"),
     ):
         with monkeypatch.context() as patch:
             patch.setattr(saving, "_fill", Mock(return_value=manifest))

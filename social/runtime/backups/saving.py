@@ -66,7 +66,7 @@ def save(found: Plan, report: Report) -> Manifest:
     """Take the backup, also while the server runs. The folder gets its final name when all its files are on the disk.
 
     Files that are deleted meanwhile are left out. Raises OperatorError when something fails; the folder is then removed,
-    unless the message says that the backup is whole.
+    unless the message says that it is complete.
     """
     partial = found.folder.with_name(found.folder.name + archive.PARTIAL)
     with _sole():
@@ -88,7 +88,7 @@ def save(found: Plan, report: Report) -> Manifest:
             sync_folder(found.folder.parent)
             write_setting(BACKUP_SETTING, manifest.created_at)
         except (OSError, Error) as error:
-            raise OperatorError(f"The backup {found.folder} is whole, but its time was not noted: {error}") from None
+            raise OperatorError(f"{found.folder} is complete, but its time could not be stored: {error}") from None
     return manifest
 
 
@@ -120,7 +120,7 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
         domain = stored_domain(cursor)
     if domain is None:
         raise OperatorError("Nothing is set up in this database: there is nothing to back up.")
-    sizes = []
+    sizes: list[int] = []
 
     def add(path: str, source: IO[bytes], advance: archive.Advance | None = None) -> None:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
