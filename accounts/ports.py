@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
-from accounts.devices.models import Device
-from accounts.devices.policies import MessageDraft, OneTimeKeyDraft, RemoteDevice
 from accounts.models import Account
 from social.kernel.ports import Port
 
@@ -41,27 +39,4 @@ class RemoteAccounts(Protocol):
         ...
 
 
-class RemoteDevices(Protocol):
-    """End-to-end encryption devices of remote accounts."""
-
-    def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
-        """The valid devices of each of these accounts, without accounts whose server cannot be reached.
-
-        To be called outside of a transaction. It takes at most five seconds altogether, and never raises because of
-        another server.
-        """
-        ...
-
-    def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """A one-time key of the device for a local account, signed by the device; None if there is none. Like `load`,
-        it is called outside of a transaction.
-        """
-        ...
-
-    def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:
-        """Have a message sent to a device of a remote account, in the caller's transaction."""
-        ...
-
-
-remote_devices: Port[RemoteDevices] = Port("accounts.ports.remote_devices")
 remote_accounts: Port[RemoteAccounts] = Port("accounts.ports.remote_accounts")

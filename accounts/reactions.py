@@ -30,14 +30,13 @@ from accounts.services.erasing import begin_erasure, go_on_erasing
 from accounts.services.follow_requests import accept_more
 from accounts.services.mails import (
     send_approval_mails,
-    send_archive_mails,
     send_password_reset_mails,
     send_security_mails,
 )
 from accounts.services.profile_links import verify_profile_links
 from accounts.services.severing import sever_blocked_domains, sever_suspended
 from accounts.services.tokens import forget_revoked
-from accounts.transfers.services.archives import write_archives
+from accounts.transfers.services.archives import send_archive_mails, write_archives
 from accounts.transfers.services.importing import work_off_imports
 from accounts.transfers.services.moving import begin_carrying_over, carry_over
 from social.kernel.events import on
@@ -61,7 +60,14 @@ on(
     seconds=600,
     name="accounts.services.archives.write_archives",
 )
-on(ArchiveReady, send_archive_mails, queue="mailers", batch=5, seconds=90)
+on(
+    ArchiveReady,
+    send_archive_mails,
+    queue="mailers",
+    batch=5,
+    seconds=90,
+    name="accounts.services.mails.send_archive_mails",
+)
 on(AccountMoved, begin_carrying_over, database=True, name="accounts.services.moving.begin_carrying_over")
 on(CarryOverDue, carry_over, batch=1, name="accounts.services.moving.carry_over")
 on(ImportDue, work_off_imports, queue="transfers", batch=1, name="accounts.services.importing.work_off_imports")

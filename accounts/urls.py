@@ -1,22 +1,24 @@
 """The API URLs of the accounts app; the URLs of OAuth and of the pages are in lists of their own."""
 
-from django.urls import path, re_path
+from django.urls import path
 
-from accounts.collections.viewsets import CollectionsViewSet
-from accounts.copies.viewsets import EmojiPicturesViewSet, ProfilePicturesViewSet
-from accounts.devices.viewsets import CryptoViewSet
-from accounts.emojis.viewsets import CustomEmojisViewSet
+from accounts.collections.urls import urlpatterns as collections
+from accounts.copies.urls import urlpatterns as copies
+from accounts.devices.urls import urlpatterns as devices
+from accounts.emojis.urls import urlpatterns as emojis
 from accounts.pages.manifest import manifest
-from accounts.pages.person import collection
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
 from accounts.viewsets.oauth import EmailsViewSet
 from accounts.viewsets.profile import PreferencesViewSet, ProfileViewSet
 from social.api.routing import endpoint
-from social.pages.views import page
 
 ACCOUNT = "api/v1/accounts/<id>"
 urlpatterns = [
+    *collections,
+    *copies,
+    *devices,
+    *emojis,
     endpoint("api/v1/accounts", AccountsViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/accounts/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
     endpoint("api/v1/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
@@ -50,24 +52,6 @@ urlpatterns = [
         for name in ("follow", "unfollow", "block", "unblock", "mute", "unmute")
     ),
     endpoint(f"{ACCOUNT}/identity_proofs", AccountsViewSet, {"get": "identity_proofs"}),
-    endpoint(f"{ACCOUNT}/collections", CollectionsViewSet, {"get": "of_account"}),
-    endpoint(f"{ACCOUNT}/in_collections", CollectionsViewSet, {"get": "with_account"}),
-    endpoint("api/v1/collections", CollectionsViewSet, {"post": "create"}),
-    endpoint(
-        "api/v1/collections/<id>",
-        CollectionsViewSet,
-        {"get": "retrieve", "put": "update", "delete": "destroy"},
-    ),
-    endpoint("api/v1/collections/<collection_id>/items", CollectionsViewSet, {"post": "add"}),
-    endpoint("api/v1/collections/<collection_id>/items/<id>", CollectionsViewSet, {"delete": "remove"}),
-    endpoint("api/v1/collections/<collection_id>/items/<id>/revoke", CollectionsViewSet, {"post": "revoke"}),
-    endpoint("api/v1/crypto/keys/upload", CryptoViewSet, {"post": "upload"}),
-    endpoint("api/v1/crypto/keys/query", CryptoViewSet, {"post": "query"}),
-    endpoint("api/v1/crypto/keys/claim", CryptoViewSet, {"post": "claim"}),
-    endpoint("api/v1/crypto/keys/count", CryptoViewSet, {"get": "count"}),
-    endpoint("api/v1/crypto/deliveries", CryptoViewSet, {"post": "deliver"}),
-    endpoint("api/v1/crypto/encrypted_messages", CryptoViewSet, {"get": "messages"}),
-    endpoint("api/v1/crypto/encrypted_messages/clear", CryptoViewSet, {"post": "clear"}),
     endpoint("api/v1/domain_blocks", DomainBlocksViewSet, {"get": "list", "post": "create", "delete": "destroy"}),
     endpoint("api/v1/domain_blocks/preview", DomainBlocksViewSet, {"get": "preview"}),
     endpoint("api/v1/directory", DiscoveryViewSet, {"get": "directory"}),
@@ -77,9 +61,5 @@ urlpatterns = [
     endpoint("api/v1/preferences", PreferencesViewSet, {"get": "retrieve"}),
     endpoint("api/v1/emails/confirmations", EmailsViewSet, {"post": "resend"}),
     endpoint("api/v1/emails/check_confirmation", EmailsViewSet, {"get": "check"}),
-    endpoint("api/v1/custom_emojis", CustomEmojisViewSet, {"get": "list"}),
-    endpoint("media_proxy/accounts/<account_id>/<picture>", ProfilePicturesViewSet, {"get": "retrieve"}),
-    endpoint("media_proxy/emojis/<id>/<style>", EmojiPicturesViewSet, {"get": "retrieve"}),
     path("manifest", manifest, name="manifest"),
-    re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", page(collection), name="collection"),
 ]

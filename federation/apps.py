@@ -17,7 +17,8 @@ class FederationConfig(AppConfig):
 
         A deleted account keeps its keys as long as activities that it signs are on their way.
         """
-        from accounts.ports import remote_accounts, remote_devices
+        from accounts.devices.ports import remote_devices
+        from accounts.ports import remote_accounts
         from accounts.services import erasing
         from accounts.transfers.services import merging
         from federation import reactions  # noqa: F401  (importing it subscribes)

@@ -47,7 +47,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "forget-processed-activities": _every("federation.inbound.processing.forget_processed", hours=1),
     "forget-refusals": _every("social.kernel.refusals.forget_refusals", hours=1),
     "forget-reviews-of-trends": _every("timelines.services.trends.forget_reviews", hours=1),
-    "forget-rule-matches": _every("accounts.spam.matches.forget_matches", hours=1),
+    "forget-rule-matches": _every("accounts.spam.services.matches.forget_matches", hours=1),
     "forget-tag-uses": _every("accounts.services.tags.forget_old_uses", hours=1),
     "forget-threads": _every("federation.remote.threads.forget_walks", hours=1),
     "forget-tombstones": _every("federation.inbound.processing.forget_tombstones", hours=1),
@@ -66,7 +66,7 @@ FORMER_NAMES: Final = {
     "accounts.services.archives.forget_archives": "accounts.transfers.services.archives.forget_archives",
     "accounts.services.importing.forget_imports": "accounts.transfers.services.importing.forget_imports",
     "accounts.services.copy_removal.trim_copies": "accounts.copies.services.removal.trim_copies",
-    "accounts.services.rule_matches.forget_matches": "accounts.spam.matches.forget_matches",
+    "accounts.services.rule_matches.forget_matches": "accounts.spam.services.matches.forget_matches",
 }
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,6 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.collections.models import DESCRIPTION_LIMIT, NAME_LIMIT
 from accounts.models import Account
 from accounts.models.tag import TAG_LIMIT
+from accounts.policies.featuring import Audience, featuring_audience, is_approved
 from accounts.policies.relations import Relations
 from social.kernel.errors import FieldError
 from social.kernel.text.languages import known_language
@@ -74,40 +74,6 @@ def too_many_collections() -> FieldError:
 def too_many_items() -> FieldError:
     """The error for adding an account to a full collection."""
     return FieldError("base", "ERR_TOO_MANY", _("This collection is full"), "")
-
-
-class Audience(StrEnum):
-    """Groups that may put an account into collections.
-
-    `ASKED`: everybody may ask, and the account answers each request; `MISSING`: the account's server states no policy.
-    """
-
-    NOBODY = ""
-    PUBLIC = "public"
-    FOLLOWERS = "followers"
-    ASKED = "asked"
-    MISSING = "missing"
-
-
-def featuring_audience(account: Account) -> Audience:
-    """The group that may put the account into collections. A discoverable local account allows everybody or, if it is
-    locked, its followers; another local account allows nobody; for a remote account its server names the group
-    (FEP-7aa9).
-    """
-    if not account.local:
-        return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)
-    if not account.discoverable:
-        return Audience.NOBODY
-    return Audience.FOLLOWERS if account.locked else Audience.PUBLIC
-
-
-def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
-    """Tell whether the viewer of `relations`, which must contain the account, belongs to the `audience` of the account;
-    the account itself belongs to its own followers.
-    """
-    if relations.viewer_id is None or audience not in (Audience.PUBLIC, Audience.FOLLOWERS):
-        return False
-    return audience is Audience.PUBLIC or account_id == relations.viewer_id or account_id in relations.following
 
 
 def may_be_featured(account: Account, relations: Relations) -> bool:

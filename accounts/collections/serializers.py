@@ -1,4 +1,4 @@
-"""The entities of collections (contract, entities "Collections")."""
+"""The entities and parameters of collections (contract, entities "Collections")."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 from accounts.collections.models import CollectionItem
 from accounts.collections.queries import ShownCollection
+from social.api.fields import ClearableString, ClientBoolean, ClientString, IdListField
+from social.api.inputs import Form, Id, Input
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
 
@@ -73,3 +75,21 @@ class CollectionsSerializer(EntitySerializer):
 
     def to_representation(self, instance: list[ShownCollection]) -> dict[str, Any]:
         return {"collections": CollectionSerializer(instance, many=True).data}
+
+
+class CollectionInput(Input[dict[str, Any]]):
+    """Values of a collection; the policy validates them. `null` clears the language and the description."""
+
+    name = ClientString()
+    description = ClearableString()
+    language = ClientString(allow_null=True)
+    sensitive = ClientBoolean()
+    discoverable = ClientBoolean()
+    tag_name = ClientString()
+    account_ids = IdListField(all_known=True)
+
+
+class ItemInput(Form):
+    """The account to be added to a collection."""
+
+    account_id: Id | None = None

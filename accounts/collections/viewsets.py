@@ -9,7 +9,6 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from accounts.collections.inputs import CollectionInput, ItemInput
 from accounts.collections.models import Collection
 from accounts.collections.policies import CollectionDraft
 from accounts.collections.queries import (
@@ -21,8 +20,10 @@ from accounts.collections.queries import (
     show,
 )
 from accounts.collections.serializers import (
+    CollectionInput,
     CollectionsSerializer,
     CollectionWithAccountsSerializer,
+    ItemInput,
     WrappedCollectionItemSerializer,
     WrappedCollectionSerializer,
 )

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-from accounts.models.remote import CopyFailure, CopyPurpose, CopyState, RemoteCopy
+from accounts.copies.models import CopyFailure, CopyPurpose, CopyState, RemoteCopy
 from social.kernel import links
 
 _MEBIBYTE: Final = 1024 * 1024

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import digest_of
-from accounts.models import Account, RemoteCopy
-from accounts.models.remote import CopyPurpose, CopyState
+from accounts.models import Account
 from accounts.policies.audience import is_present
 from social.kernel.errors import NotFound
 

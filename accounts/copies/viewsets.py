@@ -11,12 +11,10 @@ from django.utils.translation import gettext as _
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
+from accounts.copies.models import CopyFailure, CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import is_due, is_key_of
 from accounts.copies.queries import find_copy, find_picture_url
 from accounts.copies.services.copying import note_served, request_copy
-from accounts.emojis import queries as emojis
-from accounts.models import RemoteCopy
-from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from social.api.access import optional_user
 from social.api.addresses import client_ip, rate_key
 from social.api.admission import count
@@ -38,7 +36,6 @@ _PICTURES: Final = {
     "header": ("header", False),
     "header_static": ("header", True),
 }
-_STYLES: Final = {"original": False, "static": True}
 
 
 class MediaProxyViewSet(ApiViewSet):
@@ -103,20 +100,6 @@ class ProfilePicturesViewSet(MediaProxyViewSet):
         url = find_picture_url(account_id, name)
         keyed = self.has_key(request, url)
         return self.show(request, CopyPurpose(name), url, small=small, shared=True, keyed=keyed)
-
-
-class EmojiPicturesViewSet(MediaProxyViewSet):
-    """`/media_proxy/emojis/:id/:style`."""
-
-    endpoints = {"retrieve": Endpoint(optional_user(), None, also=("key",))}
-
-    def retrieve(self, request: Request, id: int, style: str) -> HttpResponse:
-        """`style`: original or static."""
-        if style not in _STYLES:
-            raise NotFound
-        url = emojis.find_picture_url(id)
-        keyed = self.has_key(request, url)
-        return self.show(request, CopyPurpose.EMOJI, url, small=_STYLES[style], shared=True, keyed=keyed)
 
 
 def _poll(copy_id: int, language: str | None, *, small: bool, shared: bool) -> HttpResponse | None:

@@ -21,10 +21,10 @@ from accounts.devices.policies import (
     device_errors,
     message_errors,
 )
+from accounts.devices.ports import remote_devices
 from accounts.devices.queries import find_device, load_devices, load_reachable_elsewhere, reachable
 from accounts.events import EncryptedMessageStored
 from accounts.models import AccessToken, Account, Follow
-from accounts.ports import remote_devices
 from social.api.admission import count
 from social.api.limits import CLAIMS, refuse_exceeded
 from social.kernel import clock, crypto

@@ -5,14 +5,18 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from accounts.devices.inputs import ClaimInput, ClearInput, DeliveryInput, QueryInput, UploadInput
 from accounts.devices.queries import find_device, list_messages
 from accounts.devices.serializers import (
+    ClaimInput,
     ClaimResultSerializer,
+    ClearInput,
+    DeliveryInput,
     DeviceSerializer,
     EncryptedMessageSerializer,
     OneTimeKeyCountSerializer,
+    QueryInput,
     QueryResultSerializer,
+    UploadInput,
 )
 from accounts.devices.services import (
     claim_keys,

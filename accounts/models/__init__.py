@@ -23,7 +23,7 @@ from accounts.models.relations import (
     SeveredAccount,
     SeveredFollow,
 )
-from accounts.models.remote import CopyFetch, Domain, RemoteCopy
+from accounts.models.remote import Domain
 from accounts.models.sign_up_block import (
     CanonicalEmailBlock,
     EmailDomainBlock,
@@ -48,7 +48,6 @@ __all__ = [
     "AuditEntry",
     "Block",
     "CanonicalEmailBlock",
-    "CopyFetch",
     "DismissedSuggestion",
     "Domain",
     "EmailDomainBlock",
@@ -65,7 +64,6 @@ __all__ = [
     "Mute",
     "RecoveryCode",
     "RefreshToken",
-    "RemoteCopy",
     "RetiredUsername",
     "RevokedToken",
     "Role",

@@ -87,7 +87,7 @@ class Account(models.Model):
     featured_tags_url = models.TextField(default="")
     featured_collections_url = models.TextField(default="", db_default="")
     devices_url = models.TextField(default="", db_default="")
-    # Of a remote account: who may add it to collections (`accounts.collections.policies.Audience`), as its server states;
+    # Of a remote account: who may add it to collections (`accounts.policies.featuring.Audience`), as its server states;
     # NULL if it states nothing.
     feature_policy = models.TextField(null=True)
     suspended_at = models.DateTimeField(null=True)

@@ -1,4 +1,4 @@
-"""People on pages: the data of `pages/person.html`, the signed-in reader of a page, and the page of a collection."""
+"""People on pages: the data of `pages/person.html`, and the signed-in reader of a page."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import escape
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
-from accounts.collections.queries import find_shown, load_members
 from accounts.emojis.pages import with_emojis
 from accounts.models import Account, User
 from accounts.serializers.account import picture_urls, present_accounts
-from social.kernel.errors import NotFound, require_found
-from social.kernel.ids import parse_id
 from social.kernel.text.markup import plain
 from social.kernel.text.names import unambiguous_domain, visible_text
-from social.pages.frame import allow_caching, path_of, sharing_of_site, show
+from social.pages.frame import path_of
 
 
 @dataclass(frozen=True)
@@ -89,24 +85,3 @@ def reader(request: HttpRequest) -> dict[str, Callable[[], Person | None]]:
 def person(account: Account) -> dict[str, Any]:
     """The context of `pages/person.html`."""
     return {"account": account, "person": shown_person(account)}
-
-
-@require_safe
-def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`: shows a collection as visitors see it. Raises NotFound, also for a remote collection, whose
-    page is on its own server.
-    """
-    number = require_found(parse_id(id))
-    shown = find_shown(number, None)
-    if shown.collection.uri is not None:
-        raise NotFound
-    owner, *members = load_members(shown)
-    context: dict[str, Any] = {
-        "name": visible_text(shown.collection.name),
-        "description": visible_text(shown.collection.description or ""),
-        "sensitive": shown.collection.sensitive,
-        "owner": shown_person(owner),
-        "members": [shown_person(member) for member in members],
-    }
-    sharing = sharing_of_site(request.path, title=context["name"], description=context["description"])
-    return allow_caching(show(request, "accounts/collection.html", context | {"sharing": sharing}))

@@ -147,6 +147,9 @@ def counted(rule: limits.Rule, user: User) -> None:
 #: All states but waiting for approval: people who may not use their account can still export their data.
 LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
 
+ACTIVE: Final = (SignInState.ACTIVE,)
+MOVING: Final = (SignInState.ACTIVE, SignInState.MOVED)
+
 
 def settings_page(
     view: View, *, asks_again: bool = False, states: Collection[SignInState] = LET_IN, max_body: int = 0

@@ -17,10 +17,10 @@ from django.db.models.functions import Collate, Lower
 from django.db.models.lookups import Exact
 from django.utils.translation import gettext as _
 
-from accounts.collections.policies import Audience
 from accounts.emojis.queries import EmojiLookup
 from accounts.models import Account, ActorType
 from accounts.models.account import SHOWN_COUNTS
+from accounts.policies.featuring import Audience
 from accounts.policies.relations import NO_RELATIONS, Relations
 from accounts.queries.relations import load_featuring
 from social.kernel import fragments, links

@@ -11,9 +11,9 @@ from typing import Any, Final
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Now
 
-from accounts.collections.policies import Audience, featuring_audience
 from accounts.models import Account, AccountDomainBlock, Block, Follow, FollowRequest, Mute
 from accounts.policies.audience import is_present
+from accounts.policies.featuring import Audience, featuring_audience
 from accounts.policies.relations import NO_RELATIONS, FollowOptions, Hidden, MuteOptions, Relations
 from social.kernel.statements import rows_of
 

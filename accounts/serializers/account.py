@@ -12,11 +12,11 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.functional import cached_property
 
-from accounts.collections.policies import Audience, featuring_audience, is_approved
 from accounts.copies.policies import proxied_url
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.queries import EmojiLookup, account_texts
 from accounts.models import Account, ActorType, Role, User
+from accounts.policies.featuring import Audience, featuring_audience, is_approved
 from accounts.policies.relations import Relations
 from accounts.policies.visibility import default_visibility
 from accounts.queries.accounts import CountedAccounts, Counters, load_counted_accounts

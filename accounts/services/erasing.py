@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
+from accounts.copies.models import CopyPurpose
 from accounts.copies.services.removal import forget_copies
 from accounts.events import AccountDeleted, AccountErasureDue
 from accounts.models import (
@@ -30,7 +31,6 @@ from accounts.models import (
     User,
 )
 from accounts.models.account import SuspensionOrigin
-from accounts.models.remote import CopyPurpose
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.queries.site_settings import find_registrations

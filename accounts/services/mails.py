@@ -22,12 +22,11 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from accounts.events import ArchiveReady, PasswordResetRequested, SecurityChanged, UserApproved
+from accounts.events import PasswordResetRequested, SecurityChanged, UserApproved
 from accounts.models import User
 from accounts.policies.mails import list_headers
 from accounts.policies.sign_up import email_digest
 from accounts.queries.site_settings import find_site_title
-from accounts.transfers.models import Archive
 from social.kernel import links, mail, redis
 from social.kernel.events import publish
 
@@ -153,21 +152,6 @@ def send_approval_mails(events: Sequence[UserApproved]) -> None:
     link = links.web_url(reverse("account_login"))
     users = _users(event.user_id for event in events)
     send_all(Letter(user, user.email, "approval", {"link": link}) for user in users.values())
-
-
-def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
-    """Handle ArchiveReady: send a link that works until the archive is removed, for its signed-in owner only."""
-    rows = Archive.objects.select_related("account__user").filter(pk__one_of={event.archive_id for event in events})
-    send_all(
-        Letter(
-            archive.account.user,
-            archive.account.user.email,
-            "archive",
-            {"link": links.web_url(reverse("settings_archive", args=[archive.pk])), "expires_at": archive.expires_at},
-        )
-        for archive in rows.order_by("pk")
-        if archive.account.deleted_at is None
-    )
 
 
 def send_all(letters: Iterable[Letter]) -> None:

@@ -22,10 +22,10 @@ from accounts.services.activation import use_invite
 from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.sign_up_blocks import count_refusals
-from accounts.spam.matches import as_staff, note_matches
 from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule
 from accounts.spam.policies import SignUpFacts, is_held
 from accounts.spam.queries import load_rules
+from accounts.spam.services.matches import as_staff, note_matches
 from social.kernel import clock, links
 from social.kernel.errors import Forbidden, Invalid
 from social.kernel.events import publish

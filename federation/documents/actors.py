@@ -7,9 +7,9 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.collections.policies import Audience, featuring_audience
 from accounts.emojis.models import CustomEmoji
 from accounts.models import Account, Tag
+from accounts.policies.featuring import Audience, featuring_audience
 from accounts.serializers.account import emoji_urls
 from federation.documents.context import PUBLIC, SECURITY, WEBFINGER, with_context
 from social.kernel import clock, links

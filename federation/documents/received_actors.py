@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from accounts.collections.policies import Audience
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
+from accounts.policies.featuring import Audience
 from federation.documents import reading
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.received_emojis import read_emojis

@@ -1,5 +1,5 @@
-"""Devices and encrypted messages of remote accounts: implements the port `accounts.ports.RemoteDevices` with requests to their
-servers.
+"""Devices and encrypted messages of remote accounts: implements the port `accounts.devices.ports.RemoteDevices` with
+requests to their servers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DevicesElsewhere:
     """
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
-        """See `accounts.ports.RemoteDevices`."""
+        """See `accounts.devices.ports.RemoteDevices`."""
         end = time.monotonic() + LOOKUP_SECONDS
         found = _cached_devices([account.id for account in accounts])
         for account in accounts:
@@ -61,7 +61,7 @@ class DevicesElsewhere:
         return found
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """See `accounts.ports.RemoteDevices`."""
+        """See `accounts.devices.ports.RemoteDevices`."""
         host = origin_of(device.claim_url)
         if host is None or not may_look_up(host):
             return None
@@ -73,7 +73,7 @@ class DevicesElsewhere:
         return key if device.is_valid(key) else None
 
     def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:
-        """See `accounts.ports.RemoteDevices`."""
+        """See `accounts.devices.ports.RemoteDevices`."""
         uri = links.web_url(f"/{uuid4()}")
         document = encrypted_message(sender, target.uri, message, uri=uri, franking=franking)
         key = f"messages:{sender.account_id}:{target.id}"

@@ -12,8 +12,8 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
+from accounts.collections.pages import collection as collection_page
 from accounts.models import Account
-from accounts.pages.person import collection as collection_page
 from accounts.queries.tags import named_tag
 from federation.documents.context import with_context
 from federation.documents.discovery import WEBFINGER_PATH

@@ -21,7 +21,7 @@ from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin, Wri
 from accounts.models.user import Permission
 from accounts.spam.models import SpamRule
 from accounts.spam.policies import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
-from accounts.spam.services import change_rule, create_rule, delete_rule, switch_rule
+from accounts.spam.services.rules import change_rule, create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
 from social.api.staff import action

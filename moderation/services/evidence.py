@@ -17,10 +17,9 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from accounts.copies.models import QuarantinedFile
+from accounts.copies.models import CopyPurpose, QuarantinedFile, RemoteCopy
 from accounts.copies.policies import digest_of
 from accounts.models import Account, AuditEntry, User
-from accounts.models.remote import CopyPurpose, RemoteCopy
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record

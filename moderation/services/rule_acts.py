@@ -10,8 +10,8 @@ from django.db import transaction
 from accounts.events import SpamRuleMet
 from accounts.models import Account
 from accounts.services.instance_actor import instance_actor
-from accounts.spam.matches import as_staff
 from accounts.spam.models import SpamRule
+from accounts.spam.services.matches import as_staff
 from moderation.models import Report, ReportCategory, StrikeAction
 from moderation.services.reports import store_report
 from moderation.services.strikes import issue_strike

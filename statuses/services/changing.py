@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, get_args
 from django.db import connection
 from django.db.models import F
 
+from accounts.copies.models import CopyPurpose
 from accounts.copies.services.removal import forget_copies
 from accounts.events import AccountRenamed
-from accounts.models.remote import CopyPurpose
 from social.kernel.batches import in_batches
 from social.kernel.counters import Counters
 from statuses.models import MediaAttachment, Mention, Status

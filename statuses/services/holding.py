@@ -15,9 +15,9 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accounts.models import Account
-from accounts.spam.matches import note_matches
 from accounts.spam.models import RuleSubject, SpamRule
 from accounts.spam.queries import load_rules
+from accounts.spam.services.matches import note_matches
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.locks import delete_rows, keep_rows, lock

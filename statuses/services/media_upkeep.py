@@ -10,12 +10,12 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Model
 
+from accounts.copies.models import CopyState, RemoteCopy
 from accounts.copies.services import copying as remote_copies
 from accounts.copies.services import removal as copy_removal
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.services import packs as emoji_packs
-from accounts.models import Account, RemoteCopy
-from accounts.models.remote import CopyState
+from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services import audit

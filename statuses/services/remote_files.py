@@ -8,11 +8,10 @@ from typing import Any, Final, cast
 from django.conf import settings
 from django.db import transaction
 
+from accounts.copies.models import CopyFailure, CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.queries import count_bytes
 from accounts.copies.services.copying import request_copy
 from accounts.events import RemoteCopyStored
-from accounts.models import RemoteCopy
-from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses

@@ -9,11 +9,11 @@ from typing import Final
 from django.db import connection
 
 from accounts.models import User
-from accounts.spam.matches import note_matches
 from accounts.spam.models import RuleSubject, SpamRule
 from accounts.spam.policies import PostFacts, is_held
 from accounts.spam.queries import load_rules
-from accounts.spam.services import limit_by_rules
+from accounts.spam.services.matches import note_matches
+from accounts.spam.services.rules import limit_by_rules
 from social.kernel import clock
 from social.kernel.ids import moment_of
 from statuses.models import MediaAttachment, Poll, Status

@@ -12,9 +12,9 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
+from accounts.copies.models import CopyPurpose
 from accounts.copies.viewsets import MediaProxyViewSet
 from accounts.emojis.queries import EmojiLookup
-from accounts.models.remote import CopyPurpose
 from social.api.access import optional_user, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.exceptions import exception_handler

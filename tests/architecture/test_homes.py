@@ -239,7 +239,7 @@ def _permissions_in_bodies(root: Path) -> list[str]:
     return [
         f"{name}:{node.lineno}"
         for app in APPS
-        for path in sorted((root / app).rglob("viewsets/**/*.py"))
+        for path in sorted({*(root / app).rglob("viewsets/**/*.py"), *(root / app).rglob("viewsets.py")})
         if (name := path.relative_to(root).as_posix()) not in PERMISSION_HOMES
         for function in ast.walk(ast.parse(path.read_text()))
         if isinstance(function, ast.FunctionDef)
@@ -252,8 +252,9 @@ def test_permissions_of_staff_are_declared_by_endpoints() -> None:
     assert _permissions_in_bodies(ROOT) == []
 
 
-def test_a_permission_in_a_body_is_found(tmp_path: Path) -> None:
-    planted = tmp_path / "moderation" / "viewsets" / "admin" / "planted.py"
+@pytest.mark.parametrize("path", ["moderation/viewsets/admin/planted.py", "accounts/emojis/viewsets.py"])
+def test_a_permission_in_a_body_is_found(tmp_path: Path, path: str) -> None:
+    planted = tmp_path / path
     planted.parent.mkdir(parents=True)
     planted.write_text("def approve(self, request):\n    require(self.by, Permission.MANAGE_USERS)\n")
-    assert _permissions_in_bodies(tmp_path) == ["moderation/viewsets/admin/planted.py:2"] * 2
+    assert _permissions_in_bodies(tmp_path) == [f"{path}:2"] * 2

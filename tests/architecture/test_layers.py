@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,10 @@ PLANTED = [
     ("statuses/queries/planted.py", "def f():\n    from timelines.queries import home\n    return home\n"),
     ("accounts/models/planted.py", "from accounts.services.following import follow_account\n"),
     ("statuses/serializers/planted.py", "from statuses.viewsets import statuses\n"),
+    ("accounts/emojis/services/planted.py", "from accounts.emojis.viewsets import CustomEmojisViewSet\n"),
+    ("accounts/emojis/services/planted_drf.py", "from rest_framework.response import Response\n"),
+    ("accounts/copies/services/planted.py", "from accounts.emojis.models import CustomEmoji\n"),
+    ("accounts/services/planted_feature.py", "from accounts.transfers.queries import find_import\n"),
     ("accounts/services/planted_drf.py", "from rest_framework.response import Response\n"),
     ("accounts/services/planted_entity.py", "from accounts.serializers.account import AccountSerializer\n"),
     ("statuses/queries/planted_out.py", "import aiohttp\n"),
@@ -53,6 +58,52 @@ def test_import_contracts_hold_and_every_planted_violation_is_caught(project: Pa
     for path, _source in PLANTED:
         module = path.removesuffix(".py").replace("/", ".")
         assert module in broken.stdout, f"{module} was not caught"
+
+
+#: The packages of an app from bottom to top, as in the contract "Packages", which takes each feature for itself.
+ORDER = (
+    *({"events"}, {"models", "stores"}, {"policies"}, {"ports"}, {"queries"}, {"services"}, {"serializers"}, {"tasks"}),
+    *({"viewsets", "pages", "reactions", "admin", "management"}, {"urls"}, {"apps"}),
+)
+RANKS = {name: rank for rank, names in enumerate(ORDER) for name in names}
+
+
+def _package(module: str) -> str:
+    """The package of a module of `accounts`, of whichever feature; empty if it is in none."""
+    return next((part for part in module.split(".")[1:3] if part in RANKS), "")
+
+
+def _upward(root: Path) -> Iterator[str]:
+    """The imports within `accounts` that go up, or to another package of the same height, from any feature to any other."""
+    for path in sorted((root / "accounts").rglob("*.py")):
+        own = _package(".".join(path.relative_to(root).with_suffix("").parts))
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            if isinstance(node, ast.ImportFrom):
+                # In "from accounts.emojis import queries" the package is the name.
+                names = [f"{node.module}.{name}" for name in names]
+            for package in {_package(name) for name in names if name.startswith("accounts.")} - {own, ""}:
+                if own and RANKS[package] >= RANKS[own]:
+                    yield f"{path.relative_to(root)}:{node.lineno}: {package}"
+
+
+def test_packages_have_one_order_over_all_features_of_accounts() -> None:
+    assert list(_upward(ROOT)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from accounts.serializers.account import AccountSerializer",
+        "from accounts.emojis import viewsets",
+        "import accounts.emojis.admin",
+    ],
+)
+def test_an_import_upward_between_features_is_found(tmp_path: Path, source: str) -> None:
+    planted = tmp_path / "accounts" / "transfers" / "services" / "planted.py"
+    planted.parent.mkdir(parents=True)
+    planted.write_text(source)
+    assert [line.partition(":")[0] for line in _upward(tmp_path)] == ["accounts/transfers/services/planted.py"]
 
 
 def test_relations_of_models_point_only_down() -> None:

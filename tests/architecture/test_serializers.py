@@ -79,10 +79,16 @@ JOINING = {
 }
 
 
+def _files_of(package: str, app: Path) -> set[Path]:
+    """The modules of a package of an app and of its features; in a feature it may be one file."""
+    patterns = [f"{folder}{package}{rest}" for folder in ("", "*/") for rest in (".py", "/**/*.py")]
+    return {path for pattern in patterns for path in app.glob(pattern)}
+
+
 def _breaks(rule: str, root: Path) -> Iterator[str]:
     package, breaks = RULES[rule]
     for app in APPS:
-        for path in sorted((root / app / package).rglob("*.py")):
+        for path in sorted(_files_of(package, root / app)):
             name = path.relative_to(root).as_posix()
             if rule == "entities have one form" and name in JOINING:
                 continue
@@ -102,6 +108,8 @@ def test_what_passes_between_clients_and_services_is_written_in_serializers(rule
         ("viewsets define viewsets only", "viewsets/planted.py", "class PostInput(Input[Draft]):\n    draft = Draft\n"),
         ("viewsets define viewsets only", "viewsets/planted.py", "@dataclass\nclass Form:\n    name: str\n"),
         ("viewsets read inputs", "viewsets/planted.py", "from social.api.inputs import parameters\n"),
+        ("viewsets read inputs", "feature/viewsets.py", "from social.api.inputs import parameters\n"),
+        ("viewsets read inputs", "feature/viewsets/planted.py", "from social.api.inputs import parameters\n"),
         ("serializers call no services", "serializers/planted.py", "from accounts.services.following import follow\n"),
         ("serializers call no services", "serializers/inputs/planted.py", "from accounts.services import following\n"),
         ("serializers call no services", "serializers/planted.py", "from accounts import services\n"),

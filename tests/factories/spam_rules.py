@@ -7,7 +7,7 @@ from typing import Any
 from accounts.policies.staff import OPERATOR
 from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule
 from accounts.spam.policies import SpamRuleDraft
-from accounts.spam.services import create_rule
+from accounts.spam.services.rules import create_rule
 
 
 def make_rule(

@@ -11,9 +11,9 @@ from typing import Any
 from django.db import transaction
 from PIL import Image
 
+from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import digest_of, host_of
-from accounts.models import Account, Block, Follow, Mute, RemoteCopy
-from accounts.models.remote import CopyPurpose, CopyState
+from accounts.models import Account, Block, Follow, Mute
 from social.kernel import clock
 from social.kernel.media import storage
 from social.kernel.plans import Plan, Slot

@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
+from accounts.copies.models import RemoteCopy
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.services import remote as emojis
-from accounts.models import Account, RemoteCopy
+from accounts.models import Account
 from accounts.policies.staff import OPERATOR
 from federation.remote.actors import fetch_actor
 from moderation.policies.domain_rules import DomainRuleDraft

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, RemoteCopy
+from accounts.copies.models import RemoteCopy
+from accounts.models import Account
 from federation.documents.notes import load_notes, note_document
 from federation.remote.actors import fetch_actor
 from statuses.models import MediaAttachment, Status

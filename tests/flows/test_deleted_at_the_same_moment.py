@@ -22,8 +22,8 @@ from accounts.models import AccessToken, Account, EmailDomainBlock
 from accounts.policies.staff import OPERATOR
 from accounts.queries.relations import load_relations
 from accounts.services import roles, sign_up_blocks, staff, tokens
-from accounts.spam import services as spam_rules
-from accounts.spam.matches import note_matches
+from accounts.spam.services import rules as spam_rules
+from accounts.spam.services.matches import note_matches
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft
 from moderation.services import announcements

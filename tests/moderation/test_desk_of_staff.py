@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import get_resolver
 from PIL import Image
 
+from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import digest_of
 from accounts.emojis.models import CustomEmoji
-from accounts.models import AuditEntry, Invite, RemoteCopy, Role, User
-from accounts.models.remote import CopyPurpose, CopyState
+from accounts.models import AuditEntry, Invite, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.staff import staff_of
 from accounts.services.sanctions import suspend_account

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from accounts.copies.models import RemoteCopy
 from accounts.models import Account, AuditEntry, User
-from accounts.models.remote import RemoteCopy
 from accounts.policies.staff import OPERATOR, staff_of
 from federation.documents.received_notes import read_note
 from federation.inbound import undo

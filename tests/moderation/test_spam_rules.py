@@ -20,7 +20,7 @@ from accounts.services.instance_actor import instance_actor_uri
 from accounts.services.signing_up import sign_up
 from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule, SpamRuleMatch
 from accounts.spam.policies import SpamRuleDraft
-from accounts.spam.services import change_rule, create_rule, delete_rule, switch_rule
+from accounts.spam.services.rules import change_rule, create_rule, delete_rule, switch_rule
 from moderation.models import Report, Strike
 from moderation.queries.dry_runs import try_rule
 from social.kernel import clock

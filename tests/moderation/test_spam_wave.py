@@ -12,7 +12,7 @@ from accounts.models import Account, User
 from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
 from accounts.services.signing_up import sign_up
-from accounts.spam.services import switch_rule
+from accounts.spam.services.rules import switch_rule
 from moderation.queries.dry_runs import try_rule
 from notifications.models import Notification
 from social.kernel import clock

@@ -11,7 +11,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from accounts.models import Account, AuditEntry, RemoteCopy
+from accounts.copies.models import RemoteCopy
+from accounts.models import Account, AuditEntry
 from accounts.policies.staff import staff_of
 from accounts.services.profile_pictures import PictureUpload
 from accounts.services.profiles import ProfileChange, update_profile

@@ -17,10 +17,10 @@ import orjson
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from accounts.copies.models import QuarantinedFile
+from accounts.copies.models import QuarantinedFile, RemoteCopy
 from accounts.copies.services.quarantine import destroy_file, release_file
 from accounts.emojis.services.packs import Terms, import_emojis
-from accounts.models import Account, AuditEntry, RemoteCopy
+from accounts.models import Account, AuditEntry
 from accounts.policies.staff import OPERATOR, staff_of
 from accounts.services.sanctions import hold_account
 from moderation.services.documents import change_thumbnail

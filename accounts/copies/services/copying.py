@@ -16,7 +16,7 @@ from typing import IO, Any, Final, TypeVar, cast
 from django.conf import settings
 from django.db import transaction
 
-from accounts.copies.models import QuarantineSource
+from accounts.copies.models import CopyFailure, CopyFetch, CopyPurpose, CopyState, QuarantineSource, RemoteCopy
 from accounts.copies.policies import (
     ACCEPTED,
     EMOJI_TYPES,
@@ -29,8 +29,6 @@ from accounts.copies.policies import (
 )
 from accounts.copies.services.quarantine import Origin, is_put_away, known_result, put_away
 from accounts.events import RemoteCopyStored
-from accounts.models import CopyFetch, RemoteCopy
-from accounts.models.remote import CopyFailure, CopyPurpose, CopyState
 from accounts.policies.refusals import FileReason
 from accounts.services.profile_pictures import SHAPES
 from social.kernel import clock

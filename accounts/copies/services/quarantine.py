@@ -15,10 +15,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from accounts.copies.models import QuarantineDecision, QuarantinedFile, QuarantineSource
+from accounts.copies.models import CopyState, QuarantineDecision, QuarantinedFile, QuarantineSource, RemoteCopy
 from accounts.events import FileReleased
-from accounts.models import RemoteCopy
-from accounts.models.remote import CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record

@@ -11,10 +11,9 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
+from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import digest_of
 from accounts.copies.queries import count_bytes
-from accounts.models import RemoteCopy
-from accounts.models.remote import CopyPurpose, CopyState
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.media import storage

@@ -12,10 +12,10 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.copies.models import CopyPurpose, CopyState
 from accounts.copies.services.copying import request_copy
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.services.packs import Terms, import_emojis
-from accounts.models.remote import CopyPurpose, CopyState
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record

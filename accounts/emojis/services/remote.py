@@ -10,9 +10,9 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Q
 
+from accounts.copies.models import CopyPurpose
 from accounts.copies.services.removal import forget_copies
 from accounts.emojis.models import CustomEmoji
-from accounts.models.remote import CopyPurpose
 from social.kernel import clock
 from social.kernel.batches import BATCH
 

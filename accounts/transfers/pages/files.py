@@ -21,9 +21,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models.relations import SeveranceType
 from accounts.pages.settings import counted, signed_in
-from accounts.pages.settings_forms import ImportForm
 from accounts.queries.networks import find_severance, list_ended_followers, list_ended_follows, list_severances
 from accounts.transfers.models import Archive, ArchiveState, Import, ImportState
+from accounts.transfers.pages.forms import ImportForm
 from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT, Problem, Unreadable, write_line
 from accounts.transfers.queries import all_failures, find_import, find_latest_archive, list_failures, list_imports
 from accounts.transfers.services.archives import find_archive_file, next_archive_at, request_archive

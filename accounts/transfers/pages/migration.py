@@ -1,25 +1,23 @@
-"""Pages on which people move from one account to another, or delete their account."""
+"""Pages on which people move from one account to another."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import Account, User
 from accounts.pages.person import shown_person
-from accounts.pages.second_factor import ConfirmationForm, MoveForm, passkey_first
+from accounts.pages.second_factor import MoveForm, passkey_first
 from accounts.pages.settings import counted, signed_in
-from accounts.pages.settings_forms import AliasForm
 from accounts.queries.users import find_user
 from accounts.serializers.account import counters
-from accounts.services.erasing import delete_user
 from accounts.services.remote_accounts import find_or_resolve
+from accounts.transfers.pages.forms import AliasForm
 from accounts.transfers.queries import list_moves, load_aliases
 from accounts.transfers.services.moving import (
     MOVE_INTERVAL,
@@ -30,7 +28,7 @@ from accounts.transfers.services.moving import (
     remove_alias,
 )
 from social.api import limits
-from social.kernel.errors import Conflict, Invalid, NotFound, Unavailable
+from social.kernel.errors import Invalid, NotFound, Unavailable
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
 
@@ -125,31 +123,3 @@ def _show(request: HttpRequest, user: User, form: MoveForm, *, status: int = 200
         "pause_days": MOVE_INTERVAL.days,
     }
     return show(request, "accounts/settings/migration.html", context, status=status)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def deletion(request: HttpRequest) -> HttpResponse:
-    """`/settings/delete`: deletes the user's account."""
-    user = signed_in(request)
-    detour = passkey_first(request, user)
-    if detour is not None:
-        return detour
-    form = ConfirmationForm(user)
-    if request.method == "POST":
-        form = ConfirmationForm(user, request.POST)
-        if form.is_valid():
-            try:
-                delete_user(user=user)
-            except Conflict as refusal:
-                form.add_error(None, refusal.message)
-            else:
-                logout(request)
-                return redirect("account_deleted")
-    context = {"form": form, "username": user.account.username}
-    return show(request, "accounts/settings/deletion.html", context, status=422 if form.errors else 200)
-
-
-@require_safe
-def deleted(request: HttpRequest) -> HttpResponse:
-    """The page after the deletion of an account."""
-    return show(request, "accounts/deleted.html", {})

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Final
 
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.events import ArchiveDue, ArchiveReady
 from accounts.models import Account
 from accounts.services import erasing
+from accounts.services.mails import Letter, send_all
 from accounts.transfers.models import Archive, ArchiveState
 from accounts.transfers.policies import write_line
 from accounts.transfers.services.archive_files import (
@@ -30,7 +32,7 @@ from accounts.transfers.services.archive_files import (
     writing,
 )
 from accounts.transfers.services.portable_lists import all_lists
-from social.kernel import clock
+from social.kernel import clock, links
 from social.kernel.errors import Conflict, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
@@ -254,3 +256,18 @@ def register_parts() -> None:
     """Register the archive parts and the erasure step of this app."""
     register(ArchivePart("pictures", _write_pictures), ArchivePart("lists", _write_lists))
     erasing.register(_remove_archives)
+
+
+def send_archive_mails(events: Sequence[ArchiveReady]) -> None:
+    """Handle ArchiveReady: send a link that works until the archive is removed, for its signed-in owner only."""
+    rows = Archive.objects.select_related("account__user").filter(pk__one_of={event.archive_id for event in events})
+    send_all(
+        Letter(
+            archive.account.user,
+            archive.account.user.email,
+            "archive",
+            {"link": links.web_url(reverse("settings_archive", args=[archive.pk])), "expires_at": archive.expires_at},
+        )
+        for archive in rows.order_by("pk")
+        if archive.account.deleted_at is None
+    )

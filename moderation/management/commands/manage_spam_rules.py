@@ -10,7 +10,7 @@ from accounts.policies.staff import OPERATOR
 from accounts.spam.models import RuleOrigin, RuleOutcome, RuleSubject, SpamRule
 from accounts.spam.policies import SpamRuleDraft, normalised, rule_errors
 from accounts.spam.queries import find_rule, list_rules
-from accounts.spam.services import create_rule, delete_rule, switch_rule
+from accounts.spam.services.rules import create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_held
 from social.kernel.clock import iso

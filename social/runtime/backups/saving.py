@@ -18,9 +18,8 @@ from django.conf import settings
 from django.db import Error, connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from accounts.copies.models import CopyFetch, RemoteCopy
 from accounts.copies.services import copying as remote_copies
-from accounts.models import RemoteCopy
-from accounts.models.remote import CopyFetch
 from accounts.queries.site_settings import BACKUP_SETTING
 from accounts.services.audit import write_setting
 from social import __version__

@@ -3,9 +3,8 @@ from datetime import timedelta
 from django.conf import settings
 from django.db.models import Count, Q
 
+from accounts.copies.models import CopyState, RemoteCopy
 from accounts.copies.queries import count_bytes, sum_up
-from accounts.models import RemoteCopy
-from accounts.models.remote import CopyState
 from accounts.policies.staff import OPERATOR
 from social.kernel import clock
 from social.management.base import Days, OperatorCommand

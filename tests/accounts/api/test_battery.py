@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from accounts.collections.models import Collection, CollectionItem
+from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import digest_of
 from accounts.devices.models import Device, EncryptedMessage
 from accounts.emojis.models import CustomEmoji
-from accounts.models import AccessToken, RemoteCopy
-from accounts.models.remote import CopyPurpose, CopyState
+from accounts.models import AccessToken
 from social.kernel import clock
 from tests.accounts.devices.test_crypto import Program, message
 from tests.factories import statuses as relations

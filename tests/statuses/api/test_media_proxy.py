@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
+from accounts.copies.models import CopyFailure, CopyFetch, RemoteCopy
 from accounts.copies.services import removal as copy_removal
 from accounts.copies.services.removal import trim_copies
-from accounts.models import Account, CopyFetch, RemoteCopy
-from accounts.models.remote import CopyFailure
+from accounts.models import Account
 from social.api import later
 from social.api.limits import Rule
 from social.kernel import clock

@@ -13,9 +13,9 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from accounts.services.sanctions import limit_account
-from accounts.spam.matches import as_staff
 from accounts.spam.models import RuleOutcome, SpamRule
 from accounts.spam.policies import RULES_LIMIT, SpamRuleDraft, normalised, rule_errors
+from accounts.spam.services.matches import as_staff
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.locks import lock, lock_row

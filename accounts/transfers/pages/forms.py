@@ -1,0 +1,53 @@
+"""The forms of imports and aliases."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.pages.forms import ServiceForm
+from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT
+from accounts.transfers.services.portable_lists import all_lists
+
+IMPORT_MAX_BODY: Final = 4 * FILE_LIMIT
+"""Maximum number of bytes of a request: files somewhat above their limit are still received, so that the error is shown
+beside their field.
+"""
+
+
+class ImportForm(ServiceForm):
+    """A file with a list to import."""
+
+    MERGE, REPLACE = "merge", "overwrite"
+
+    kind = forms.ChoiceField(label=_("What is in the file"), choices=())
+    mode = forms.ChoiceField(
+        label=_("What is to be done with it"),
+        choices=[(MERGE, _("Add it to what I have here")), (REPLACE, _("Replace what I have here"))],
+    )
+    file = forms.FileField(label=_("File"), widget=forms.FileInput({"accept": ".csv,text/csv"}), allow_empty_file=True)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kind = self.fields["kind"]
+        assert isinstance(kind, forms.ChoiceField)
+        kind.choices = [(portable.name, portable.title) for portable in all_lists()]
+        self.fields["file"].help_text = gettext(
+            "A table (CSV) of at most %(lines)s lines, exported by a server like this."
+        ) % {"lines": f"{LINES_LIMIT:,}"}
+
+
+class AliasForm(ServiceForm):
+    """Form for another account of the same person."""
+
+    renamed = {"alias": "acct"}
+
+    acct = forms.CharField(
+        label=_("Address of the old account"),
+        max_length=2400,
+        help_text=_("For example name@server.example"),
+        widget=forms.TextInput({"dir": "ltr", "autocapitalize": "none", "autocorrect": "off", "spellcheck": "false"}),
+    )
