@@ -1,4 +1,4 @@
-"""What staff do to local users: sign-ups, confirmations, roles and access."""
+"""Acts of staff on local users: sign-ups, confirmations, roles and access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What staff do to accounts: sanctions, holds, erasure, notes and evidence."""
+"""Acts of staff on accounts: sanctions, holds, erasure, notes and evidence."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ class OpenApiViewSet(ApiViewSet):
     endpoints = {"document": Endpoint(anyone(), "OpenApi", cache_control="public, max-age=300")}
 
     def document(self, request: Request) -> HttpResponse:
+        """Show the OpenAPI document."""
         return HttpResponse(DOCUMENT.read_bytes(), content_type=CONTENT_TYPE)
 
 

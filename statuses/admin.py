@@ -62,8 +62,8 @@ VisibilityFilter = condition_filter(
     _("visibility"),
     **{value.value: (VISIBILITIES[value], Q(visibility=value)) for value in OPEN_VISIBILITIES},
 )
-_WITH_MEDIA = Q(pk__in=MediaAttachment.objects.filter(status__isnull=False).values("status"))
-MediaFilter = condition_filter("media", _("pictures"), **{"with": (_("With pictures"), _WITH_MEDIA)})
+_MEDIA_CONDITION = Q(pk__in=MediaAttachment.objects.filter(status__isnull=False).values("status"))
+MediaFilter = condition_filter("media", _("pictures"), **{"with": (_("With pictures"), _MEDIA_CONDITION)})
 
 
 def words_of(status: Status) -> str:

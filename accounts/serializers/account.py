@@ -198,7 +198,8 @@ def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> di
 
 def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], relations: Relations) -> dict[str, Any]:
     """Return the entity that `cacheable` began, with its `shown_counters`, as the viewer of `relations` sees it."""
-    return cached["body"] | feature_approval(Audience(cached["audience"]), account_id, relations) | counted
+    approval = feature_approval(Audience(cached["audience"]), account_id, relations)
+    return {**cached["body"], **approval, **counted}
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:

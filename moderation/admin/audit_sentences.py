@@ -14,7 +14,7 @@ from accounts.models import AuditEntry
 from accounts.policies.staff import OPERATOR
 
 _PERSON: Final = "person"
-_ANYTHING: Final = ""
+_KIND_OF_THE_REST: Final = ""
 # By action and kind of the target. Acts that the admin declares (`social.api.staff_acts`) bring their own.
 _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("create", _PERSON): _("%(by)s made the account %(target)s"),
@@ -38,19 +38,19 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("reject_trend", "Status"): _("%(by)s refused a post of %(target)s as trending"),
     ("update", "SiteSetting"): _("%(by)s changed the settings of this server"),
     # Of things of any kind:
-    ("create", _ANYTHING): _("%(by)s created %(kind)s %(target)s"),
-    ("update", _ANYTHING): _("%(by)s changed %(kind)s %(target)s"),
-    ("destroy", _ANYTHING): _("%(by)s removed %(kind)s %(target)s"),
-    ("remove", _ANYTHING): _("%(by)s removed %(kind)s %(target)s"),
-    ("publish", _ANYTHING): _("%(by)s published %(kind)s %(target)s"),
-    ("unpublish", _ANYTHING): _("%(by)s took back %(kind)s %(target)s"),
-    ("expire", _ANYTHING): _("%(by)s ended %(kind)s %(target)s"),
-    ("enable", _ANYTHING): _("%(by)s enabled %(kind)s %(target)s"),
-    ("disable", _ANYTHING): _("%(by)s disabled %(kind)s %(target)s"),
-    ("approve_trend", _ANYTHING): _("%(by)s let %(kind)s %(target)s be shown as trending"),
-    ("reject_trend", _ANYTHING): _("%(by)s refused %(kind)s %(target)s as trending"),
-    ("retry", _ANYTHING): _("%(by)s had %(kind)s %(target)s tried again"),
-    ("discard", _ANYTHING): _("%(by)s dropped %(kind)s %(target)s"),
+    ("create", _KIND_OF_THE_REST): _("%(by)s created %(kind)s %(target)s"),
+    ("update", _KIND_OF_THE_REST): _("%(by)s changed %(kind)s %(target)s"),
+    ("destroy", _KIND_OF_THE_REST): _("%(by)s removed %(kind)s %(target)s"),
+    ("remove", _KIND_OF_THE_REST): _("%(by)s removed %(kind)s %(target)s"),
+    ("publish", _KIND_OF_THE_REST): _("%(by)s published %(kind)s %(target)s"),
+    ("unpublish", _KIND_OF_THE_REST): _("%(by)s took back %(kind)s %(target)s"),
+    ("expire", _KIND_OF_THE_REST): _("%(by)s ended %(kind)s %(target)s"),
+    ("enable", _KIND_OF_THE_REST): _("%(by)s enabled %(kind)s %(target)s"),
+    ("disable", _KIND_OF_THE_REST): _("%(by)s disabled %(kind)s %(target)s"),
+    ("approve_trend", _KIND_OF_THE_REST): _("%(by)s let %(kind)s %(target)s be shown as trending"),
+    ("reject_trend", _KIND_OF_THE_REST): _("%(by)s refused %(kind)s %(target)s as trending"),
+    ("retry", _KIND_OF_THE_REST): _("%(by)s had %(kind)s %(target)s tried again"),
+    ("discard", _KIND_OF_THE_REST): _("%(by)s dropped %(kind)s %(target)s"),
 }
 _REGISTRATIONS: Final[dict[str, str | Promise]] = {
     "": _("%(by)s left it to the operator who may sign up"),
@@ -115,7 +115,7 @@ def sentence(entry: AuditEntry) -> str:
         "kind": KINDS.get(entry.target_type, entry.target_type),
     }
     kind = _PERSON if entry.target_type in PEOPLE else entry.target_type
-    words = sentences().get((entry.action, kind)) or sentences().get((entry.action, _ANYTHING))
+    words = sentences().get((entry.action, kind)) or sentences().get((entry.action, _KIND_OF_THE_REST))
     after = entry.details.get("after") if entry.target_type == "SiteSetting" else None
     if isinstance(after, dict) and "site_registrations" in after:
         words = _REGISTRATIONS.get(after["site_registrations"], words)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What the admin asks before an act and says after it. Without a `question` the act is done at once. `done` may hold
-    `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the act.
+    """Question that the admin asks before an act, and sentence that it says after it. Without a `question` the act is done
+    at once. `done` may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the act.
     """
 
     question: str | Promise
@@ -39,7 +39,7 @@ class Menu:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What staff do to a row of a model.
+    """Act of staff on a row of a model.
 
     `run`: calls the service with the member of staff, the row and, if there is a `form`, the form's cleaned data. The
     service checks permission and rank again, and writes the audit row.

@@ -103,7 +103,7 @@ class ApiViewSet(ViewSet):
 
         Raises ImproperlyConfigured for an action that is missing or not declared.
         """
-        methods: dict[str, str] = dict(actions or {})
+        methods: dict[str, Any] = dict(actions or {})
         for method, action in methods.items():
             if method not in _METHODS:
                 raise ImproperlyConfigured(f"{cls.__name__}: {method} is no method of the API")
@@ -261,4 +261,4 @@ class NowhereViewSet(ApiViewSet):
     Source: contract, behaviours section 3 (unknown paths) and section 4 ("all `/api`", headers on API answers).
     """
 
-    action_map: ClassVar[dict[str, str]] = {}
+    action_map: ClassVar[dict[str, str]] = {}  # type: ignore[misc]  # DRF's types declare it for instances alone

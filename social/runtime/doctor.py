@@ -310,12 +310,12 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _web_push,
 )
 _ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _web_push)
-_OF_SETTINGS = (machine_checks.secrets, _proxies, _loopback_federation, _missing_mail, _push_keys)
+_CHECKS_OF_SETTINGS = (machine_checks.secrets, _proxies, _loopback_federation, _missing_mail, _push_keys)
 
 
 def system_checks() -> list[checks.CheckMessage]:
     """The checks of settings, which ask nobody, as `manage.py check` shows them: warnings, so that they stop no command."""
-    found = (result for check in _OF_SETTINGS for result in check() if result.state != "ok")
+    found = (result for check in _CHECKS_OF_SETTINGS for result in check() if result.state != "ok")
     return [
         checks.Warning(result.detail, hint=result.remedy, id=f"social.{result.name.replace(' ', '_')}")
         for result in found

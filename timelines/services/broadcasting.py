@@ -98,11 +98,11 @@ def broadcast_to_mentioned(posts: Sequence[Post], readers: Mapping[int, Collecti
     names = {account: channels.notifications(account) for found in readers.values() for account in found}
     subscribed = subscribed_channels(names.values())
     listening = {post.id: [one for one in readers.get(post.id, ()) if names[one] in subscribed] for post in posts}
-    heard_posts = [post for post in posts if listening[post.id]]
-    if not heard_posts:
+    posts_with_listeners = [post for post in posts if listening[post.id]]
+    if not posts_with_listeners:
         return
-    bodies = _Bodies(heard_posts, {account for post in heard_posts for account in listening[post.id]})
-    for post in heard_posts:
+    bodies = _Bodies(posts_with_listeners, {account for post in posts_with_listeners for account in listening[post.id]})
+    for post in posts_with_listeners:
         for account in listening[post.id]:
             body = bodies.special(post, account) or bodies.common(post)
             streams.publish(names[account], status_event(event, body).encode())

@@ -23,7 +23,6 @@ from social.api import access
 from social.api.declarations import EMPTY, Endpoint
 from social.api.pagination import ByCursor, Limit
 from social.api.responses import reply
-from social.api.staff_acts import Act
 from social.kernel.errors import Forbidden, NotFound
 
 _READ = access.staff("admin:read:accounts", Permission.MANAGE_USERS)
@@ -33,10 +32,6 @@ _ACT = access.staff("admin:write:accounts", Permission.MANAGE_USERS | Permission
 _PAGES = ByCursor(Limit(100, 200))
 ACTS: Final = {act.api: act for act in ACCOUNT_ACTS if act.api}
 """The acts that have endpoints of their own, by the last part of the path."""
-
-
-def _staff(act: Act) -> access.Access:
-    return access.staff("admin:write:accounts", act.permission or Permission.MANAGE_USERS)
 
 
 class AdminAccountsViewSet(AdminViewSet):
@@ -50,7 +45,10 @@ class AdminAccountsViewSet(AdminViewSet):
         "act": Endpoint(_ACT, EMPTY, input=ActionInput),
         "approve": Endpoint(_WRITE, "AdminAccount"),
         "reject": Endpoint(_WRITE, EMPTY),
-    } | {name: Endpoint(_staff(act), "AdminAccount") for name, act in ACTS.items()}
+    } | {
+        name: Endpoint(access.staff("admin:write:accounts", act.permission or Permission.MANAGE_USERS), "AdminAccount")
+        for name, act in ACTS.items()
+    }
     acts = ACTS
 
     def list(self, request: Request) -> HttpResponse:
