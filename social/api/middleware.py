@@ -73,6 +73,9 @@ class RequestMiddleware:
         # HSTS is not sent if the proxy says that the request came over HTTP: browsers ignore it there (RFC 6797).
         if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
             response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
+        if request.method == "OPTIONS" and not getattr(response, "content", b"-"):
+            # A preflight's answer has no body; Mastodon names no type for it, Django always does.
+            response.headers.pop("Content-Type", None)
         if isinstance(response, HttpResponse):
             # Without this header the server sends the body in chunks; CommonMiddleware sets it for pages only.
             response.headers.setdefault("Content-Length", str(len(response.content)))

@@ -87,7 +87,7 @@ def test_preflights_are_answered_without_asking_who_it_is(callers: Tokens, path:
             "Access-Control-Request-Headers": "authorization, idempotency-key",
         },
     )
-    assert (response.status_code, response.content) == (200, b"")
+    assert (response.status_code, response.content, response.get("Content-Type")) == (200, b"", None)
     assert response.headers["Access-Control-Allow-Origin"] == "*"
     assert response.headers["Access-Control-Allow-Methods"] == "GET, POST, PUT, PATCH, DELETE, OPTIONS"
     allowed = response.headers["Access-Control-Allow-Headers"].lower().split(", ")
