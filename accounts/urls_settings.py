@@ -6,11 +6,12 @@ from django.urls import path, re_path
 from django.views.generic import RedirectView
 
 from accounts.pages.deletion import deleted, deletion
-from accounts.pages.front_page import follow, settings_index
+from accounts.pages.front_page import apps, follow, settings_index
 from accounts.pages.invitations import expire, invitations
+from accounts.pages.member import member_page
 from accounts.pages.profile_forms import PROFILE_MAX_BODY
 from accounts.pages.profile_settings import feature, notification_mails, preferences, profile_settings, unfeature
-from accounts.pages.settings import ACTIVE, settings_page
+from accounts.pages.settings import ACTIVE, LET_IN, settings_page
 from accounts.pages.unsubscribing import unsubscribe
 from accounts.queries.tokens import SignInState
 from accounts.transfers.urls import urlpatterns as transfers
@@ -27,6 +28,7 @@ def _active(view: View, max_body: int = 0) -> View:
 urlpatterns = [
     *transfers,
     path("settings", settings_page(settings_index), name="settings_index"),
+    path("apps", member_page(apps, states=LET_IN), name="apps"),
     path("welcome/follow", _active(follow), name="follow_suggested"),
     path("settings/profile", _active(profile_settings, PROFILE_MAX_BODY), name="settings_profile"),
     path("settings/profile/tags", _active(feature), name="settings_feature_tag"),

@@ -10,5 +10,9 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps on which this app builds."""
+        """Subscribe to the events of the apps on which this app builds, and count unread notifications for pages."""
         import_module("notifications.reactions")
+        from accounts.ports import unread_notifications
+        from notifications.queries.groups import count_shown_unread
+
+        unread_notifications.plug(count_shown_unread)

@@ -2,12 +2,15 @@
 
 from django.urls import path, re_path
 
+from accounts.pages.member import member_page
 from accounts.pages.settings import settings_page
 from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
+from statuses.pages.acts import act, delete
 from statuses.pages.posts import embed, tagged
 from statuses.pages.retention import retention
+from statuses.pages.writing import write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
 from statuses.viewsets.filters import (
@@ -66,6 +69,9 @@ urlpatterns = [
     endpoint("api/oembed", OEmbedViewSet, {"get": "retrieve"}),
     re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/embed/?$", page(embed), name="embed"),
     re_path(r"^users/(?P<username>[A-Za-z0-9_.-]+)/statuses/(?P<id>[0-9]{1,19})/embed/?$", page(embed)),
+    path("write", member_page(write), name="write"),
+    path("statuses/<int:id>/act", member_page(act), name="act_on_post"),
+    path("statuses/<int:id>/delete", member_page(delete), name="delete_post"),
     path("settings/old_posts", settings_page(retention, states=(SignInState.ACTIVE,)), name="settings_old_posts"),
     endpoint("media_proxy/<id>/<style>", AttachmentsViewSet, {"get": "proxy"}),
     endpoint("media/<id>", AttachmentsViewSet, {"get": "show_file"}),

@@ -7,6 +7,7 @@ from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
 from timelines.pages.explore import explore
+from timelines.pages.home import home
 from timelines.pages.interactions import interact, share
 from timelines.pages.public import public, tag, tag_feed
 from timelines.viewsets.discovery import SearchViewSet, TagsViewSet, TrendsViewSet
@@ -44,6 +45,7 @@ urlpatterns = [
     endpoint("api/v1/streaming/<stream>/<variant>", StreamingRedirectViewSet, {"get": "redirect"}),
     # Matches a path of any depth, because clients are redirected whatever the path is (SEED-127).
     re_path(r"^api/v1/streaming/.+", StreamingRedirectViewSet.as_view({"get": "redirect"})),
+    path("", page(home), name="home"),
     re_path(r"^tags/(?P<name>[^/]+)\.rss$", page(tag_feed), name="tag_feed"),
     re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),
     re_path(r"^public(?:/(?P<origin>local|remote))?/?$", page(public), name="public_timeline"),

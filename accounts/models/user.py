@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntFlag
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
@@ -137,6 +137,12 @@ class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> User:
         return self.get(email__lower=(username or "").lower())
 
+    def get(self, *args: Any, **conditions: Any) -> User:
+        """Return the user with account and role, and whether the address is confirmed, for Django's sessions."""
+        primary = models.FilteredRelation("emailaddress", condition=models.Q(emailaddress__primary=True))
+        users = self.select_related("account", "role").alias(primary_email=primary)
+        return users.annotate(confirmed=F("primary_email__verified")).get(*args, **conditions)
+
 
 class User(AbstractBaseUser):
     """The credentials and settings of a local account. allauth's tables say whether the address is confirmed."""
@@ -171,6 +177,8 @@ class User(AbstractBaseUser):
     active_at = models.DateTimeField(null=True)
 
     objects = UserManager()
+    #: Whether the primary address was confirmed when `objects.get` loaded the user; None if that was not loaded.
+    confirmed: bool | None = None
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

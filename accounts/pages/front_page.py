@@ -1,5 +1,5 @@
-"""The front page, which presents this server to visitors and shows apps and suggestions to signed-in people, and the
-page that lists the settings.
+"""The front page, which presents this server to visitors and tells signed-in people what their account waits for; the page
+about apps, and the page that lists the settings.
 """
 
 from __future__ import annotations
@@ -50,20 +50,24 @@ def front(request: HttpRequest) -> HttpResponse:
     if state is SignInState.UNAPPROVED:
         # Nothing else works yet: neither an app nor the settings.
         return show_account_state(request, request.user, state, back="/", status=200)
-    texts = load_site_texts()
     context: dict[str, Any] = {
         **person(request.user.account),
         "standing": text_of(state),
         "can_resend": state is SignInState.UNCONFIRMED,
         "admin_url": url_of("admin:index") if request.user.is_staff else "",
-        "server_title": texts["site_title"],
-        "server_description": plain(texts["site_short_description"]),
+    }
+    return show(request, "pages/front.html", context)
+
+
+@require_safe
+def apps(request: HttpRequest) -> HttpResponse:
+    """`/apps`: which apps work here, and how they are connected."""
+    context = {
         "server": settings.WEB_DOMAIN,
         "web_apps": {name: url.format(server=quote(settings.WEB_DOMAIN, safe=":")) for name, url in _WEB_APPS.items()},
         "phone_apps": {system: ", ".join(names) for system, names in _PHONE_APPS.items()},
-        "suggestions": _suggestions(request.user.account_id) if state is SignInState.ACTIVE else [],
     }
-    return show(request, "pages/front.html", context)
+    return show(request, "pages/apps.html", context)
 
 
 def _for_visitors() -> dict[str, Any]:
@@ -78,7 +82,8 @@ def _for_visitors() -> dict[str, Any]:
     }
 
 
-def _suggestions(account_id: int) -> list[dict[str, Any]]:
+def suggestions(account_id: int) -> list[dict[str, Any]]:
+    """Return people whom somebody might want to follow, as `pages/suggestions.html` expects them."""
     ids = [each.account_id for each in load_suggestions(account_id)[:SUGGESTIONS_SHOWN]]
     return [
         {"id": entity["id"], "person": shown_author(entity), "note": shown_biography(entity)}

@@ -16,7 +16,7 @@ from accounts.models import Account, User
 from accounts.serializers.account import picture_urls, present_accounts
 from social.kernel.text.markup import plain
 from social.kernel.text.names import unambiguous_domain, visible_text
-from social.pages.frame import path_of
+from social.pages.frame import path_of, url_of
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ def shown_person(account: Account) -> Person:
     )
 
 
-def shown_author(account: Mapping[str, Any]) -> Person:
-    """Return `shown_person` for an entity "Account"."""
+def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
+    """Return `shown_person` for an entity "Account". For a `member`, people of other servers have a page here."""
     username, domain = account["username"], account["acct"].partition("@")[2]
     name = visible_text(account["display_name"]) or username
     return Person(
         name=name,
         address=f"@{username}@{unambiguous_domain(domain or settings.LOCAL_DOMAIN)}",
-        url=path_of(account["url"]),
+        url=(url_of("remote_profile", acct=account["acct"]) if member and domain else "") or path_of(account["url"]),
         avatar=path_of(account["avatar_static"]),
         shown=with_emojis(escape(name), account.get("emojis", ())),
     )

@@ -158,7 +158,7 @@ def find_sign_in_state(user: User) -> SignInState:
         return SignInState.DISABLED
     if user.account.suspended:
         return SignInState.SUSPENDED
-    if not EmailAddress.objects.filter(user=user, primary=True, verified=True).exists():
+    if not (user.confirmed or EmailAddress.objects.filter(user=user, primary=True, verified=True).exists()):
         return SignInState.UNCONFIRMED
     if not user.approved:
         return SignInState.UNAPPROVED

@@ -31,6 +31,7 @@ from social.kernel.errors import NotFound
 from social.kernel.ids import MAX_ID, parse_id
 from social.kernel.statements import rows_of
 from statuses.queries.page import PostPage, hydrate
+from timelines.models import Timeline
 
 GROUPED_TYPES: Final = tuple(str(type) for type, rule in RULES.items() if rule.grouped)
 """The types that are grouped unless a client names others."""
@@ -244,6 +245,25 @@ def count_unread_groups(
 ) -> int:
     """Return the number of groups with notifications newer than the account's marker, up to `limit`. Two queries."""
     return len(list_heads(account_id, row_filter, grouped_types, unread_cursor(account_id, limit)).rows) if limit else 0
+
+
+_UNREAD: Final = f"""
+SELECT count(DISTINCT COALESCE(CASE WHEN f.type = ANY(%(grouped)s::text[]) THEN f.group_key END, f.id::text))
+  FROM (SELECT n.id, n.type, n.group_key FROM notifications_notification n
+         WHERE {SHOWN_CONDITION} AND {UNFILTERED} AND n.id > COALESCE((SELECT m.last_read_id FROM timelines_marker m
+               WHERE m.account_id = %(account)s AND m.timeline = %(timeline)s), 0)
+         ORDER BY n.id DESC LIMIT {STRETCHES[0]}) f
+"""  # noqa: S608 (constants)
+
+
+def count_shown_unread(account_id: int, limit: int) -> int:
+    """Return the number of groups newer than the account's marker, up to `limit`, among the newest notifications. One
+    query.
+    """
+    grouped = list(GROUPED_TYPES)
+    parameters = {"account": account_id, "timeline": Timeline.NOTIFICATIONS.value, "grouped": grouped}
+    ((count,),) = rows_of(_UNREAD, parameters)
+    return min(int(count), limit)
 
 
 def load_group_page(

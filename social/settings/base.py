@@ -131,6 +131,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.pages.person.reader",
+                "accounts.pages.member.member",
                 "accounts.pages.server_picture.server_picture",
             ]
         },

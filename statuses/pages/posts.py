@@ -5,6 +5,7 @@ posts with a hashtag, and a post in a frame on another site.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -12,9 +13,11 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import escape
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.emojis.pages import with_emojis
+from accounts.models import Account, User
 from accounts.pages.person import shown_author, shown_person
 from accounts.queries.accounts import find_local
 from social.kernel import links
@@ -33,58 +36,129 @@ from social.pages.frame import (
     sharing_of_site,
     show,
     shown_picture,
+    url_of,
 )
 from social.pages.text import shown_html
-from statuses.models import MediaType
+from statuses.models import FilterAction, MediaType
+from statuses.policies.audience import may_reblog
 from statuses.policies.cards import card_url, host_of
+from statuses.policies.filters import strongest_action
+from statuses.policies.posts import Post
+from statuses.policies.quotes import Permission
 from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
 from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.statuses import find_embeddable
-from statuses.serializers.presenting import present
+from statuses.serializers.presenting import present_by_id
 
 _PICTURED: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
+_QUOTABLE: Final = (Permission.AUTOMATIC.value, Permission.MANUAL.value)
 
 
-def load_shown(ids: Iterable[int]) -> list[dict[str, Any]]:
-    """Return the public and unlisted posts with these ids, in this order, as `statuses/card.html` expects a `post`."""
-    return posts_for_templates(hydrate(ids, None))
+@dataclass(frozen=True)
+class Reader:
+    """The signed-in reader of posts on a page: their account's id, the context of their filters (`home`, `public` ...), and
+    how they read: whether content warnings are open, and which files are covered (`default`, `show_all`, `hide_all`).
+    """
+
+    account: Account
+    context: str = ""
+    opens_warnings: bool = False
+    media: str = "default"
+
+
+def reader_of(user: User, context: str) -> Reader:
+    """Return the reader, with the settings of the user."""
+    kept = user.preferences
+    return Reader(
+        user.account, context, bool(kept.get("expand_spoilers", False)), str(kept.get("expand_media", "default"))
+    )
+
+
+def load_shown(ids: Iterable[int], reader: Reader | None = None) -> list[dict[str, Any]]:
+    """Return the posts with these ids that the reader may read, in this order, as `statuses/card.html` expects a `post`; for
+    a visitor the public and unlisted ones.
+    """
+    return posts_for_templates(hydrate(ids, reader.account.id if reader is not None else None), reader)
 
 
 def newest_shown(
-    account_id: int, post_filter: AccountStatusesFilter, *, limit: int, max_id: int | None = None
+    account_id: int,
+    post_filter: AccountStatusesFilter,
+    *,
+    limit: int,
+    max_id: int | None = None,
+    reader: Reader | None = None,
 ) -> list[dict[str, Any]]:
-    """Return an account's public and unlisted posts, newest first."""
-    return posts_for_templates(fill(load_account_statuses(account_id, None, post_filter, Cursor(limit, before=max_id))))
+    """Return an account's posts that the reader may read, newest first; for a visitor the public and unlisted ones."""
+    viewer_id = reader.account.id if reader is not None else None
+    found = load_account_statuses(account_id, viewer_id, post_filter, Cursor(limit, before=max_id))
+    return posts_for_templates(fill(found), reader)
 
 
-def posts_for_templates(page: PostPage) -> list[dict[str, Any]]:
-    """Return the posts of a filled page, which was loaded for an anonymous viewer, as templates expect them."""
-    return [_post_for_templates(entity) for entity in present(page)]
+def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[dict[str, Any]]:
+    """Return the posts of a filled page, which was loaded for the reader (None for a visitor), as templates expect them,
+    without those that a filter of the reader hides.
+    """
+    shown = present_by_id(page)
+    if reader is None:
+        return [_post_for_templates(entity) for entity in shown.values()]
+    rows = {row.id: row.proper for row in page.rows}
+    return [
+        _with_acts(_post_for_templates(entity, reader), rows[number], page, reader)
+        for number, entity in shown.items()
+        if action_of(entity, reader) is not FilterAction.HIDE
+    ]
 
 
-def _post_for_templates(entity: dict[str, Any]) -> dict[str, Any]:
+def action_of(entity: dict[str, Any], reader: Reader) -> FilterAction | None:
+    """Return what the reader's filters do with a post: nothing with their own."""
+    if entity["account"]["id"] == str(reader.account.id):
+        return None
+    return strongest_action(entity["filtered"], reader.context)[0]
+
+
+def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) -> dict[str, Any]:
+    """Add what the reader can do with a post: `acts`, which `statuses/acts.html` shows as buttons."""
+    mine = row.account_id == reader.account.id
+    acts = {
+        "mine": mine,
+        "boost": may_reblog(reader.account, row, page.relations),
+        "quote": post["quote_approval"]["current_user"] in _QUOTABLE,
+        "pin": "pinned" in post,
+        "edit_url": url_of("edit_post", id=row.id) if mine else "",
+        "report_url": "" if mine else url_of("report_account", id=row.account_id),
+    }
+    return post | {"number": row.id, "acts": acts}
+
+
+def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None) -> dict[str, Any]:
     """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes,
     and paths instead of addresses of this server, because the page may be requested under another host name of this
     server.
 
     A boost is shown as the boosted post, with the boost's own `id` and its account as `boosted_by`. `quoted` is the quoted
     post, one level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files`
-    together are its `files`.
+    together are its `files`. `cover` is the title of what covers the files, `filter_title` that of a filter which covers
+    the whole post.
     """
     if entity["reblog"] is not None:
-        return _post_for_templates(entity["reblog"]) | {
+        return _post_for_templates(entity["reblog"], reader) | {
             "id": entity["id"],
-            "boosted_by": shown_author(entity["account"]),
+            "boosted_by": shown_author(entity["account"], member=reader is not None),
         }
     quoted = entity["quote"].get("quoted_status") if entity["quote"] is not None else None
     warning, files = visible_text(entity["spoiler_text"]), [_file(file) for file in entity["media_attachments"]]
     files = [file for file in files if file["url"]]
+    cover, filter_title = _covers(entity, reader)
     return entity | {
-        "author": shown_author(entity["account"]),
-        "url": path_of(entity["url"]),
+        "author": shown_author(entity["account"], member=reader is not None),
+        "url": _page_of(entity, reader),
         "content": with_emojis(shown_html(entity["content"]), entity["emojis"]),
         "warning": warning,
         "shown_warning": with_emojis(escape(warning), entity["emojis"]),
+        "open": reader is not None and reader.opens_warnings,
+        "cover": cover,
+        "filter_title": filter_title,
         "moment": datetime.fromisoformat(entity["created_at"]),
         "answers": _answered_address(entity),
         "files": files,
@@ -92,8 +166,34 @@ def _post_for_templates(entity: dict[str, Any]) -> dict[str, Any]:
         "other_files": [file for file in files if file["type"] not in _PICTURED],
         "card": shown_card(entity["card"]) if entity["card"] is not None else None,
         "poll": _poll(entity["poll"]) if entity["poll"] is not None else None,
-        "quoted": _post_for_templates(quoted) if quoted is not None else None,
+        "quoted": _post_for_templates(quoted, reader) if quoted is not None else None,
     }
+
+
+def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
+    """Return the path of a post's page; for a remote post its address, but for members its page here."""
+    here = ""
+    if reader is not None and "@" in entity["account"]["acct"]:
+        here = url_of("remote_post", acct=entity["account"]["acct"], id=int(entity["id"]))
+    return here or path_of(entity["url"])
+
+
+def _covers(entity: dict[str, Any], reader: Reader | None) -> tuple[str, str]:
+    """Return the titles of what covers the files, and of the filter that covers the whole post; empty for nothing."""
+    hidden, filter_title = "", ""
+    media = reader.media if reader is not None else "default"
+    if media == "hide_all":
+        hidden = _("Media")
+    elif entity["sensitive"] and media != "show_all" and not entity["spoiler_text"]:
+        # A content warning covers sensitive files too.
+        hidden = _("Sensitive media")
+    if reader is not None and entity["account"]["id"] != str(reader.account.id):
+        action, title = strongest_action(entity["filtered"], reader.context)
+        if action is FilterAction.BLUR:
+            hidden = title
+        elif action is FilterAction.WARN:
+            filter_title = title
+    return visible_text(hidden), visible_text(filter_title)
 
 
 def _answered_address(entity: dict[str, Any]) -> str:
@@ -141,16 +241,19 @@ def _poll(poll: dict[str, Any]) -> dict[str, Any]:
     voters = poll["votes_count"] if poll["voters_count"] is None else poll["voters_count"]
     # With multiple choices each voter is counted once, so the percentages may add up to more than 100.
     whole = max(voters or poll["votes_count"], *counts, 1)
+    own_votes = poll.get("own_votes", ())
     return poll | {
         "voters": voters,
+        "open": poll.get("voted") is False and not poll["expired"],
         "expires_at": datetime.fromisoformat(poll["expires_at"]) if poll["expires_at"] is not None else None,
         "options": [
             {
                 "title": visible_text(option["title"]),
                 "shown_title": with_emojis(escape(visible_text(option["title"])), poll["emojis"]),
+                "mine": number in own_votes,
                 "share": None if option["votes_count"] is None else round(100 * option["votes_count"] / whole),
             }
-            for option in poll["options"]
+            for number, option in enumerate(poll["options"])
         ],
     }
 

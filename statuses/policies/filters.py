@@ -126,3 +126,18 @@ class Filters:
         results = self.results(self.search(Text(text)), (status_id,)) if self._filters else []
         filter_entities = [found["filter"] for found in results]
         return any(one["filter_action"] == FilterAction.HIDE and context in one["context"] for one in filter_entities)
+
+
+_STRENGTHS: Final = (FilterAction.HIDE, FilterAction.WARN, FilterAction.BLUR)
+
+
+def strongest_action(results: Sequence[dict[str, Any]], context: str) -> tuple[FilterAction | None, str]:
+    """Return what a client does with a post of these entities "FilterResult" in a context, and the title of the filter that
+    says so: hiding comes before covering the post, and that before covering its files. None and "" if none applies.
+    """
+    found = {
+        result["filter"]["filter_action"]: result["filter"]["title"]
+        for result in reversed(results)
+        if context in result["filter"]["context"]
+    }
+    return next(((action, found[action]) for action in _STRENGTHS if action in found), (None, ""))

@@ -6,70 +6,32 @@ users, at the rate that `limits.INTERACTIONS` allows.
 
 from __future__ import annotations
 
-import secrets
 from typing import Any
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Account, User
-from accounts.pages.forms import ServiceForm
 from accounts.pages.person import shown_person
 from accounts.pages.settings import counted, signed_in
-from accounts.pages.settings_forms import VISIBILITIES
-from accounts.policies.visibility import default_visibility
 from accounts.queries.accounts import find_account
 from accounts.queries.relations import load_relations
 from accounts.queries.users import find_user
 from accounts.services.following import FollowChange, follow_account
 from accounts.services.remote_accounts import find_or_resolve
 from social.api import limits
-from social.kernel.errors import Invalid, NotFound
+from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
 from statuses.pages.posts import load_shown
+from statuses.pages.writing import PostForm, initial_of
 from statuses.queries.marks import Marks, load_marks
 from statuses.queries.statuses import find_post_and_relations
-from statuses.services.composing import Draft
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
-from statuses.services.publishing import publish_status
 from timelines.services.searching import find_behind
-
-
-class PostForm(ServiceForm):
-    """Form for a post without files."""
-
-    text = forms.CharField(label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto"}))
-    spoiler_text = forms.CharField(
-        label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
-    )
-    visibility = forms.ChoiceField(
-        label=gettext_lazy("Who may read it"),
-        choices=[*VISIBILITIES.items(), ("direct", gettext_lazy("Only people whom it mentions"))],
-    )
-    # Idempotency key: a form that is sent twice creates one post.
-    key = forms.CharField(widget=forms.HiddenInput, max_length=100)
-
-    def publish(self, user: User, **values: Any) -> bool:
-        """Publish the post of a valid form, and return whether it was published. Errors are shown beside the fields."""
-        if not self.is_valid():
-            return False
-        draft_values: dict[str, Any] = {
-            name: clean_input(self.cleaned_data[name]) for name in ("text", "spoiler_text", "visibility")
-        }
-        try:
-            publish_status(
-                author=user.account, draft=Draft(**draft_values, **values), idempotency_key=self.cleaned_data["key"]
-            )
-        except Invalid as refusal:
-            self.add_details(refusal)
-            return False
-        return True
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -94,7 +56,7 @@ def interact(request: HttpRequest) -> HttpResponse:
 def share(request: HttpRequest) -> HttpResponse:
     """`/share?text=`: post a text from another site, optionally with the `title` and `url` of its page."""
     user = find_user(signed_in(request).pk)
-    form = PostForm(request.POST or None, initial=_initial(user, " ".join(_shared(request))))
+    form = PostForm(request.POST or None, initial=initial_of(user, " ".join(_shared(request))))
     if request.method == "POST":
         counted(limits.INTERACTIONS, user)
         if form.publish(user):
@@ -107,14 +69,6 @@ def share(request: HttpRequest) -> HttpResponse:
 def _shared(request: HttpRequest) -> list[str]:
     values = (clean_input(request.GET.get(name, "")).strip() for name in ("title", "text", "url"))
     return [text for text in values if text]
-
-
-def _initial(user: User, text: str, visibility: str = "public") -> dict[str, str]:
-    """Return the initial values of a form; `visibility` is the parent's visibility, which the default visibility of a
-    reply does not exceed.
-    """
-    own = default_visibility(user.default_privacy, locked=user.account.locked)
-    return {"text": text, "visibility": visibility if own == "public" else own, "key": secrets.token_urlsafe(16)}
 
 
 def _of_person(request: HttpRequest, user: User, target: Account) -> HttpResponse:
@@ -144,7 +98,7 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
         # A post that is neither public nor unlisted has no public page from which a visitor could come.
         raise NotFound
     mention = f"@{post.username}@{post.domain}" if post.domain is not None else f"@{post.username}"
-    initial = _initial(user, "" if post.account_id == user.account_id else f"{mention} ", post.visibility)
+    initial = initial_of(user, "" if post.account_id == user.account_id else f"{mention} ", post.visibility)
     answer = PostForm(request.POST if request.POST.get("act") == "reply" else None, initial=initial)
     if request.method == "POST":
         match request.POST.get("act"):

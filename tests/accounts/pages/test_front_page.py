@@ -23,9 +23,10 @@ def suggest(name: str, **values: Any) -> int:
 def test_apps_get_the_name_of_the_server_and_suggested_people_are_followed(browser: Client, person: User) -> None:
     suggest("cleo")
     suggest("dana", locked=True)
+    apps = browser.get("/apps").content.decode()
     text = browser.get("/").content.decode()
-    assert 'href="https://phanpy.social/#/login?instance=social.localhost&amp;submit=1"' in text
-    assert 'href="https://elk.zone/social.localhost/public/local"' in text
+    assert 'href="https://phanpy.social/#/login?instance=social.localhost&amp;submit=1"' in apps
+    assert 'href="https://elk.zone/social.localhost/public/local"' in apps
     assert 'href="/settings/profile"' in text
     ids = re.findall(r'name="id" value="(\d+)"', text)
     assert len(ids) == 2

@@ -1,0 +1,117 @@
+"""Pages for signed-in people: who may see them, and the navigation around them.
+
+A view is wrapped by `member_page` in the URLs. Inside, `signed_in(request)` is the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache, wraps
+from typing import Any, Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+
+from accounts.models import User
+from accounts.pages.account_state import show_account_state
+from accounts.pages.person import Person, shown_person
+from accounts.pages.steps import to_sign_in
+from accounts.ports import unread_notifications
+from accounts.queries.tokens import SignInState, find_sign_in_state
+from social.pages.frame import is_local_path, url_of
+from social.pages.navigation import entries
+from social.pages.views import View, page
+
+ACTIVE: Final = (SignInState.ACTIVE,)
+#: More unread notifications are not counted.
+_UNREAD_LIMIT: Final = 99
+
+
+@dataclass(frozen=True)
+class Member:
+    """The signed-in reader of a page, and the navigation for them."""
+
+    person: Person
+    links: list[dict[str, Any]]
+    admin_url: str
+    apps_url: str
+
+
+def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
+    """Context processor for the signed-in reader of a page; it runs a query only if the page's frame is shown."""
+
+    @cache
+    def find() -> Member | None:
+        if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
+            return None
+        match = request.resolver_match
+        counts = {"notifications": _unread(request.user.account_id)}
+        return Member(
+            person=shown_person(request.user.account),
+            links=entries((match.url_name if match else None) or "", counts),
+            admin_url=url_of("admin:index") if request.user.is_staff else "",
+            apps_url=url_of("apps"),
+        )
+
+    return {"member": find}
+
+
+def _unread(account_id: int) -> str:
+    count_unread = unread_notifications.find()
+    if count_unread is None:
+        return ""
+    unread = count_unread(account_id, _UNREAD_LIMIT + 1)
+    return f"{_UNREAD_LIMIT}+" if unread > _UNREAD_LIMIT else str(unread or "")
+
+
+def viewer_of(request: HttpRequest) -> User | None:
+    """Return the user who reads a page that visitors may read too; None for a visitor, and without a query if there is no
+    session.
+    """
+    if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
+        return None
+    return request.user if find_sign_in_state(request.user) is SignInState.ACTIVE else None
+
+
+def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpResponse | None:
+    """Return the answer for who may not see a page: sign-in, which leads back, or the reason (403) if the account is in
+    none of the `states`; None if they may.
+    """
+    back = request.get_full_path() if request.method in ("GET", "HEAD") else back_path(request)
+    if not isinstance(request.user, User):
+        return to_sign_in(request, back)
+    state = find_sign_in_state(request.user)
+    return None if state in states else show_account_state(request, request.user, state, back=back)
+
+
+def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0) -> View:
+    """Wrap a page for signed-in people, which is never cached.
+
+    `max_body`: how many bytes its forms may send, if more than on other pages.
+    """
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return refusal(request, states) or view(request, *args, **kwargs)
+
+    shown = page(wrapped)
+    shown.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
+    return shown
+
+
+def back_path(request: HttpRequest) -> str:
+    """Return the path of this server from which a form was sent, which is its field `next`; without one, home."""
+    path = request.POST.get("next") or request.GET.get("next") or ""
+    return path if is_local_path(path) else reverse("front")
+
+
+def back(request: HttpRequest, anchor: str = "") -> HttpResponse:
+    """Redirect (303) to the page from which a form was sent, at the element with the id `anchor`."""
+    path = back_path(request).partition("#")[0]
+    response = redirect(f"{path}#{anchor}" if anchor else path)
+    response.status_code = 303
+    return response

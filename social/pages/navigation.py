@@ -1,0 +1,65 @@
+"""Navigation of signed-in people: the pages to which every page links, and the page that is current.
+
+A page appears as soon as an app has a URL with its name; `docs/architecture.md` says how one is added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from social.pages.frame import url_of
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Page of the navigation: the name of its URL, its title and its icon (a class of `member.css`).
+
+    `steps` are the URL names of pages below it. A `main` entry is always in sight, also on a phone.
+    """
+
+    url_name: str
+    title: str | Promise
+    icon: str
+    steps: tuple[str, ...] = ()
+    main: bool = False
+
+
+ENTRIES: Final = (
+    Entry("home", pgettext_lazy("page with the posts of those whom somebody follows", "Home"), "home", main=True),
+    Entry("notifications", _("Notifications"), "bell", ("follow_requests", "notification_requests"), main=True),
+    Entry("write", _("Write"), "pen", main=True),
+    Entry("search", _("Search"), "search", main=True),
+    Entry("explore", _("Explore"), "compass", ("public_timeline", "tag"), main=True),
+    Entry("conversations", _("Conversations"), "letters"),
+    Entry("bookmarks", _("Bookmarks"), "bookmark"),
+    Entry("favourites", _("Favourites"), "star"),
+    Entry("lists", _("Lists"), "list", ("list",)),
+    Entry("followed_tags", _("Followed hashtags"), "hash"),
+    Entry("scheduled", _("Scheduled posts"), "clock"),
+    Entry("announcements", _("Announcements"), "horn"),
+    Entry("settings_index", _("Settings"), "gear"),
+)
+
+
+def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the entries whose pages exist. `current` is the URL name of the page shown, `counts` what waits on a page, by
+    URL name.
+    """
+    return [
+        {
+            "title": entry.title,
+            "icon": entry.icon,
+            "url": url,
+            "main": entry.main,
+            "current": current == entry.url_name,
+            "within": current in entry.steps,
+            "count": counts.get(entry.url_name, ""),
+        }
+        for entry in ENTRIES
+        if (url := url_of(entry.url_name))
+    ]

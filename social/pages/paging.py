@@ -1,0 +1,51 @@
+"""Pages of a list that is ordered by ids: the cursor of a request, and the links to the pages before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from django.http import HttpRequest
+
+from social.kernel.cursors import Cursor
+from social.kernel.ids import parse_id
+
+T = TypeVar("T")
+
+
+def cursor_of(request: HttpRequest, size: int) -> Cursor:
+    """Return the cursor that `max_id` and `min_id` ask for, with one row more than a page has: it tells whether there is
+    another page.
+    """
+    before, after = parse_id(request.GET.get("max_id", "")), parse_id(request.GET.get("min_id", ""))
+    return Cursor(size + 1, before=before, after=after, ascending=after is not None)
+
+
+def one_page(rows: Sequence[T], cursor: Cursor) -> list[T]:
+    """Return the rows that were read with a cursor of `cursor_of`, in the order of display, without the one too many."""
+    size = cursor.limit - 1
+    return [*(rows[-size:] if cursor.ascending else rows[:size])]
+
+
+def links(request: HttpRequest, rows: Sequence[Any], cursor: Cursor, ids: Sequence[int | str]) -> dict[str, str]:
+    """Return what `pages/paging.html` shows: the links to newer, newest and older rows, empty where there are none.
+
+    `rows` are those that were read, `ids` the cursors of those on the page, in the order of display.
+    """
+    more = len(rows) >= cursor.limit
+    first_page = cursor.before is None and cursor.after is None
+    kept = request.GET.copy()
+    for name in ("max_id", "min_id", "since", "lang"):
+        kept.pop(name, None)
+
+    def link(name: str, value: int | str) -> str:
+        query = kept.copy()
+        query[name] = str(value)
+        return f"{request.path}?{query.urlencode()}"
+
+    newest = f"{request.path}?{kept.urlencode()}" if kept else request.path
+    return {
+        "newer": link("min_id", ids[0]) if ids and not first_page and (more or not cursor.ascending) else "",
+        "older": link("max_id", ids[-1]) if ids and (more or cursor.ascending) else "",
+        "newest": "" if first_page else newest,
+    }

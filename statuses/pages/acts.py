@@ -1,0 +1,169 @@
+"""Acts of a signed-in reader on a post of any page: one form for each card, which comes back to the card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.models import User
+from accounts.pages.member import back, back_path
+from accounts.pages.settings import counted, signed_in
+from accounts.queries.accounts import find_account
+from accounts.services.blocking import block_account, mute_account
+from social.api import limits
+from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.ids import parse_id
+from social.pages.frame import show
+from statuses.pages.posts import load_shown, reader_of
+from statuses.queries.authors import find_author
+from statuses.queries.posts import load_votes
+from statuses.queries.statuses import find_own_status, find_poll, find_post, find_post_and_relations
+from statuses.serializers.inputs.statuses import VoteInput
+from statuses.services.deleting import delete_status
+from statuses.services.interactions import (
+    bookmark_status,
+    favourite_status,
+    mute_conversation,
+    reblog_status,
+    unbookmark_status,
+    unfavourite_status,
+    unmute_conversation,
+    unreblog_status,
+)
+from statuses.services.pins import pin_status, unpin_status
+from statuses.services.polls import vote
+
+
+def _favourite(user: User, status_id: int) -> None:
+    post, relations = find_post_and_relations(status_id, user.account_id)
+    favourite_status(account_id=user.account_id, status=post, relations=relations)
+
+
+def _boost(user: User, status_id: int) -> None:
+    counted_all(limits.family("statuses"), user)
+    post, relations = find_post_and_relations(status_id, user.account_id)
+    reblog_status(account=find_author(user.account_id), status=post, relations=relations)
+
+
+def _unboost(user: User, status_id: int) -> None:
+    counted_all(limits.limited("deletions"), user)
+    unreblog_status(account_id=user.account_id, status_id=status_id)
+
+
+def _pin(user: User, status_id: int) -> None:
+    pin_status(account_id=user.account_id, status=find_post(status_id, user.account_id))
+
+
+def _unpin(user: User, status_id: int) -> None:
+    unpin_status(account_id=user.account_id, status=find_post(status_id, user.account_id))
+
+
+def _mute_author(user: User, status_id: int) -> None:
+    post = find_post(status_id, user.account_id).proper
+    mute_account(account=user.account, target=find_account(post.account_id))
+
+
+def _block_author(user: User, status_id: int) -> None:
+    post = find_post(status_id, user.account_id).proper
+    block_account(account=user.account, target=find_account(post.account_id))
+
+
+#: What each button does. Each can be pressed twice with the effect of once.
+_ACTS: Final[dict[str, Callable[[User, int], object]]] = {
+    "favourite": _favourite,
+    "unfavourite": lambda user, number: unfavourite_status(account_id=user.account_id, status_id=number),
+    "boost": _boost,
+    "unboost": _unboost,
+    "bookmark": lambda user, number: bookmark_status(
+        account_id=user.account_id, status=find_post(number, user.account_id)
+    ),
+    "unbookmark": lambda user, number: unbookmark_status(account_id=user.account_id, status_id=number),
+    "mute": lambda user, number: mute_conversation(
+        account_id=user.account_id, status=find_post(number, user.account_id)
+    ),
+    "unmute": lambda user, number: unmute_conversation(
+        account_id=user.account_id, status=find_post(number, user.account_id)
+    ),
+    "pin": _pin,
+    "unpin": _unpin,
+    "mute_author": _mute_author,
+    "block_author": _block_author,
+}
+#: What is said of acts whose effect cannot be seen on the card.
+_DONE: Final[dict[str, str | Promise]] = {
+    "mute": gettext_lazy("You get no more notifications of this conversation."),
+    "unmute": gettext_lazy("You get notifications of this conversation again."),
+    "pin": gettext_lazy("The post is pinned to your profile."),
+    "unpin": gettext_lazy("The post is no longer pinned to your profile."),
+    "mute_author": gettext_lazy("You have muted this account."),
+    "block_author": gettext_lazy("You have blocked this account."),
+}
+#: Acts whose second request the service refuses although the first one did what was asked.
+_SECOND_TIME: Final = ("pin",)
+
+
+def counted_all(rules: tuple[limits.Rule, ...], user: User) -> None:
+    """Count an action of a user by several rules. Raises RateLimited when there are too many."""
+    for rule in rules:
+        counted(rule, user)
+
+
+@require_POST
+def act(request: HttpRequest, id: int) -> HttpResponse:
+    """`POST /statuses/:id/act`: do what the button `act` says with a post, and return (303) to the page `next`, at the card
+    `at`. Raises NotFound for a post that the reader may not see.
+    """
+    user, name = signed_in(request), request.POST.get("act", "")
+    counted_all(limits.GENERAL_RULES[:1], user)
+    do = partial(_vote, request) if name == "vote" else _ACTS.get(name)
+    if do is None:
+        raise NotFound
+    try:
+        do(user, id)
+    except (Forbidden, Invalid) as refusal:
+        if name not in _SECOND_TIME or not _is_pinned(user, id):
+            messages.error(request, capfirst(refusal.message))
+    else:
+        if name in _DONE:
+            messages.success(request, _DONE[name])
+    return back(request, f"post-{parse_id(request.POST.get('at', '')) or id}")
+
+
+def _is_pinned(user: User, status_id: int) -> bool:
+    return any(post.get("pinned") for post in load_shown([status_id], reader_of(user, "")))
+
+
+def _vote(request: HttpRequest, user: User, status_id: int) -> None:
+    poll, post, relations = find_poll(request.POST.get("poll", ""), user.account_id)
+    if post.id != status_id:
+        raise NotFound
+    chosen = request.POST.getlist("choices")
+    if not chosen:
+        raise Invalid.sentence(_("Choose an answer first"))
+    choices = VoteInput.read_mapping({"choices": chosen}).choices
+    if {*choices} == {*load_votes([user.account_id], [post.id]).get(user.account_id, {}).get(post.id, ())}:
+        return
+    vote(account_id=user.account_id, poll=poll, post=post, relations=relations, choices=choices)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, id: int) -> HttpResponse:
+    """`/statuses/:id/delete`: ask, then delete the reader's own post. Raises NotFound for other posts."""
+    user = signed_in(request)
+    status = find_own_status(id, user.account_id)
+    if request.method == "POST":
+        counted_all(limits.limited("deletions"), user)
+        delete_status(status_id=status.id)
+        messages.success(request, _("Your post has been deleted."))
+        return back(request)
+    context = {"posts": load_shown([status.id], reader_of(user, "")), "back": back_path(request)}
+    return show(request, "statuses/delete.html", context)

@@ -1,0 +1,50 @@
+"""Home: the posts of those whom a signed-in person follows, at the front page's path."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from accounts.models import User
+from accounts.pages.front_page import front, suggestions
+from accounts.queries.tokens import SignInState, find_sign_in_state
+from social.kernel.ids import parse_id
+from social.pages.frame import show
+from social.pages.paging import cursor_of, links, one_page
+from statuses.pages.posts import posts_for_templates, reader_of
+from statuses.pages.writing import PostForm, initial_of
+from statuses.queries.page import fill
+from timelines.services.home import load_home_page
+
+PAGE_SIZE: Final = 20
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """`/`: home for signed-in people, the front page for everybody else.
+
+    The posts are those of `GET /api/v1/timelines/home`, at the same cursors; `since` is the newest post that the reader has
+    seen, after which posts are counted as new.
+    """
+    user = request.user
+    if not isinstance(user, User) or find_sign_in_state(user) is not SignInState.ACTIVE:
+        return front(request)
+    cursor = cursor_of(request, PAGE_SIZE)
+    page = load_home_page(user.account_id, cursor)
+    found, page.rows = page.rows, one_page(page.rows, cursor)
+    posts = posts_for_templates(fill(page), reader_of(user, "home")) if page.rows else []
+    since = parse_id(request.GET.get("since", ""))
+    new = sum(number > since for number in page.ids) if since is not None else None
+    paging = links(request, found, cursor, page.ids)
+    context: dict[str, Any] = {
+        **paging,
+        "posts": posts,
+        "new": new,
+        "more_new": bool(new) and new == len(page.ids) and bool(paging["older"]),
+        "since": page.ids[0] if page.ids and not paging["newest"] else "",
+        "form": PostForm(initial=initial_of(user)),
+        "suggestions": suggestions(user.account_id) if not found else [],
+    }
+    return show(request, "timelines/home.html", context)
