@@ -7,10 +7,10 @@ from accounts.pages.settings import settings_page
 from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
-from statuses.pages.acts import act, delete
+from statuses.pages.acts import act
 from statuses.pages.posts import embed, tagged
 from statuses.pages.retention import retention
-from statuses.pages.writing import write
+from statuses.pages.writing import WRITING_MAX_BODY, delete, edit, write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
 from statuses.viewsets.filters import (
@@ -27,6 +27,8 @@ from statuses.viewsets.statuses import (
     StatusesViewSet,
 )
 
+# What a form of somebody who was signed out meanwhile shows again after the sign-in.
+_TYPED_FIELDS = ("text", "spoiler_text", "visibility", "reply_to", "quote")
 STATUS = "api/v1/statuses/<id>"
 CHANGEABLE = {"get": "retrieve", "put": "update", "delete": "destroy"}
 urlpatterns = [
@@ -69,7 +71,8 @@ urlpatterns = [
     endpoint("api/oembed", OEmbedViewSet, {"get": "retrieve"}),
     re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/embed/?$", page(embed), name="embed"),
     re_path(r"^users/(?P<username>[A-Za-z0-9_.-]+)/statuses/(?P<id>[0-9]{1,19})/embed/?$", page(embed)),
-    path("write", member_page(write), name="write"),
+    path("write", member_page(write, max_body=WRITING_MAX_BODY, kept=_TYPED_FIELDS), name="write"),
+    path("statuses/<int:id>/edit", member_page(edit, max_body=WRITING_MAX_BODY), name="edit_post"),
     path("statuses/<int:id>/act", member_page(act), name="act_on_post"),
     path("statuses/<int:id>/delete", member_page(delete), name="delete_post"),
     path("settings/old_posts", settings_page(retention, states=(SignInState.ACTIVE,)), name="settings_old_posts"),

@@ -22,13 +22,15 @@ from accounts.pages.person import Person, shown_person
 from accounts.pages.steps import to_sign_in
 from accounts.ports import unread_notifications
 from accounts.queries.tokens import SignInState, find_sign_in_state
-from social.pages.frame import is_local_path, url_of
+from social.pages.frame import is_local_path, url_of, with_query
 from social.pages.navigation import entries
 from social.pages.views import View, page
 
 ACTIVE: Final = (SignInState.ACTIVE,)
 #: More unread notifications are not counted.
 _UNREAD_LIMIT: Final = 99
+#: An address of twice this length passes all proxies.
+_KEPT_LENGTH: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -77,26 +79,31 @@ def viewer_of(request: HttpRequest) -> User | None:
     return request.user if find_sign_in_state(request.user) is SignInState.ACTIVE else None
 
 
-def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpResponse | None:
+def refusal(request: HttpRequest, states: Collection[SignInState], kept: Collection[str] = ()) -> HttpResponse | None:
     """Return the answer for who may not see a page: sign-in, which leads back, or the reason (403) if the account is in
-    none of the `states`; None if they may.
+    none of the `states`; None if they may. The fields `kept` of a form are in the address to which the sign-in leads.
     """
     back = request.get_full_path() if request.method in ("GET", "HEAD") else back_path(request)
+    if request.method == "POST" and kept:
+        back = with_query(request.path, **{name: request.POST.get(name, "")[:_KEPT_LENGTH] for name in kept})
     if not isinstance(request.user, User):
         return to_sign_in(request, back)
     state = find_sign_in_state(request.user)
     return None if state in states else show_account_state(request, request.user, state, back=back)
 
 
-def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0) -> View:
+def member_page(
+    view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0, kept: Collection[str] = ()
+) -> View:
     """Wrap a page for signed-in people, which is never cached.
 
-    `max_body`: how many bytes its forms may send, if more than on other pages.
+    `max_body`: how many bytes its forms may send, if more than on other pages. `kept`: the fields that the page shows again
+    to who was signed out meanwhile.
     """
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return refusal(request, states) or view(request, *args, **kwargs)
+        return refusal(request, states, kept) or view(request, *args, **kwargs)
 
     shown = page(wrapped)
     shown.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server

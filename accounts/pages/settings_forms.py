@@ -46,7 +46,7 @@ VISIBILITIES: Final[dict[str, str | Promise]] = dict(
         strict=True,
     )
 )
-_QUOTERS: Final[dict[str, str | Promise]] = dict(
+QUOTERS: Final[dict[str, str | Promise]] = dict(
     zip(QUOTE_POLICIES, (_("Everybody"), _("Your followers"), _("Nobody but you")), strict=True)
 )
 _MEDIA: Final[Choices] = (
@@ -64,7 +64,7 @@ class PreferencesForm(ServiceForm):
     )
     time_zone = forms.ChoiceField(label=_("Time zone"), required=False, choices=())
     privacy = forms.ChoiceField(label=_("Who may read your posts"), choices=list(VISIBILITIES.items()))
-    quote_policy = forms.ChoiceField(label=_("Who may quote your posts"), choices=list(_QUOTERS.items()))
+    quote_policy = forms.ChoiceField(label=_("Who may quote your posts"), choices=list(QUOTERS.items()))
     language = forms.ChoiceField(label=_("Language of your posts"), required=False, choices=())
     sensitive = check_field(_("Mark media as sensitive"), _("They are shown when somebody asks to see them."))
     show_application = check_field(_("Show which application you have posted with"))
@@ -106,7 +106,7 @@ class PreferencesForm(ServiceForm):
         self._choices("locale", [("", _("As the browser asks")), *names])
         zones = sorted(clock.time_zones())
         self._choices("time_zone", [("", _("UTC")), *((zone, zone.replace("_", " ")) for zone in zones)])
-        self._choices("language", [("", _("The language of these pages")), *_languages(values["language"])])
+        self._choices("language", [("", _("The language of these pages")), *language_choices(values["language"])])
 
     def _choices(self, name: str, choices: Choices) -> None:
         field = self.fields[name]
@@ -166,7 +166,7 @@ class NotificationMailsForm(ServiceForm):
         return PreferencesChange(mails=sent, mails_when_online=online, refused_address="")
 
 
-def _languages(current: str) -> list[tuple[str, str]]:
+def language_choices(current: str) -> list[tuple[str, str]]:
     """Codes of the languages in which people can post, each with its name in that language, and the current choice."""
     found = {}
     for code, info in LANG_INFO.items():

@@ -12,23 +12,21 @@ from django.utils.functional import Promise
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from accounts.models import User
-from accounts.pages.member import back, back_path
+from accounts.pages.member import back
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.accounts import find_account
 from accounts.services.blocking import block_account, mute_account
 from social.api import limits
 from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.ids import parse_id
-from social.pages.frame import show
 from statuses.pages.posts import load_shown, reader_of
 from statuses.queries.authors import find_author
 from statuses.queries.posts import load_votes
-from statuses.queries.statuses import find_own_status, find_poll, find_post, find_post_and_relations
+from statuses.queries.statuses import find_poll, find_post, find_post_and_relations
 from statuses.serializers.inputs.statuses import VoteInput
-from statuses.services.deleting import delete_status
 from statuses.services.interactions import (
     bookmark_status,
     favourite_status,
@@ -153,17 +151,3 @@ def _vote(request: HttpRequest, user: User, status_id: int) -> None:
     if {*choices} == {*load_votes([user.account_id], [post.id]).get(user.account_id, {}).get(post.id, ())}:
         return
     vote(account_id=user.account_id, poll=poll, post=post, relations=relations, choices=choices)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/delete`: ask, then delete the reader's own post. Raises NotFound for other posts."""
-    user = signed_in(request)
-    status = find_own_status(id, user.account_id)
-    if request.method == "POST":
-        counted_all(limits.limited("deletions"), user)
-        delete_status(status_id=status.id)
-        messages.success(request, _("Your post has been deleted."))
-        return back(request)
-    context = {"posts": load_shown([status.id], reader_of(user, "")), "back": back_path(request)}
-    return show(request, "statuses/delete.html", context)

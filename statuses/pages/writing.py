@@ -1,111 +1,200 @@
-"""The form in which signed-in people write posts, replies and quotes."""
+"""Pages on which signed-in people write: posts, replies, quotes and edits, and a post that replaces a deleted one."""
 
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from typing import Any, Final
 
-from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
-from accounts.pages.forms import ServiceForm
 from accounts.pages.member import back, back_path
 from accounts.pages.settings import signed_in
-from accounts.pages.settings_forms import VISIBILITIES
-from accounts.policies.visibility import default_visibility
 from social.api import limits
-from social.kernel.errors import Invalid, NotFound
+from social.api.parsers import MEBIBYTE
+from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.ids import parse_id
-from social.kernel.text.names import clean_input
 from social.pages.frame import show
 from statuses.pages.acts import counted_all
+from statuses.pages.post_form import FOCUSES, PostForm, initial_of
 from statuses.pages.posts import load_shown, reader_of
-from statuses.services.composing import Draft
+from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
+from statuses.policies.publishing import MARKDOWN
+from statuses.policies.quotes import word_of_policy
+from statuses.queries.authors import find_author
+from statuses.queries.posts import load_bodies, load_polls, load_posts
+from statuses.queries.statuses import find_own_status
+from statuses.serializers.inputs.statuses import EditInput, StatusInput
+from statuses.services.deleting import delete_status
+from statuses.services.editing import edit_status
+from statuses.services.holding import EditHeldForReview, HeldForReview
 from statuses.services.publishing import publish_status
+from statuses.services.scheduling import schedule_status
 
-
-class PostForm(ServiceForm):
-    """Form for a post without files."""
-
-    text = forms.CharField(label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto"}))
-    spoiler_text = forms.CharField(
-        label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
-    )
-    visibility = forms.ChoiceField(
-        label=gettext_lazy("Who may read it"),
-        choices=[*VISIBILITIES.items(), ("direct", gettext_lazy("Only people whom it mentions"))],
-    )
-    # Idempotency key: a form that is sent twice creates one post.
-    key = forms.CharField(widget=forms.HiddenInput, max_length=100)
-
-    def publish(self, user: User, **values: Any) -> bool:
-        """Publish the post of a valid form, and return whether it was published. Errors are shown beside the fields."""
-        if not self.is_valid():
-            return False
-        draft_values: dict[str, Any] = {
-            name: clean_input(self.cleaned_data[name]) for name in ("text", "spoiler_text", "visibility")
-        }
-        try:
-            publish_status(
-                author=user.account, draft=Draft(**draft_values, **values), idempotency_key=self.cleaned_data["key"]
-            )
-        except Invalid as refusal:
-            self.add_details(refusal)
-            return False
-        return True
-
-
-def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, str]:
-    """Return the initial values of a form; `visibility` is the parent's visibility, which the default visibility of a
-    reply does not exceed.
-    """
-    own = default_visibility(user.default_privacy, locked=user.account.locked)
-    return {"text": text, "visibility": visibility if own == "public" else own, "key": secrets.token_urlsafe(16)}
+#: A video and three pictures, each of the greatest size.
+WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def write(request: HttpRequest) -> HttpResponse:
     """`/write`: the form, also for a reply (`reply_to`) or a quote (`quote`). Raises NotFound for a post that the reader may
     not see.
+
+    The button `attach` uploads the chosen files and shows the form again; what was typed and uploaded stays when something
+    is wrong (422).
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else request.GET
-    parent = _found(values.get("reply_to", ""), user)
-    quoted = _found(values.get("quote", ""), user)
+    parent, quoted = _found(values.get("reply_to", ""), user), _found(values.get("quote", ""), user)
     text, visibility = values.get("text", ""), "public"
     if parent is not None:
         visibility = parent["visibility"]
         text = text or _mentions(parent, user)
-    form = PostForm(request.POST if request.method == "POST" else None, initial=initial_of(user, text, visibility))
-    if request.method == "POST":
-        counted_all(limits.family("statuses"), user)
-        numbers = {
-            "in_reply_to_id": parent["number"] if parent is not None else None,
-            "quoted_status_id": quoted["number"] if quoted is not None else None,
-        }
-        if form.publish(user, **{name: value for name, value in numbers.items() if value is not None}):
+    initial = initial_of(user, text, visibility)
+    if request.method != "POST":
+        initial |= {name: values[name] for name in ("spoiler_text", "visibility") if name in values}
+        return _show(request, PostForm(initial=initial), parent=parent, quoted=quoted)
+    form = PostForm(request.POST, initial=initial)
+    form.take_files(user, request.POST, request.FILES)
+    if request.POST.get("act") != "attach" and form.is_valid() and _publish(request, user, form, parent, quoted):
+        return back(request, f"post-{parent['number']}" if parent else "")
+    return _show(request, form, parent=parent, quoted=quoted)
+
+
+def _publish(
+    request: HttpRequest, user: User, form: PostForm, parent: dict[str, Any] | None, quoted: dict[str, Any] | None
+) -> bool:
+    """Publish or schedule the post of a valid form, and return whether that was done."""
+    counted_all(limits.family("statuses"), user)
+    parameters = form.parameters()
+    if parent is not None:
+        parameters["in_reply_to_id"] = str(parent["number"])
+    if quoted is not None:
+        parameters["quoted_status_id"] = str(quoted["number"])
+    key = form.cleaned_data["key"]
+    try:
+        form.change_files(user)
+        draft = StatusInput.read_mapping(parameters)
+        if draft.scheduled_at is not None:
+            schedule_status(
+                author=find_author(user.account_id), draft=draft, scheduled_at=draft.scheduled_at, idempotency_key=key
+            )
+            messages.success(request, _("Your post will be published at that time."))
+        else:
+            publish_status(author=find_author(user.account_id), draft=draft, idempotency_key=key)
             messages.success(
-                request, _("Your reply has been published.") if parent else _("Your post has been published.")
+                request,
+                _("Your reply has been published.") if parent is not None else _("Your post has been published."),
             )
-            return (
-                back(request, f"post-{parent['number']}" if parent else "") if "next" in request.POST else redirect("/")
-            )
-    context = {"form": form, "parent": parent, "quoted": quoted, "next": back_path(request)}
-    return show(request, "statuses/write.html", context, status=422 if form.errors else 200)
+    except HeldForReview as held:
+        messages.warning(request, held.message)
+    except (Invalid, Forbidden) as refusal:
+        _add(form, refusal)
+        return False
+    return True
+
+
+def _add(form: PostForm, refusal: Invalid | Forbidden) -> None:
+    if isinstance(refusal, Invalid):
+        form.add_details(refusal)
+    else:
+        form.add_error(None, refusal.message)
+
+
+def _show(request: HttpRequest, form: PostForm, **context: Any) -> HttpResponse:
+    wrong = form.is_bound and request.POST.get("act") != "attach"
+    context |= {"form": form, "next": back_path(request), "focuses": FOCUSES}
+    return show(request, "statuses/write.html", context, status=422 if wrong else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: HttpRequest, id: int) -> HttpResponse:
+    """`/statuses/:id/edit`: the same form, with what stands in the reader's own post. Raises NotFound for other posts."""
+    user = signed_in(request)
+    status = find_own_status(id, user.account_id)
+    if status.is_reblog:
+        raise NotFound
+    initial, files = _source(status.id)
+    if request.method != "POST":
+        return _show(request, PostForm(initial=initial, files=files, editing=True), edited=status)
+    form = PostForm(request.POST, initial=initial, files=files, editing=True)
+    form.take_files(user, request.POST, request.FILES)
+    if request.POST.get("act") != "attach" and form.is_valid():
+        counted_all(limits.family("statuses"), user)
+        parameters = form.parameters() | {"media_attributes": form.changed_files()}
+        try:
+            draft = EditInput.read_mapping(parameters)
+            edit_status(author=find_author(user.account_id), status_id=status.id, draft=draft)
+        except EditHeldForReview as held:
+            messages.warning(request, held.message)
+            return back(request, f"post-{status.id}")
+        except (Invalid, Forbidden) as refusal:
+            _add(form, refusal)
+        else:
+            messages.success(request, _("Your post has been changed."))
+            return back(request, f"post-{status.id}")
+    return _show(request, form, edited=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, id: int) -> HttpResponse:
+    """`/statuses/:id/delete`: ask, then delete the reader's own post. With the button `redraft` the form follows, with what
+    stood in the post. Raises NotFound for other posts.
+    """
+    user = signed_in(request)
+    status = find_own_status(id, user.account_id)
+    redraft = request.POST.get("act") == "redraft"
+    if request.method != "POST":
+        context = {"posts": load_shown([status.id], reader_of(user, "")), "back": back_path(request)}
+        return show(request, "statuses/delete.html", context)
+    counted_all(limits.limited("deletions"), user)
+    if redraft and not status.is_reblog:
+        initial, files = _source(status.id)
+        (post,) = load_posts([status.id])
+        initial["visibility"] = str(status.visibility)
+        parent, quoted = _maybe(post.in_reply_to_id, user), _maybe(post.quoted_status_id, user)
+        delete_status(status_id=status.id)
+        messages.success(request, _("Your post has been deleted. Write it again, then publish it."))
+        return _show(request, PostForm(initial=initial, files=files), parent=parent, quoted=quoted)
+    delete_status(status_id=status.id)
+    messages.success(request, _("Your post has been deleted."))
+    return back(request)
+
+
+def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
+    """Return the initial values of the form for a post that exists, and its files."""
+    (post,) = load_posts([status_id])
+    body = load_bodies([status_id])[status_id]
+    poll = load_polls([status_id] if post.poll_id is not None else []).get(status_id)
+    options = {f"option_{number}": title for number, title in enumerate(poll.options if poll else (), 1)}
+    initial = {
+        "text": body.text,
+        "spoiler_text": body.spoiler_text,
+        "sensitive": post.sensitive,
+        "language": post.language or "",
+        "quote_policy": word_of_policy(post.quote_policy),
+        "markdown": body.content_type == MARKDOWN,
+        "multiple": poll.multiple if poll else False,
+        "key": secrets.token_urlsafe(16),
+        **options,
+    }
+    return initial, body.media
 
 
 def _found(number: str, user: User) -> dict[str, Any] | None:
+    """Return the post with this id, None for no id. Raises NotFound for a post that the user may not see."""
     if not number:
         return None
     for post in load_shown([parse_id(number) or 0], reader_of(user, "")):
         return post
     raise NotFound
+
+
+def _maybe(number: int | None, user: User) -> dict[str, Any] | None:
+    return next(iter(load_shown([number], reader_of(user, ""))), None) if number is not None else None
 
 
 def _mentions(parent: dict[str, Any], user: User) -> str:

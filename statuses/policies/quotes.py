@@ -14,7 +14,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from accounts.policies.relations import Relations
-from accounts.policies.visibility import QUOTE_POLICIES, QUOTES_BY_ANYBODY, QUOTES_BY_FOLLOWERS
+from accounts.policies.visibility import QUOTE_POLICIES, QUOTES_BY_ANYBODY, QUOTES_BY_FOLLOWERS, QUOTES_BY_NOBODY
 from social.kernel.errors import Invalid, NotFound
 from statuses.models import QuoteState
 from statuses.policies.audience import can_see
@@ -56,6 +56,12 @@ class Permission(StrEnum):
 def encode_policy(automatic: Group, manual: Group = NO_GROUP) -> int:
     """Return a quote policy as the number that is stored."""
     return int(automatic) | int(manual) << _MANUAL_SHIFT
+
+
+def word_of_policy(policy: int) -> str:
+    """Return the policy of a local post as its author chose it: one of QUOTE_POLICIES."""
+    groups = automatic_groups(policy)
+    return next((word for word, group in _POLICY_GROUPS.items() if group in groups), QUOTES_BY_NOBODY)
 
 
 def automatic_groups(policy: int) -> Group:

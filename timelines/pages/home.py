@@ -13,8 +13,9 @@ from accounts.queries.tokens import SignInState, find_sign_in_state
 from social.kernel.ids import parse_id
 from social.pages.frame import show
 from social.pages.paging import cursor_of, links, one_page
+from statuses.pages.post_form import initial_of
 from statuses.pages.posts import posts_for_templates, reader_of
-from statuses.pages.writing import PostForm, initial_of
+from statuses.pages.short_form import ShortPostForm
 from statuses.queries.page import fill
 from timelines.services.home import load_home_page
 
@@ -44,7 +45,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "new": new,
         "more_new": bool(new) and new == len(page.ids) and bool(paging["older"]),
         "since": page.ids[0] if page.ids and not paging["newest"] else "",
-        "form": PostForm(initial=initial_of(user)),
+        "form": ShortPostForm(initial=initial_of(user)),
         "suggestions": suggestions(user.account_id) if not found else [],
     }
     return show(request, "timelines/home.html", context)

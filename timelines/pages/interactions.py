@@ -26,8 +26,9 @@ from social.api import limits
 from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
+from statuses.pages.post_form import initial_of
 from statuses.pages.posts import load_shown
-from statuses.pages.writing import PostForm, initial_of
+from statuses.pages.short_form import ShortPostForm
 from statuses.queries.marks import Marks, load_marks
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
@@ -56,7 +57,7 @@ def interact(request: HttpRequest) -> HttpResponse:
 def share(request: HttpRequest) -> HttpResponse:
     """`/share?text=`: post a text from another site, optionally with the `title` and `url` of its page."""
     user = find_user(signed_in(request).pk)
-    form = PostForm(request.POST or None, initial=initial_of(user, " ".join(_shared(request))))
+    form = ShortPostForm(request.POST or None, initial=initial_of(user, " ".join(_shared(request))))
     if request.method == "POST":
         counted(limits.INTERACTIONS, user)
         if form.publish(user):
@@ -99,7 +100,7 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
         raise NotFound
     mention = f"@{post.username}@{post.domain}" if post.domain is not None else f"@{post.username}"
     initial = initial_of(user, "" if post.account_id == user.account_id else f"{mention} ", post.visibility)
-    answer = PostForm(request.POST if request.POST.get("act") == "reply" else None, initial=initial)
+    answer = ShortPostForm(request.POST if request.POST.get("act") == "reply" else None, initial=initial)
     if request.method == "POST":
         match request.POST.get("act"):
             case "favourite":
@@ -118,7 +119,7 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
     return _show_post(request, user, posts[0], answer)
 
 
-def _show_post(request: HttpRequest, user: User, post: dict[str, Any], answer: PostForm) -> HttpResponse:
+def _show_post(request: HttpRequest, user: User, post: dict[str, Any], answer: ShortPostForm) -> HttpResponse:
     number = int(post["id"])
     marks = load_marks([user.account_id], [number]).get(user.account_id, Marks())
     context = {

@@ -1,0 +1,214 @@
+"""The whole form of a post: text, warning, who may read and quote it, files, poll and time. Its values are read by the
+inputs of the client interface, so that both refuse the same.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import IO, Any, Final, cast
+
+from django import forms
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from accounts.pages.forms import ServiceForm, check_field, text_field
+from accounts.pages.settings_forms import QUOTERS, VISIBILITIES, language_choices
+from accounts.policies.visibility import default_visibility
+from social.kernel.errors import Invalid, NotFound
+from social.kernel.ids import parse_id
+from social.pages.frame import path_of
+from statuses.models import MediaAttachment
+from statuses.policies.polls import OPTION_COUNTS
+from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT
+from statuses.queries.media import attachable
+from statuses.serializers.attachments import MediaAttachmentSerializer
+from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
+
+_AUDIENCES: Final = (*VISIBILITIES.items(), ("direct", _("Only people whom it mentions")))
+_DURATIONS: Final = (
+    ("300", _("5 minutes")),
+    ("1800", _("30 minutes")),
+    ("3600", _("1 hour")),
+    ("21600", _("6 hours")),
+    ("86400", _("1 day")),
+    ("259200", _("3 days")),
+    ("604800", _("7 days")),
+)
+#: Places of the focal point of a picture, as `focus` of the client interface.
+FOCUSES: Final = (
+    ("0,0", _("In the middle")),
+    ("-0.8,0.8", _("Top left")),
+    ("0,0.8", _("Top")),
+    ("0.8,0.8", _("Top right")),
+    ("-0.8,0", _("Left")),
+    ("0.8,0", _("Right")),
+    ("-0.8,-0.8", _("Bottom left")),
+    ("0,-0.8", _("Bottom")),
+    ("0.8,-0.8", _("Bottom right")),
+)
+_OPTIONS: Final = tuple(f"option_{number}" for number in range(1, OPTION_COUNTS[1] + 1))
+
+
+class PostForm(ServiceForm):
+    """Form for a post or an edit. Files are kept beside the form's fields: `files` are those already uploaded."""
+
+    renamed = {"options": "option_1", "quote_approval_policy": "quote_policy", "content_type": "markdown"}
+    parts = {
+        "poll": (*_OPTIONS, "multiple", "expires_in"),
+        "more": ("language", "quote_policy", "markdown", "scheduled_at"),
+    }
+
+    text = forms.CharField(
+        label=_("Text"), required=False, strip=False, widget=forms.Textarea({"rows": 5, "dir": "auto"})
+    )
+    spoiler_text = text_field(_("Content warning"))
+    visibility = forms.ChoiceField(label=_("Who may read it"), choices=_AUDIENCES)
+    sensitive = check_field(_("The files are sensitive"))
+    language = forms.ChoiceField(label=_("Language"), required=False, choices=())
+    quote_policy = forms.ChoiceField(label=_("Who may quote it"), required=False, choices=list(QUOTERS.items()))
+    markdown = check_field(_("The text is Markdown"))
+    scheduled_at = forms.DateTimeField(
+        label=_("Publish later"),
+        required=False,
+        widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+    )
+    multiple = check_field(_("Several answers can be chosen"))
+    expires_in = forms.ChoiceField(
+        label=_("How long the poll runs"), required=False, choices=_DURATIONS, initial="86400"
+    )
+    # Idempotency key: a form that is sent twice creates one post.
+    key = forms.CharField(widget=forms.HiddenInput, max_length=100)
+
+    def __init__(self, *args: Any, editing: bool = False, files: Iterable[MediaAttachment] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.media_files = list(files)
+        self.changes: dict[int, MediaChange] = {}
+        for number, name in enumerate(_OPTIONS, 1):
+            self.fields[name] = text_field(_("Answer %(number)d") % {"number": number})
+        language = self.fields["language"]
+        assert isinstance(language, forms.ChoiceField)
+        known = self.initial.get("language") or ""
+        language.choices = [("", _("As in your settings")), *language_choices(known)]
+        if editing:
+            del self.fields["visibility"], self.fields["scheduled_at"]
+
+    def take_files(self, user: User, sent: Any, uploads: Mapping[str, Any]) -> None:
+        """Keep the files that were uploaded before, with the descriptions and focal points that were typed, and upload new
+        ones. An upload that is refused becomes an error of the form.
+        """
+        removed = {*sent.getlist("remove")}
+        numbers = [parse_id(value) for value in sent.getlist("media") if value not in removed]
+        known = {
+            media.id: media for media in [*attachable(user.account_id).filter(id__one_of=[n for n in numbers if n])]
+        }
+        known = {media.id: media for media in self.media_files} | known
+        self.media_files = [known[number] for number in numbers if number in known]
+        for place in range(MEDIA_LIMIT):
+            file = uploads.get(f"file_{place}")
+            if not isinstance(file, UploadedFile) or not file.size:
+                continue
+            upload = MediaUpload(
+                sent=SentFile(cast("IO[bytes]", file.file), file.content_type or ""),
+                description=sent.get(f"description_{place}", ""),
+                focus=sent.get(f"focus_{place}", ""),
+            )
+            try:
+                self.media_files.append(upload_media(account_id=user.account_id, upload=upload))
+            except Invalid as refusal:
+                self.add_error(None, f"{file.name}: {refusal.message}")
+        self.changes = {
+            media.id: MediaChange(
+                description=sent.get(f"description_of_{media.id}"), focus=sent.get(f"focus_of_{media.id}")
+            )
+            for media in self.media_files
+            if f"description_of_{media.id}" in sent
+        }
+
+    def change_files(self, user: User) -> None:
+        """Store the descriptions and focal points of files that are not attached yet; those that are attached meanwhile, by
+        the same form sent twice, stay as they are. Raises Invalid.
+        """
+        for place, media in enumerate(self.media_files):
+            if media.id in self.changes:
+                with suppress(NotFound):
+                    change = self.changes[media.id]
+                    self.media_files[place] = update_media(account_id=user.account_id, media_id=media.id, change=change)
+
+    def shown_files(self) -> list[dict[str, Any]]:
+        """Return the uploaded files as `statuses/writing.html` shows them."""
+        shown = []
+        for media in self.media_files:
+            entity, change = MediaAttachmentSerializer(media).data, self.changes.get(media.id, MediaChange())
+            typed = {"description": change.description} if change.description is not None else {}
+            shown.append(
+                entity | {"preview": path_of(entity["preview_url"]), "focus": change.focus or _place_of(entity)} | typed
+            )
+        return shown
+
+    def free_places(self) -> range:
+        """Return the places for further files."""
+        return range(max(0, MEDIA_LIMIT - len(self.media_files)))
+
+    @property
+    def has_poll(self) -> bool:
+        """Tell whether somebody has begun to write a poll."""
+        return any(self[name].value() for name in _OPTIONS)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the values of a valid form as parameters of the client interface."""
+        typed = self.cleaned_data
+        options = [typed[name] for name in _OPTIONS if typed[name].strip()]
+        values: dict[str, Any] = {
+            "status": typed["text"],
+            "spoiler_text": typed["spoiler_text"],
+            "sensitive": typed["sensitive"] or bool(typed["spoiler_text"] and self.media_files),
+            "content_type": MARKDOWN if typed["markdown"] else PLAIN_TEXT,
+            "media_ids": [str(media.id) for media in self.media_files],
+        }
+        if options:
+            values["poll"] = {
+                "options": options,
+                "multiple": typed["multiple"],
+                "expires_in": int(typed["expires_in"] or 86400),
+            }
+        renamed = {"language": "language", "visibility": "visibility", "quote_policy": "quote_approval_policy"}
+        values |= {parameter: typed[name] for name, parameter in renamed.items() if typed.get(name)}
+        if typed.get("scheduled_at"):
+            values["scheduled_at"] = typed["scheduled_at"].isoformat()
+        return values
+
+    def changed_files(self) -> list[dict[str, Any]]:
+        """Return the parameter `media_attributes` of an edit."""
+        return [
+            {"id": str(number), "description": change.description or "", "focus": change.focus or ""}
+            for number, change in self.changes.items()
+        ]
+
+
+def _place_of(entity: Mapping[str, Any]) -> str:
+    """Return the choice of FOCUSES that is nearest to the focal point of a file."""
+    focus = (entity["meta"] or {}).get("focus") or {}
+
+    def third(value: Any) -> str:
+        return "0" if abs(value or 0) < 0.4 else "0.8" if value > 0 else "-0.8"
+
+    return f"{third(focus.get('x'))},{third(focus.get('y'))}"
+
+
+def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, Any]:
+    """Return the initial values of a form; `visibility` is the parent's visibility, which the default visibility of a
+    reply does not exceed.
+    """
+    own = default_visibility(user.default_privacy, locked=user.account.locked)
+    widest = [name for name, _title in _AUDIENCES]
+    return {
+        "text": text,
+        "visibility": max(own, visibility, key=widest.index) if visibility in widest else own,
+        "sensitive": user.default_sensitive,
+        "quote_policy": user.default_quote_policy,
+        "language": "",
+        "key": secrets.token_urlsafe(16),
+    }

@@ -1,0 +1,47 @@
+"""The short form of a post, for pages about something else: text, content warning and who may read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy
+
+from accounts.models import User
+from accounts.pages.forms import ServiceForm
+from accounts.pages.settings_forms import VISIBILITIES
+from social.kernel.errors import Invalid
+from social.kernel.text.names import clean_input
+from statuses.services.composing import Draft
+from statuses.services.publishing import publish_status
+
+
+class ShortPostForm(ServiceForm):
+    """Form for a post without files."""
+
+    text = forms.CharField(label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto"}))
+    spoiler_text = forms.CharField(
+        label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
+    )
+    visibility = forms.ChoiceField(
+        label=gettext_lazy("Who may read it"),
+        choices=[*VISIBILITIES.items(), ("direct", gettext_lazy("Only people whom it mentions"))],
+    )
+    # Idempotency key: a form that is sent twice creates one post.
+    key = forms.CharField(widget=forms.HiddenInput, max_length=100)
+
+    def publish(self, user: User, **values: Any) -> bool:
+        """Publish the post of a valid form, and return whether it was published. Errors are shown beside the fields."""
+        if not self.is_valid():
+            return False
+        draft_values: dict[str, Any] = {
+            name: clean_input(self.cleaned_data[name]) for name in ("text", "spoiler_text", "visibility")
+        }
+        try:
+            publish_status(
+                author=user.account, draft=Draft(**draft_values, **values), idempotency_key=self.cleaned_data["key"]
+            )
+        except Invalid as refusal:
+            self.add_details(refusal)
+            return False
+        return True

@@ -1,0 +1,162 @@
+"""Posts are written, edited and written again in the browser, with files and polls, and nothing typed is lost."""
+
+from __future__ import annotations
+
+import io
+import re
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from PIL import Image
+
+from accounts.models import User
+from social.kernel import clock
+from statuses.models import MediaAttachment, ScheduledStatus, Status
+from tests.factories.accounts import make_account, make_user
+from tests.factories.statuses import make_status
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann")
+
+
+@pytest.fixture
+def browser(ann: User) -> Client:
+    signed_in = Client()
+    signed_in.force_login(ann)
+    return signed_in
+
+
+def values(**changed: Any) -> dict[str, Any]:
+    return {"text": "hello", "visibility": "public", "quote_policy": "public", "key": "one", "next": "/"} | changed
+
+
+def picture(name: str = "cat.png") -> SimpleUploadedFile:
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(file, "PNG")
+    return SimpleUploadedFile(name, file.getvalue(), "image/png")
+
+
+def test_a_post_has_files_with_descriptions_and_focus_a_warning_and_a_language(ann: User, browser: Client) -> None:
+    sent = values(file_0=picture(), description_0='a <b>"cat"', focus_0="-0.8,0.8", spoiler_text="cats", language="de")
+    attached = browser.post("/write", sent | {"act": "attach"})
+    assert attached.status_code == 200
+    text = attached.content.decode()
+    assert "a &lt;b&gt;&quot;cat&quot;</textarea>" in text
+    assert "hello</textarea>" in text
+    assert not Status.objects.exists()
+    (number,) = re.findall(r'name="media" value="(\d+)"', text)
+    kept = {name: value for name, value in sent.items() if not name.endswith("_0")}
+    kept |= {"media": number, f"description_of_{number}": "a black cat", f"focus_of_{number}": "0.8,0"}
+    wrong = browser.post("/write", kept | {"text": "x" * 600})
+    assert wrong.status_code == 422
+    assert "a black cat</textarea>" in wrong.content.decode(), "what was typed stays, and the file"
+    assert f'name="media" value="{number}"' in wrong.content.decode()
+    for _time in range(2):
+        done = browser.post("/write", kept | {"act": "publish"})
+        assert (done.status_code, done["Location"]) == (303, "/")
+    post = Status.objects.get()
+    assert (post.text, post.spoiler_text, post.language, post.sensitive) == ("hello", "cats", "de", True)
+    file = MediaAttachment.objects.get(status=post)
+    assert (file.description, file.meta["focus"]) == ("a black cat", {"x": 0.8, "y": 0.0})
+
+
+def test_a_refused_file_is_named_and_the_text_stays(browser: Client) -> None:
+    answer = browser.post("/write", values(file_0=SimpleUploadedFile("notes.txt", b"not a picture", "text/plain")))
+    assert answer.status_code == 422
+    assert "notes.txt:" in answer.content.decode()
+    assert "hello</textarea>" in answer.content.decode()
+    assert not Status.objects.exists()
+
+
+def test_polls_times_markdown_and_who_may_quote(ann: User, browser: Client) -> None:
+    poll = {"option_1": "yes", "option_2": "no", "expires_in": "3600", "multiple": "on"}
+    assert (
+        browser.post("/write", values(text="*Well?*", markdown="on", quote_policy="nobody", **poll)).status_code == 303
+    )
+    post = Status.objects.get()
+    assert (post.poll.options, post.poll.multiple) == (["yes", "no"], True)
+    assert "<em>Well?</em>" in post.content
+    assert post.quote_policy == 0
+    too_few = browser.post("/write", values(option_1="yes", key="two"))
+    assert too_few.status_code == 422
+    assert 'value="yes"' in too_few.content.decode()
+    later = (clock.now() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
+    for _time in range(2):
+        assert browser.post("/write", values(scheduled_at=later, key="three")).status_code == 303
+    assert ScheduledStatus.objects.count() == 1
+    assert Status.objects.count() == 1
+
+
+def test_an_edit_begins_with_what_stands_in_the_post(ann: User, browser: Client) -> None:
+    browser.post("/write", values(file_0=picture(), description_0="a cat", spoiler_text="cats"))
+    post = Status.objects.get()
+    page = browser.get(f"/statuses/{post.id}/edit?next=/x").content.decode()
+    (number,) = re.findall(r'name="media" value="(\d+)"', page)
+    assert "a cat</textarea>" in page
+    assert 'value="cats"' in page
+    assert 'name="visibility"' not in page
+    sent = values(text="changed", spoiler_text="dogs", media=number, next="/x")
+    sent[f"description_of_{number}"] = "a dog"
+    empty = browser.post(f"/statuses/{post.id}/edit", sent | {"text": "x" * 600})
+    assert (empty.status_code, "a dog</textarea>" in empty.content.decode()) == (422, True)
+    done = browser.post(f"/statuses/{post.id}/edit", sent)
+    assert (done.status_code, done["Location"]) == (303, f"/x#post-{post.id}")
+    post.refresh_from_db()
+    assert (post.text, post.spoiler_text) == ("changed", "dogs")
+    assert MediaAttachment.objects.get(status=post).description == "a dog"
+    other = make_status(make_account("bea"), "hers")
+    for method in (browser.get, browser.post):
+        assert method(f"/statuses/{other.id}/edit").status_code == 404
+
+
+def test_a_deleted_post_is_written_again_with_its_files_and_parent(ann: User, browser: Client) -> None:
+    parent = make_status(make_account("bea"), "a question")
+    browser.post("/write", values(text="an ansewr", file_0=picture(), reply_to=parent.id, visibility="unlisted"))
+    post = Status.objects.get(account=ann.account)
+    page = browser.post(f"/statuses/{post.id}/delete", {"act": "redraft"}).content.decode()
+    assert not Status.objects.filter(id=post.id, deleted_at=None).exists()
+    (number,) = re.findall(r'name="media" value="(\d+)"', page)
+    (key,) = re.findall(r'name="key" value="([^"]+)"', page)
+    assert "an ansewr</textarea>" in page
+    assert f'name="reply_to" value="{parent.id}"' in page
+    browser.post("/write", values(text="an answer", media=number, reply_to=parent.id, key=key))
+    again = Status.objects.get(account=ann.account, deleted_at=None)
+    assert (again.text, again.in_reply_to_id, MediaAttachment.objects.filter(status=again).count()) == (
+        "an answer",
+        parent.id,
+        1,
+    )
+
+
+def test_who_was_signed_out_meanwhile_signs_in_and_finds_the_text(ann: User) -> None:
+    answer = Client().post("/write", values(text="a long & fine text", reply_to="7"))
+    back = parse_qs(urlsplit(answer["Location"]).query)["next"][0]
+    assert parse_qs(urlsplit(back).query) == {
+        "text": ["a long & fine text"],
+        "visibility": ["public"],
+        "reply_to": ["7"],
+    }
+    signed_in = Client()
+    signed_in.force_login(ann)
+    assert "a long &amp; fine text</textarea>" in signed_in.get("/write?text=a+long+%26+fine+text").content.decode()
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(ann)
+    assert strict.post("/write", values()).status_code == 403
+    assert not Status.objects.exists()
+
+
+def test_files_of_others_are_not_attached(browser: Client) -> None:
+    other = Client()
+    other.force_login(make_user("bea"))
+    text = other.post("/write", values(file_0=picture(), act="attach")).content.decode()
+    (number,) = re.findall(r'name="media" value="(\d+)"', text)
+    assert browser.post("/write", values(media=number)).status_code == 303
+    assert not MediaAttachment.objects.get(id=number).status_id
