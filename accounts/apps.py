@@ -14,19 +14,22 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the token source, the audit log and the refused networks with the layers below, subscribe to the
-        app's own events, and register the portable lists and the parts of archives.
+        """Register the token source, the audit log, the identity of the server and the refused networks with the layers
+        below, subscribe to the app's own events, and register the portable lists and the parts of archives.
         """
         import_module("accounts.reactions")
         from accounts.queries.sign_up import load_refused_networks
+        from accounts.queries.site_settings import load_identity
         from accounts.services.audit import record_by_user
         from accounts.services.tokens import TokenIdentities
         from accounts.transfers.services.archives import register_parts
         from accounts.transfers.services.portable_lists import register_lists
         from social.api import identities, refused_networks
+        from social.kernel import identity
         from social.kernel.ports import audit_log
 
         audit_log.plug(record_by_user)
+        identity.source.plug(load_identity)
         identities.plug_in(TokenIdentities())
         refused_networks.plug_in(load_refused_networks)
         register_lists()

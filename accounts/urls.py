@@ -7,6 +7,7 @@ from accounts.copies.urls import urlpatterns as copies
 from accounts.devices.urls import urlpatterns as devices
 from accounts.emojis.urls import urlpatterns as emojis
 from accounts.pages.manifest import manifest
+from accounts.pages.server_picture import coloured_icon, custom_css
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
 from accounts.viewsets.oauth import EmailsViewSet
@@ -62,4 +63,6 @@ urlpatterns = [
     endpoint("api/v1/emails/confirmations", EmailsViewSet, {"post": "resend"}),
     endpoint("api/v1/emails/check_confirmation", EmailsViewSet, {"get": "check"}),
     path("manifest", manifest, name="manifest"),
+    path("custom.css", custom_css, name="custom_css"),
+    path("icon.svg", coloured_icon, name="coloured_icon"),
 ]

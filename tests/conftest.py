@@ -20,7 +20,8 @@ from django.test.client import ClientHandler
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from social.api import admission, refused_networks
-from social.kernel import redis
+from social.kernel import identity, redis
+from social.kernel.identity import Identity, keep_identity
 from tests.support import answers, kept_schema, moments, servers
 from tests.support.callers import Callers
 from tests.support.emptying import empty_tables
@@ -164,6 +165,13 @@ def _files_are_not_flushed() -> Iterator[None]:
 def _access_is_read_anew() -> None:
     """How open timelines are is remembered for two seconds: what one test has changed is nothing to the next."""
     forget_access()
+
+
+@pytest.fixture(autouse=True)
+def _identity_is_that_of_a_new_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is remembered until a test that changes it says so; a slow test would read it by chance."""
+    monkeypatch.setattr(identity, "KEPT_SECONDS", 1e9)
+    keep_identity(Identity())
 
 
 @pytest.fixture(autouse=True)

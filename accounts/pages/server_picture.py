@@ -1,25 +1,52 @@
-"""Context processor for the picture of this server, which link previews show for pages without a person's picture."""
+"""Look of this server on its pages: the context processors of name, icons and picture, and the style sheet and icon in the
+owner's colour.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
-from django.conf import settings
-from django.http import HttpRequest
+from django.contrib.staticfiles import finders
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
 
-from accounts.queries.site_settings import find_site_text
 from accounts.serializers.account import file_url
+from social.kernel.identity import current_identity
+
+_YEAR: Final = "public, max-age=31536000, immutable"
+_MINUTE: Final = "public, max-age=60"
+_OWN_COLOUR: Final = "#0b6e66"
 
 
 def server_picture(request: HttpRequest) -> dict[str, Callable[[], str]]:
-    """The address of the picture that staff have uploaded, else of the default picture.
-
-    No query is made if the picture is not shown, nor for a request with a session, which programs that fetch previews
-    do not have.
+    """Context processor for the address of the picture that staff have uploaded, else of the default picture, which link
+    previews show for pages without a person's picture.
     """
+    return {"server_picture": lambda: file_url(current_identity().picture, "", "thumbnail.png")}
 
-    def find() -> str:
-        uploaded = find_site_text("site_thumbnail") if settings.SESSION_COOKIE_NAME not in request.COOKIES else None
-        return file_url(uploaded[0] if uploaded else "", "", "thumbnail.png")
 
-    return {"server_picture": find}
+@require_safe
+def custom_css(request: HttpRequest) -> HttpResponse:
+    """`/custom.css`: the owner's colours and style sheet (Mastodon has the same path). Pages name its version, so that
+    browsers keep it for long; under an earlier version, or without one, it is kept for a minute.
+    """
+    identity = current_identity()
+    return _answer(request, identity.stylesheet, "text/css; charset=utf-8", identity.version)
+
+
+@require_safe
+def coloured_icon(request: HttpRequest) -> HttpResponse:
+    """`/icon.svg`: the icon of this software in the owner's colour, for a server without an icon of its own."""
+    identity = current_identity()
+    with open(str(finders.find("icon.svg")), encoding="utf-8") as file:
+        drawing = file.read()
+    if identity.palette is not None:
+        drawing = drawing.replace(_OWN_COLOUR, identity.palette.light.accent)
+    return _answer(request, drawing, "image/svg+xml", identity.version)
+
+
+def _answer(request: HttpRequest, text: str, content_type: str, version: str) -> HttpResponse:
+    is_current = bool(version) and request.GET.get("v") == version
+    headers = {"Cache-Control": _YEAR if is_current else _MINUTE, "X-Content-Type-Options": "nosniff"}
+    return HttpResponse(text, content_type=content_type, headers=headers)

@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import SiteSetting
+from social.kernel.identity import Identity
 
 _DEFAULTS: Final[dict[str, Any]] = {
     "site_extended_description": "",
@@ -23,6 +24,11 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "site_publish_activity": True,
     "site_publish_peers": True,
     "site_thumbnail": "",
+    "site_icon": {},
+    "site_favicon": {},
+    "site_colour": "",
+    "site_custom_css": "",
+    "site_landing_page": "trends",
     "site_trends_without_review": False,
 }
 
@@ -92,6 +98,23 @@ def find_site_text(key: str) -> tuple[str, datetime] | None:
     """Return a text of staff, and when it was last changed; None if the text is empty."""
     found = SiteSetting.objects.filter(key=key).first()
     return (str(found.value), found.updated_at) if found is not None and found.value else None
+
+
+_IDENTITY: Final = {
+    "site_title": "title",
+    "site_short_description": "description",
+    "site_thumbnail": "picture",
+    "site_icon": "icons",
+    "site_favicon": "favicons",
+    "site_colour": "colour",
+    "site_custom_css": "custom_css",
+}
+
+
+def load_identity() -> Identity:
+    """Load name, pictures, colour and style sheet of this server; one query."""
+    rows = SiteSetting.objects.filter(key__one_of=list(_IDENTITY)).values_list("key", "value")
+    return Identity(**{_IDENTITY[key]: value for key, value in rows if value})
 
 
 def find_site_title() -> str:

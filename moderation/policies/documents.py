@@ -12,6 +12,7 @@ from django.core.validators import URLValidator, validate_email
 from django.utils.translation import gettext as _
 
 from moderation.models.documents import TERMS_LIMIT
+from social.kernel.colours import parse_colour
 from social.kernel.errors import FieldError
 from social.kernel.text.languages import known_language
 from timelines.policies.access import Openness
@@ -100,6 +101,9 @@ class SiteTexts:
     site_publish_activity: bool = True
     site_publish_peers: bool = True
     site_trends_without_review: bool = False
+    site_colour: str = ""
+    site_custom_css: str = ""
+    site_landing_page: str = "trends"
     site_access_live_feeds_local: str = Openness.PUBLIC
     site_access_live_feeds_remote: str = Openness.PUBLIC
     site_access_hashtag_feeds_local: str = Openness.PUBLIC
@@ -119,11 +123,15 @@ AUDIT_LOG_DAYS: Final = 30
 DAYS_LIMIT: Final = 36_500
 
 
+LANDING_PAGES: Final = ("trends", "local_feed", "about")
+"""Contents of the front page for visitors, in the words of Mastodon's setting `landing_page`."""
+
 _CHOICES: Final[dict[str, Collection[str]]] = {
     # An empty text means that nothing is chosen: the default of the environment applies.
     "site_registrations": ("", "open", "approval", "closed"),
     "site_show_domain_blocks": AUDIENCES,
     "site_show_domain_blocks_rationale": AUDIENCES,
+    "site_landing_page": LANDING_PAGES,
     **dict.fromkeys(ACCESS_NAMES, tuple(Openness)),
 }
 
@@ -133,12 +141,14 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
     errors = _too_long("site_title", len(texts.site_title), TITLE_LIMIT)
     for name in ("site_short_description", "site_closed_message"):
         errors += _too_long(name, len(getattr(texts, name)), SHORT_LIMIT)
-    for name in ("site_extended_description", "site_privacy_policy"):
+    for name in ("site_extended_description", "site_privacy_policy", "site_custom_css"):
         errors += _too_long(name, len(getattr(texts, name)), LONG_LIMIT)
     if texts.site_contact_email and not _passes(validate_email, texts.site_contact_email):
         errors.append(FieldError("site_contact_email", "ERR_INVALID", _("is invalid")))
     if texts.site_status_page_url and not _passes(URLValidator(["https", "http"]), texts.site_status_page_url):
         errors.append(FieldError("site_status_page_url", "ERR_INVALID", _("is invalid")))
+    if texts.site_colour and parse_colour(texts.site_colour) != texts.site_colour:
+        errors.append(FieldError("site_colour", "ERR_INVALID", _("is no colour such as #0b6e66")))
     if not contact_known:
         errors.append(FieldError("site_contact_username", "ERR_INVALID", _("is not a person of this server")))
     if any(known_language(code) != code for code in texts.site_languages):

@@ -30,15 +30,17 @@ from moderation.queries.instance import (
 )
 from social.api.serializers import EntitySerializer
 from social.kernel import links, versions
+from social.kernel.identity import current_identity
 from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
 from social.kernel.text.characters import URL_LENGTH
 from social.kernel.text.markdown import markdown_to_html
+from social.pages.frame import absolute
+from social.pages.look import list_icons
 from statuses.models.attachments import DESCRIPTION_LIMIT
 from statuses.policies.media import IMAGE_SIZE_LIMIT, SUPPORTED_TYPES, VIDEO_SIZE_LIMIT
 from statuses.policies.polls import DURATION_SECONDS, OPTION_COUNTS, OPTION_LIMIT
 from statuses.policies.publishing import MEDIA_LIMIT, TEXT_LIMIT
 
-ICON_SIZES = (36, 48, 72, 96, 144, 192, 256, 384, 512)
 PINNED_STATUSES_LIMIT = 5
 
 
@@ -111,10 +113,7 @@ class InstanceSerializer(EntitySerializer):
             # Where federation is limited, the number of users is not public (contract, entities).
             "usage": {"users": {"active_month": 0 if settings.LIMITED_FEDERATION else instance.figures.active_month}},
             "thumbnail": {"url": file_url(texts["site_thumbnail"], "", "thumbnail.png"), "description": ""},
-            "icon": [
-                {"src": links.web_url(f"{settings.STATIC_URL}icons/icon-{size}.png"), "size": f"{size}x{size}"}
-                for size in ICON_SIZES
-            ],
+            "icon": [{"src": absolute(icon.url), "size": icon.sizes} for icon in list_icons(current_identity())],
             "languages": texts["site_languages"],
             "configuration": {
                 "urls": {

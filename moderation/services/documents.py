@@ -5,7 +5,8 @@ Every action requires a permission of `by` and writes an audit row with the prev
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC
 from io import BytesIO
 from typing import Any, Final
@@ -33,7 +34,9 @@ from moderation.policies.documents import (
 )
 from moderation.queries.first_steps import HIDDEN_SETTING
 from social.kernel import clock
+from social.kernel.colours import parse_colour
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
+from social.kernel.identity import ICON_SIZES, forget_identity
 from social.kernel.media import images, storage
 from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
 from timelines.queries.public import forget_access
@@ -109,6 +112,7 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
     are not changed. Takes effect within seconds. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_SETTINGS)
+    texts = replace(texts, site_colour=parse_colour(texts.site_colour) or texts.site_colour)
     contact = texts.site_contact_username
     is_contact_known = not contact or Account.objects.filter(has_address(contact, None), deleted_at=None).exists()
     _check(site_errors(texts, contact_known=is_contact_known))
@@ -132,6 +136,7 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
             write_setting(ACCESS_SETTING, openness)
             transaction.on_commit(forget_access, robust=True)
         if changes:
+            transaction.on_commit(forget_identity, robust=True)
             old = {name: before.get(name) for name in changes}
             _record(by, "update", "SiteSetting", 0, "", before=old, after=changes)
 
@@ -145,25 +150,53 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
     Unavailable while the operator's scanner does not answer.
     """
     require(by, Permission.MANAGE_SETTINGS)
-    path = ""
-    if data is not None:
-        if len(data) > THUMBNAIL_LIMIT:
-            message = _("must be less than %(size)d MB") % {"size": THUMBNAIL_LIMIT // 1024 // 1024}
-            raise Invalid.of([FieldError("thumbnail", "ERR_LESS_THAN", message)], details=True)
-        refuse_unless_clean(data, content_type="", origin=Origin(QuarantineSource.STAFF, by.account_id))
-        with images.draw(BytesIO(data), _THUMBNAIL) as drawing:
-            picture = drawing.still or drawing.shown
-            path = storage.store(picture.data, folder="site", extension=picture.extension)
+    stored = _draw_all(by, "thumbnail", data, {"thumbnail": _THUMBNAIL})
+    _replace_pictures(by, "site_thumbnail", stored.get("thumbnail", ""), list(stored.values()))
+
+
+def change_icon(*, by: Staff, data: bytes | None, favicon: bool = False) -> None:
+    """Replace the icon of this server, or the one that browsers show beside its name: cropped to squares of ICON_SIZES. None
+    removes it. Raises as `change_thumbnail`.
+    """
+    require(by, Permission.MANAGE_SETTINGS)
+    field = "favicon" if favicon else "icon"
+    shapes = {str(size): images.Shape(size, size, cropped=True) for size in ICON_SIZES}
+    stored = _draw_all(by, field, data, shapes)
+    _replace_pictures(by, f"site_{field}", stored, list(stored.values()))
+
+
+def _draw_all(by: Staff, field: str, data: bytes | None, shapes: Mapping[str, images.Shape]) -> dict[str, str]:
+    """Store the picture in each shape; return the paths."""
+    paths: dict[str, str] = {}
+    if data is None:
+        return paths
+    if len(data) > THUMBNAIL_LIMIT:
+        message = _("must be less than %(size)d MB") % {"size": THUMBNAIL_LIMIT // 1024 // 1024}
+        raise Invalid.of([FieldError(field, "ERR_LESS_THAN", message)], details=True)
+    refuse_unless_clean(data, content_type="", origin=Origin(QuarantineSource.STAFF, by.account_id))
+    try:
+        for name, shape in shapes.items():
+            with images.draw(BytesIO(data), shape) as drawing:
+                picture = drawing.still or drawing.shown
+                paths[name] = storage.store(picture.data, folder="site", extension=picture.extension)
+    except BaseException:
+        storage.remove(*paths.values())
+        raise
+    return paths
+
+
+def _replace_pictures(by: Staff, key: str, value: Any, paths: Sequence[str]) -> None:
+    """Store the setting; remove the files of the earlier value, or the new ones when that fails."""
     try:
         with transaction.atomic():
-            before = load_site_texts(raw=True).get("site_thumbnail") or ""
-            write_setting("site_thumbnail", path)
-            _record(by, "update", "SiteSetting", 0, "site_thumbnail")
-            if before:
-                transaction.on_commit(lambda: storage.remove(before), robust=True)
+            before = load_site_texts(raw=True).get(key) or ""
+            write_setting(key, value)
+            _record(by, "update", "SiteSetting", 0, key)
+            former = list(before.values()) if isinstance(before, dict) else [before]
+            transaction.on_commit(forget_identity, robust=True)
+            transaction.on_commit(lambda: storage.remove(*former), robust=True)
     except BaseException:
-        if path:
-            storage.remove(path)
+        storage.remove(*paths)
         raise
 
 

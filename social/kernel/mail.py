@@ -22,13 +22,19 @@ from django.template import Context, Template, TemplateDoesNotExist, engines
 from django.utils import translation
 
 from social.kernel import links
+from social.kernel.colours import Palette, Theme
 from social.kernel.errors import Unavailable
+from social.kernel.identity import current_identity
 
 logger = logging.getLogger(__name__)
 _TEMPLATE: Final = re.compile(r"[a-z0-9_]+")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 _BLANK_LINES: Final = re.compile(r"\n\s*\n")
 _QUOTE: Final = "> "
+# The colours of the pages, for a server without a colour of its own.
+_PALETTE: Final = Palette(
+    light=Theme("#0b6e66", "#095a54", "#ffffff", "#e4f1ef"), dark=Theme("#6ccdbf", "#8ad9cd", "#06231f", "#17302d")
+)
 
 
 class Paragraph(NamedTuple):
@@ -96,9 +102,9 @@ def compose(
 
     `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below the
     text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`; both get
-    `server_name` (or the domain), `domain`, `language` and `direction` ("ltr" or "rtl") besides the context. The sender's
-    name is the server's. Subject and headers stay one line each, whatever the context contains. Raises ValueError for a
-    template name that is a path, or a header or address that breaks its line.
+    `server_name`, `domain`, the `palette` of the server's colour, `language` and `direction` ("ltr" or "rtl") besides the
+    context. The sender's name is the server's. Subject and headers stay one line each, whatever the context contains.
+    Raises ValueError for a template name that is a path, or a header or address that breaks its line.
     """
     if not _TEMPLATE.fullmatch(template):
         raise ValueError(f"{template!r} is not the name of a mail template.")
@@ -106,12 +112,14 @@ def compose(
         raise ValueError("A mail goes to one bare address.")
     if any(_CONTROL.search(name + value) for name, value in (headers or {}).items()):
         raise ValueError("A header is one line.")
-    server_name = server_name or settings.LOCAL_DOMAIN
+    identity = current_identity()
+    server_name = server_name or identity.name
     with translation.override(language):
         values = {
             "server_name": server_name,
             "domain": settings.LOCAL_DOMAIN,
             "home": links.web_url("/"),
+            "palette": identity.palette or _PALETTE,
             "language": language,
             "direction": "rtl" if translation.get_language_bidi() else "ltr",
             **context,

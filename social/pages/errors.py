@@ -1,7 +1,8 @@
 """Answers to errors: JSON under /api, an error page on all other paths.
 
 `social.urls` names these: `handler400 = "social.pages.errors.bad_request"`, `handler403 = ...forbidden`,
-`handler404 = ...not_found`, `handler500 = ...server_error`. They need neither database nor session.
+`handler404 = ...not_found`, `handler500 = ...server_error`. They need no session, and of the
+database nothing but the look of the server.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ from social.pages.frame import Sharing, absolute, frame, protect
 logger = logging.getLogger(__name__)
 
 
-def error_page(request: HttpRequest, title: str, text: str, *, status: int, detail: str = "") -> HttpResponse:
-    """A page that describes an error and what to do about it; `detail` is for developers."""
+def error_page(
+    request: HttpRequest, title: str, text: str, *, status: int, detail: str = "", may_query: bool = True
+) -> HttpResponse:
+    """A page that describes an error and what to do about it; `detail` is for developers. `may_query`: see `frame`."""
     context: dict[str, Any] = {
-        **frame(request),
+        **frame(request, may_query=may_query),
         # The user is unknown here, so the page's header shows no account.
         "in_popup": True,
         "sharing": Sharing("website", "", title, text, absolute(static("thumbnail.png"))),
@@ -101,7 +104,9 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
     if is_sessionless(request.path_info):
         response = responses.error(_(responses.TRY_AGAIN), status=503)
     else:
-        response = error_page(request, _("This did not work"), _sentence(_(responses.TRY_AGAIN)), status=503)
+        response = error_page(
+            request, _("This did not work"), _sentence(_(responses.TRY_AGAIN)), status=503, may_query=False
+        )
         response.headers["Retry-After"] = responses.RETRY_AFTER
     return response
 

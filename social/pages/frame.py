@@ -22,6 +22,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from social.kernel import links
+from social.kernel.identity import current_identity, known_identity
+from social.kernel.text.markup import plain
+from social.pages.look import look_of
 
 R = TypeVar("R", bound=HttpResponseBase)
 # Long enough for a link that many people open at once, short enough that new posts are soon visible.
@@ -70,9 +73,12 @@ def allow_framing(response: R) -> R:
     return response
 
 
-def frame(request: HttpRequest) -> dict[str, Any]:
-    """The context of `base.html`. Uses neither database nor session, since error pages have it too."""
+def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
+    """The context of `base.html`. Uses no session, and the database at most once in some seconds, or never without
+    `may_query`: for pages about a database that does not answer.
+    """
     return {
+        **look_of(current_identity() if may_query else known_identity()),
         "site_domain": settings.LOCAL_DOMAIN,
         "languages": _languages(request),
         "about_url": url_of("about"),
@@ -180,7 +186,9 @@ def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sha
     return Sharing(
         kind="website",
         url=links.web_url(path),
-        title=title or settings.LOCAL_DOMAIN,
-        description=description or _("A social networking server, open to the fediverse."),
+        title=title or current_identity().name,
+        description=description
+        or plain(current_identity().description)
+        or _("A social networking server, open to the fediverse."),
         large_image=True,
     )

@@ -12,6 +12,7 @@ from django.http import HttpResponse
 from django.utils.html import escape
 from django.utils.translation import gettext as _
 
+from social.kernel.identity import current_identity
 from social.pages.frame import absolute
 from statuses.models import MediaType
 
@@ -38,13 +39,14 @@ def show_feed(
     """
     rss = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(rss, "channel")
-    for name, text in (("title", title), ("link", url), ("description", description)):
+    named = f"{title} – {current_identity().name}"
+    for name, text in (("title", named), ("link", url), ("description", description)):
         _add(channel, name, text)
     if posts:
         _add(channel, "lastBuildDate", format_datetime(posts[0]["moment"]))
     if image:
         picture = ElementTree.SubElement(channel, "image")
-        for name, text in (("url", absolute(image)), ("title", title), ("link", url)):
+        for name, text in (("url", absolute(image)), ("title", named), ("link", url)):
             _add(picture, name, text)
     for post in posts:
         _add_item(channel, post)

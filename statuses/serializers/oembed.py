@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from social.api.serializers import EntitySerializer
 from social.kernel import links
+from social.kernel.identity import current_identity
 from social.kernel.text.names import visible_text
 
 WIDTH: Final = 400
@@ -39,7 +40,7 @@ class OEmbedSerializer(EntitySerializer):
             "version": "1.0",
             "author_name": visible_text(author["display_name"]) or author["username"],
             "author_url": links.profile_url(author["username"]),
-            "provider_name": settings.LOCAL_DOMAIN,
+            "provider_name": current_identity().name,
             "provider_url": links.web_url("/"),
             "cache_age": _CACHE_SECONDS,
             "html": format_html(_HTML, f"{url}/embed", width, url, label, links.web_url(static("embed.js"))),

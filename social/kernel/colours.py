@@ -1,0 +1,109 @@
+"""Palettes of pages from one colour, with enough contrast in light and dark (WCAG 2.2, 1.4.3: 4.5 to 1 for text)."""
+
+from __future__ import annotations
+
+import colorsys
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+CONTRAST: Final = 4.5
+"""Least contrast between text and what is behind it."""
+_HEX: Final = re.compile(r"#[0-9a-f]{6}")
+# The backgrounds of the pages in light and dark: the page, a card on it, and what is mixed to the tint of a notice.
+_LIGHT: Final = ("#f6f5f1", "#ffffff")
+_DARK: Final = ("#12171a", "#1a2125")
+_LIGHTNESS_STEPS: Final = 200
+
+_Rgb = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours of one theme, as `#rrggbb`: of links and buttons, of the same under the pointer, of text on them, and of the
+    background of notices.
+    """
+
+    accent: str
+    accent_over: str
+    on_accent: str
+    tint: str
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """The light and the dark theme from one colour."""
+
+    light: Theme
+    dark: Theme
+
+
+def parse_colour(text: str) -> str | None:
+    """Return the colour as `#rrggbb` in lower case, also of `#rgb` and without `#`; None if it is none."""
+    digits = text.strip().lower().removeprefix("#")
+    if len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    return f"#{digits}" if _HEX.fullmatch(f"#{digits}") else None
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21."""
+    low, high = sorted((_luminance(_rgb(one)), _luminance(_rgb(other))))
+    return (high + 0.05) / (low + 0.05)
+
+
+def make_palette(colour: str) -> Palette:
+    """Return the themes for a colour (`#rrggbb`). Its lightness is moved as little as is needed: links have a contrast of
+    CONTRAST with the page, cards and notices, and text on buttons with them.
+    """
+    return Palette(light=_mended(colour, _LIGHT, darker=True), dark=_mended(colour, _DARK, darker=False))
+
+
+def _mended(colour: str, backgrounds: Sequence[str], *, darker: bool) -> Theme:
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(part / 255 for part in _rgb(colour)))
+    end = 0.0 if darker else 1.0
+    for step in range(_LIGHTNESS_STEPS + 1):
+        moved = lightness + (end - lightness) * step / _LIGHTNESS_STEPS
+        theme = _theme(hue, moved, saturation, backgrounds[1], darker=darker)
+        behind = (*backgrounds, theme.tint)
+        if (
+            all(contrast(each, theme.accent) >= CONTRAST for each in behind)
+            and all(contrast(each, theme.accent_over) >= CONTRAST for each in behind)
+            and contrast(theme.on_accent, theme.accent) >= CONTRAST
+            and contrast(theme.on_accent, theme.accent_over) >= CONTRAST
+        ):
+            break
+    return theme
+
+
+def _theme(hue: float, lightness: float, saturation: float, card: str, *, darker: bool) -> Theme:
+    accent = _hex_of(hue, lightness, saturation)
+    over = lightness * 0.82 if darker else lightness + (1 - lightness) * 0.25
+    return Theme(
+        accent=accent,
+        accent_over=_hex_of(hue, over, saturation),
+        on_accent="#ffffff" if darker else _hex_of(hue, 0.08, saturation * 0.6),
+        tint=_mixed(accent, card, 0.11 if darker else 0.13),
+    )
+
+
+def _hex_of(hue: float, lightness: float, saturation: float) -> str:
+    return "#" + "".join(f"{round(part * 255):02x}" for part in colorsys.hls_to_rgb(hue, lightness, saturation))
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    parts = zip(_rgb(one), _rgb(other), strict=True)
+    return "#" + "".join(f"{round(first * share + second * (1 - share)):02x}" for first, second in parts)
+
+
+def _rgb(colour: str) -> _Rgb:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _luminance(rgb: _Rgb) -> float:
+    """Return the relative luminance of WCAG 2."""
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (value / 255 for value in rgb)
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

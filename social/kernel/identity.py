@@ -1,0 +1,103 @@
+"""Identity of this server, as its owner chose it: name, pictures, colour and style sheet, which every page shows."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from django.conf import settings
+from django.db import Error
+
+from social.kernel.colours import Palette, make_palette
+from social.kernel.ports import Port
+
+logger = logging.getLogger("social.identity")
+
+KEPT_SECONDS: Final = 5.0
+"""Time after which each process reads the identity anew."""
+ICON_SIZES: Final = (512, 192, 48)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Look of this server; what the owner has not chosen is empty. `icons` and `favicons` map sizes in pixels to paths of
+    stored files, `picture` is such a path, `colour` is `#rrggbb`.
+    """
+
+    title: str = ""
+    description: str = ""
+    picture: str = ""
+    icons: Mapping[str, str] = field(default_factory=dict)
+    favicons: Mapping[str, str] = field(default_factory=dict)
+    colour: str = ""
+    custom_css: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of this server, else its domain."""
+        return self.title or settings.LOCAL_DOMAIN
+
+    @cached_property
+    def palette(self) -> Palette | None:
+        """The themes of the pages; None without a colour."""
+        return make_palette(self.colour) if self.colour else None
+
+    @cached_property
+    def stylesheet(self) -> str:
+        """The style sheet that comes after that of all servers: the colours, and the style of the owner; mostly empty."""
+        return _rules(self.palette) + self.custom_css
+
+    @cached_property
+    def version(self) -> str:
+        """Digest of the style sheet, which changes with it; empty without one."""
+        return hashlib.sha256(self.stylesheet.encode()).hexdigest()[:12] if self.stylesheet else ""
+
+
+source: Final[Port[Callable[[], Identity]]] = Port("social.kernel.identity.source")
+_kept: tuple[float, Identity] = (float("-inf"), Identity())
+
+
+def current_identity() -> Identity:
+    """Return the identity, at most KEPT_SECONDS old; an older one while the database does not answer."""
+    global _kept
+    read_at, identity = _kept
+    load = source.find()
+    if load is not None and time.monotonic() - read_at > KEPT_SECONDS:
+        try:
+            identity = load()
+        except Error as error:
+            logger.warning("the identity of this server could not be read: %s", error)
+        _kept = (time.monotonic(), identity)
+    return identity
+
+
+def known_identity() -> Identity:
+    """Return the identity that this process has read last, whatever its age; makes no query, for pages about errors."""
+    return _kept[1]
+
+
+def keep_identity(identity: Identity) -> None:
+    """Keep an identity as if it had been read now; used by tests."""
+    global _kept
+    _kept = (time.monotonic(), identity)
+
+
+def forget_identity() -> None:
+    """Read the identity anew at the next request; used after a change."""
+    global _kept
+    _kept = (float("-inf"), _kept[1])
+
+
+def _rules(palette: Palette | None) -> str:
+    if palette is None:
+        return ""
+    light, dark = (
+        f"--accent:{theme.accent};--accent-over:{theme.accent_over};--on-accent:{theme.on_accent};--tint:{theme.tint}"
+        for theme in (palette.light, palette.dark)
+    )
+    return f":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"

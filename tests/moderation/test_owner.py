@@ -1,0 +1,203 @@
+"""A server is its owner's: its name, pictures and colour are on every page, and its style sheet harms nobody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
+from django.test import Client
+from django.urls import URLResolver, get_resolver
+from django.utils.regex_helper import normalize
+from PIL import Image
+
+from accounts.models import User
+from accounts.policies.staff import OPERATOR
+from moderation.policies.documents import SiteTexts
+from moderation.services.documents import change_icon, change_site
+from social.api.routing import EndpointPattern
+from social.kernel import mail
+from social.kernel.colours import CONTRAST, contrast, make_palette
+from social.kernel.errors import Invalid
+from social.kernel.identity import Identity, current_identity, forget_identity, keep_identity, source
+from tests.factories.accounts import make_user
+from tests.factories.statuses import make_status
+
+pytestmark = pytest.mark.django_db
+NAME = "Gärten & Freunde"
+
+
+def a_picture(width: int, height: int) -> bytes:
+    file = BytesIO()
+    Image.new("RGB", (width, height), "#7a1fa2").save(file, "PNG")
+    return file.getvalue()
+
+
+SHOWN = "Gärten &amp; Freunde"
+
+
+def _expressions(patterns: Any, prefix: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        expression = prefix + pattern.pattern.regex.pattern.removeprefix("^")
+        if isinstance(pattern, EndpointPattern) or getattr(pattern, "namespace", None) == "admin":
+            continue
+        if isinstance(pattern, URLResolver):
+            yield from _expressions(pattern.url_patterns, expression)
+        else:
+            yield expression
+
+
+def _paths(values: dict[str, Any]) -> Iterator[str]:
+    """The paths of all pages, with these values in the place of parameters."""
+    for expression in _expressions(get_resolver().url_patterns):
+        for path, names in normalize(expression):
+            yield "/" + path % {name: values.get(name, "1") for name in names}
+
+
+def _wrong_on(client: Client, path: str) -> list[str] | None:
+    """What of the owner's the page lacks; None if there is no page at this path."""
+    answer = client.get(path)
+    if not answer.headers.get("Content-Type", "").startswith("text/html") or answer.status_code in (301, 302, 303):
+        return None
+    text = answer.content.decode()
+    if "<title>" not in text:
+        return None
+    title = re.search("<title>(.*?)</title>", text, re.DOTALL)
+    wanted = {
+        "title": title is not None and SHOWN in title[1],
+        "body": SHOWN in text.partition("<body")[2],
+        "og:site_name": "og:title" not in text or f'"og:site_name" content="{SHOWN}"' in text,
+        "style": f"/custom.css?v={current_identity().version}" in text,
+    }
+    return [name for name, is_there in wanted.items() if not is_there]
+
+
+def test_every_page_of_a_named_and_coloured_server_bears_its_name(client: Client) -> None:
+    member = make_user("anna")
+    status = make_status(member.account, "hello")
+    change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
+    forget_identity()
+    values = {"username": "anna", "id": status.id, "name": "flowers", "status_id": status.id, "day": "2026-01-01"}
+    values |= {"kind": "people", "origin": "local"}
+    reader = Client()
+    reader.force_login(member, backend="allauth.account.auth_backends.AuthenticationBackend")
+    seen, wrong = set(), {}
+    for path in dict.fromkeys(_paths(values)):
+        if path == "/auth/sign_out":
+            continue
+        for who, browser in (("visitor", client), ("member", reader)):
+            found = _wrong_on(browser, path)
+            if found is not None:
+                seen.add((who, path))
+                if found:
+                    wrong[who, path] = found
+    assert wrong == {}
+    assert len(seen) > 60, sorted(seen)
+    assert {path for who, path in seen} >= {"/", "/about", "/explore", "/auth/sign_in", "/@anna", "/settings/profile"}
+
+
+def test_the_name_and_the_colour_are_in_manifest_mail_and_feed(client: Client) -> None:
+    keep_identity(Identity(title=NAME, colour="#7a1fa2"))
+    manifest = client.get("/manifest").json()
+    assert manifest["theme_color"] == "#7a1fa2"
+    composed = mail.compose("anna@example.org", "approval", {"link": "https://x.example/", "username": "anna"}, "en")
+    html = str(composed.alternatives[0][0])
+    assert f"<bdi>{SHOWN}</bdi>" in html
+    assert "background: #7a1fa2; color: #ffffff" in html
+    make_user("anna")
+    assert f"– {SHOWN}</title>" in client.get("/@anna.rss").content.decode()
+    assert 'fill="#7a1fa2"' in client.get("/icon.svg").content.decode()
+
+
+@pytest.mark.parametrize("colour", ["#7a1fa2", "#ffee00", "#000000", "#ffffff", "#ff0000", "#00ff00", "#808080"])
+def test_any_colour_can_be_read_in_light_and_dark(colour: str) -> None:
+    palette = make_palette(colour)
+    for theme, papers in ((palette.light, ("#f6f5f1", "#ffffff")), (palette.dark, ("#12171a", "#1a2125"))):
+        for accent in (theme.accent, theme.accent_over):
+            assert contrast(theme.on_accent, accent) >= CONTRAST
+            assert all(contrast(paper, accent) >= CONTRAST for paper in (*papers, theme.tint))
+
+
+def test_a_colour_that_can_be_read_stays_as_it_was_chosen() -> None:
+    assert make_palette("#7a1fa2").light.accent == "#7a1fa2"
+    assert make_palette("#ffee00").dark.accent == "#ffee00"
+
+
+def test_the_style_sheet_is_kept_for_long_under_its_version_alone(client: Client) -> None:
+    assert "custom.css" not in client.get("/about").content.decode()
+    change_site(by=OPERATOR, texts=SiteTexts(site_custom_css=".top { color: red }</style><script>"))
+    forget_identity()
+    page = client.get("/about")
+    address = re.search(r'href="(/custom\.css\?v=\w+)"', page.content.decode())
+    assert address is not None
+    sheet = client.get(address[1])
+    assert sheet.content.decode() == ".top { color: red }</style><script>"
+    assert sheet.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert sheet.headers["X-Content-Type-Options"] == "nosniff"
+    assert "immutable" in sheet.headers["Cache-Control"]
+    assert "immutable" not in client.get("/custom.css?v=other").headers["Cache-Control"]
+    # What makes it harmless: nothing is loaded from elsewhere, and nothing runs.
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "style-src 'self';" in policy
+    assert "script-src" not in policy
+
+
+def test_what_is_no_colour_is_refused() -> None:
+    for wrong in ("red", "#12", "#12345g", "url(x)", "#123456;"):
+        with pytest.raises(Invalid):
+            change_site(by=OPERATOR, texts=SiteTexts(site_colour=wrong))
+
+
+def test_icons_are_squares_on_pages_and_in_the_instance_document(client: Client, settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    change_icon(by=OPERATOR, data=a_picture(600, 400))
+    forget_identity()
+    page = client.get("/about").content.decode()
+    icons = client.get("/api/v2/instance").json()["icon"]
+    assert [icon["size"] for icon in icons] == ["512x512", "192x192", "48x48"]
+    for icon in icons:
+        assert icon["src"].startswith(django_settings.BASE_URL)
+    assert f'src="{icons[-1]["src"].removeprefix(django_settings.BASE_URL)}"' in page
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) == 3
+    change_icon(by=OPERATOR, data=None)
+    forget_identity()
+    assert "static/icon.svg" in client.get("/about").content.decode()
+
+
+def test_pages_know_the_last_name_while_the_database_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> Identity:
+        raise OperationalError
+
+    keep_identity(Identity(title=NAME))
+    forget_identity()
+    with source.replaced(fails):
+        assert current_identity().name == NAME
+
+
+def test_staff_find_a_setting_by_its_words_and_save_a_look(settings: Any, tmp_path: Any) -> None:
+    settings.STAFF_SECOND_FACTOR, settings.MEDIA_ROOT = False, tmp_path
+    owner: User = make_user("boss", role="Owner")
+    browser = Client()
+    browser.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    found = browser.get("/admin/accounts/sitesetting/?q=public+hashtag").content.decode()
+    assert 'href="#id_site_access_hashtag_feeds_local"' not in found
+    found = browser.get("/admin/accounts/sitesetting/?q=timelines+hashtags").content.decode()
+    assert 'href="#id_site_access_hashtag_feeds_local"' in found
+    form = re.findall(r'<(?:input|select|textarea)[^>]* name="(site_[a-z_]+)"', found)
+    sent = {name: "public" for name in form if name.startswith("site_access_")}
+    sent |= {name: "0" for name in form if name.startswith("site_keep_")}
+    sent |= {"site_show_domain_blocks": "all", "site_show_domain_blocks_rationale": "all", "site_landing_page": "about"}
+    sent |= {"site_title": NAME, "site_colour": "#FE0", "site_languages": "de"}
+    picture = SimpleUploadedFile("icon.png", a_picture(64, 64), content_type="image/png")
+    answer = browser.post("/admin/accounts/sitesetting/", {**sent, "icon": picture})
+    assert answer.status_code == 302, re.findall(r"error[^<]*<[^<]*", answer.content.decode())[:5]
+    forget_identity()
+    assert (current_identity().name, current_identity().colour) == (NAME, "#ffee00")
+    assert set(current_identity().icons) == {"512", "192", "48"}
