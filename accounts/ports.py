@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Protocol
 
 from accounts.models import Account
 from social.kernel.ports import Port
@@ -51,3 +51,5 @@ class UnreadNotifications(Protocol):
 
 
 unread_notifications: Port[UnreadNotifications] = Port("accounts.ports.unread_notifications")
+welcome: Port[Callable[[], Mapping[str, Any]]] = Port("accounts.ports.welcome")
+"""Template values of what visitors see on the front page: people, posts and figures of this server."""

@@ -13,14 +13,17 @@ class ModerationConfig(AppConfig):
 
     def ready(self) -> None:
         """Subscribe to the app's own events; register the data that is kept when a suspended account is erased, and the
-        reported posts that must not be removed.
+        reported posts that must not be removed; fill the front page for visitors.
         """
         import_module("moderation.reactions")
+        from accounts.ports import welcome
         from accounts.services.erasing import Hold, keep_of_suspended, register_hold
         from moderation.models import Appeal, Report, StaffNote, Strike
+        from moderation.pages.welcome import welcome_values
         from moderation.queries.reports import find_reported_statuses, outlive
         from statuses.services import removing
 
         keep_of_suspended(Report, Strike, Appeal, StaffNote)
         register_hold(Hold((Report,), outlive, lasts=True))
         removing.keep(find_reported_statuses)
+        welcome.plug(welcome_values)

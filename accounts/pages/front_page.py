@@ -19,6 +19,7 @@ from accounts.pages.account_state import show_account_state, text_of
 from accounts.pages.person import load_entities, person, shown_author, shown_biography
 from accounts.pages.settings import counted, navigation, signed_in
 from accounts.pages.steps import registrations
+from accounts.ports import welcome
 from accounts.queries.accounts import find_account
 from accounts.queries.discovery import load_suggestions
 from accounts.queries.site_settings import load_site_texts
@@ -45,7 +46,7 @@ _PHONE_APPS: Final = {
 @require_safe
 def front(request: HttpRequest) -> HttpResponse:
     if not isinstance(request.user, User):
-        return allow_caching(show(request, "pages/front.html", _for_visitors()))
+        return allow_caching(show(request, "pages/welcome.html", _for_visitors()))
     state = find_sign_in_state(request.user)
     if state is SignInState.UNAPPROVED:
         # Nothing else works yet: neither an app nor the settings.
@@ -74,7 +75,9 @@ def _for_visitors() -> dict[str, Any]:
     """Template values of the front page for visitors: the title and description that staff have written, if any."""
     texts = load_site_texts(raw=True)
     title, description = texts.get("site_title"), plain(texts.get("site_short_description") or "")
+    load = welcome.find()
     return {
+        **(load() if load is not None else {}),
         **registrations(),
         "server_title": title or settings.LOCAL_DOMAIN,
         "server_description": description,

@@ -112,9 +112,11 @@ _IDENTITY: Final = {
 
 
 def load_identity() -> Identity:
-    """Load name, pictures, colour and style sheet of this server; one query."""
-    rows = SiteSetting.objects.filter(key__one_of=list(_IDENTITY)).values_list("key", "value")
-    return Identity(**{_IDENTITY[key]: value for key, value in rows if value})
+    """Load name, pictures, colour and style sheet of this server, and who may sign up; one query."""
+    wanted = [*_IDENTITY, _key_of("REGISTRATIONS")]
+    stored = dict(SiteSetting.objects.filter(key__one_of=wanted).values_list("key", "value"))
+    registrations = _value_of("REGISTRATIONS", stored.pop(_key_of("REGISTRATIONS"), None))
+    return Identity(**{_IDENTITY[key]: value for key, value in stored.items() if value}, registrations=registrations)
 
 
 def find_site_title() -> str:

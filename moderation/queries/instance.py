@@ -22,6 +22,7 @@ from moderation.models.domain_rule import DomainSeverity
 from moderation.policies.documents import obfuscated
 from social.kernel import clock
 from social.kernel.errors import NotFound
+from social.kernel.identity import Identity, current_identity
 from social.kernel.text.names import normalise_domain
 from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
 from timelines.queries.public import load_access
@@ -195,6 +196,7 @@ class InstanceDocument:
     emojis: EmojiLookup
     timelines_access: Mapping[str, Mapping[str, str]]
     invites_enabled: bool
+    identity: Identity
     has_terms: bool = False
 
 
@@ -263,6 +265,7 @@ def load_instance() -> InstanceDocument:
         figures=load_figures(),
         rules=list_rules(),
         contact=contact,
+        identity=current_identity(),
         emojis=EmojiLookup.for_accounts([contact] if contact is not None else []),
         invites_enabled=Role.objects.get(id=EVERYONE_ROLE_ID).can(Permission.INVITE_USERS),
         has_terms=have_terms(),

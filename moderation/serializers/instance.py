@@ -30,7 +30,6 @@ from moderation.queries.instance import (
 )
 from social.api.serializers import EntitySerializer
 from social.kernel import links, versions
-from social.kernel.identity import current_identity
 from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
 from social.kernel.text.characters import URL_LENGTH
 from social.kernel.text.markdown import markdown_to_html
@@ -113,7 +112,7 @@ class InstanceSerializer(EntitySerializer):
             # Where federation is limited, the number of users is not public (contract, entities).
             "usage": {"users": {"active_month": 0 if settings.LIMITED_FEDERATION else instance.figures.active_month}},
             "thumbnail": {"url": file_url(texts["site_thumbnail"], "", "thumbnail.png"), "description": ""},
-            "icon": [{"src": absolute(icon.url), "size": icon.sizes} for icon in list_icons(current_identity())],
+            "icon": [{"src": absolute(icon.url), "size": icon.sizes} for icon in list_icons(instance.identity)],
             "languages": texts["site_languages"],
             "configuration": {
                 "urls": {

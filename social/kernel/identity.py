@@ -26,7 +26,8 @@ ICON_SIZES: Final = (512, 192, 48)
 @dataclass(frozen=True)
 class Identity:
     """Look of this server; what the owner has not chosen is empty. `icons` and `favicons` map sizes in pixels to paths of
-    stored files, `picture` is such a path, `colour` is `#rrggbb`.
+    stored files, `picture` is such a path, `colour` is `#rrggbb`; `registrations` says
+    who may sign up ("open", "approval", "closed").
     """
 
     title: str = ""
@@ -36,6 +37,7 @@ class Identity:
     favicons: Mapping[str, str] = field(default_factory=dict)
     colour: str = ""
     custom_css: str = ""
+    registrations: str = ""
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ from django.templatetags.static import static
 
 from social.kernel.identity import ICON_SIZES, Identity
 from social.kernel.media import storage
+from social.kernel.text.markup import plain
 
 #: Colours of the browser's own bars, for a server without a colour: the background of the pages.
 _LIGHT_PAPER: Final = "#f6f5f1"
@@ -36,6 +37,8 @@ def look_of(identity: Identity) -> dict[str, Any]:
     palette = identity.palette
     return {
         "site_name": identity.name,
+        "site_description": plain(identity.description),
+        "site_open": identity.registrations != "closed",
         "site_icon": icons[-1].url if identity.icons else drawing.url,
         "favicons": favicons or [drawing, *(icon for icon in icons if icon.sizes in ("48x48", "192x192"))],
         "touch_icon": next(icon for icon in icons if icon.sizes == "192x192"),

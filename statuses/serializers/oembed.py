@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from social.api.serializers import EntitySerializer
 from social.kernel import links
-from social.kernel.identity import current_identity
 from social.kernel.text.names import visible_text
 
 WIDTH: Final = 400
@@ -28,7 +27,7 @@ _HTML: Final = (
 class OEmbedSerializer(EntitySerializer):
     """OEmbed of a local post, from its entity "Status".
 
-    The context has `width` and `height` of the frame in pixels; `height` may be None.
+    The context has the `site_name`, and `width` and `height` of the frame in pixels; `height` may be None.
     """
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,7 +39,7 @@ class OEmbedSerializer(EntitySerializer):
             "version": "1.0",
             "author_name": visible_text(author["display_name"]) or author["username"],
             "author_url": links.profile_url(author["username"]),
-            "provider_name": current_identity().name,
+            "provider_name": self.context["site_name"],
             "provider_url": links.web_url("/"),
             "cache_age": _CACHE_SECONDS,
             "html": format_html(_HTML, f"{url}/embed", width, url, label, links.web_url(static("embed.js"))),

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from social.api.access import anyone
 from social.api.declarations import Endpoint
 from social.api.viewsets import ApiViewSet
+from social.kernel.identity import current_identity
 from statuses.queries.statuses import find_embeddable_at
 from statuses.serializers.inputs.statuses import OEmbedInput
 from statuses.serializers.oembed import WIDTH, OEmbedSerializer
@@ -21,5 +22,5 @@ class OEmbedViewSet(ApiViewSet):
     def retrieve(self, request: Request) -> Any:
         """OEmbed of the local post at `url` if it is public or unlisted, else 404."""
         form = OEmbedInput.read(request)
-        context = {"width": form.maxwidth or WIDTH, "height": form.maxheight}
+        context = {"width": form.maxwidth or WIDTH, "height": form.maxheight, "site_name": current_identity().name}
         return OEmbedSerializer(present_status(find_embeddable_at(form.url).id, None), context=context).data

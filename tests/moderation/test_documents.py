@@ -311,6 +311,7 @@ def test_staff_write_it_all_in_the_admin(
         **dict.fromkeys(RETENTION_NAMES, "0"),
         "site_access_live_feeds_remote": "authenticated",
         "site_keep_addresses_days": "30",
+        "site_landing_page": "trends",
     }
     with django_capture_on_commit_callbacks(execute=True):
         send("accounts/sitesetting/", site_title="The Garden", site_publish_peers="on", **switches)

@@ -13,12 +13,15 @@ from accounts.pages.person import load_entities, shown_author, shown_biography
 from accounts.queries.discovery import list_directory
 from accounts.queries.tags import view_tags
 from accounts.serializers.tag import present_tags
+from social.kernel.cursors import Cursor
 from social.pages.frame import allow_caching, path_of, sharing_of_site, show
-from statuses.pages.posts import posts_for_templates, shown_card
+from statuses.pages.posts import load_shown, posts_for_templates, shown_card
 from statuses.policies.audience import THREAD
 from statuses.queries.page import fill, select
 from timelines.models import TrendKind
 from timelines.pages.public import public_url
+from timelines.policies.access import LIVE
+from timelines.queries.public import PublicFilter, list_public_ids, load_origins
 from timelines.queries.trends import list_allowed_ids, load_cards, load_tags
 from timelines.serializers.entities import present_trending_links
 
@@ -57,10 +60,24 @@ def _titles() -> dict[str, str]:
     return {"": _("Posts"), "tags": _("Hashtags"), "links": _("Links"), "people": _("People")}
 
 
+def posts_for_visitors(limit: int, *, trends: bool = True) -> dict[str, Any]:
+    """Return `posts` for templates, and whether they are `trending`: the trends with `trends`, or else, where nothing
+    trends, the newest public posts of discoverable people here, unless that timeline requires signing in.
+    """
+    if trends:
+        page = select(list_allowed_ids(TrendKind.STATUS), None, THREAD.shows)
+        page.rows = page.rows[:limit]
+        if page.rows:
+            return {"posts": posts_for_templates(fill(page)), "trending": True}
+    opened = load_origins(LIVE, None, local=True, remote=False)
+    if opened is None or not any(opened):
+        return {"posts": [], "trending": False}
+    ids = list_public_ids(None, Cursor(limit), PublicFilter(local=True, discoverable=True))
+    return {"posts": load_shown(ids), "trending": False}
+
+
 def _posts() -> dict[str, Any]:
-    page = select(list_allowed_ids(TrendKind.STATUS), None, THREAD.shows)
-    page.rows = page.rows[:POSTS_LIMIT]
-    return {"posts": posts_for_templates(fill(page)) if page.rows else []}
+    return posts_for_visitors(POSTS_LIMIT)
 
 
 def _tags() -> dict[str, Any]:

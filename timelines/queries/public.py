@@ -135,11 +135,12 @@ POSTS_LOOKED_AT: Final = 5_000
 @dataclass(frozen=True, slots=True)
 class PublicFilter:
     """Filter of public posts. `local`: only local (True) or remote (False) posts, None for both; `only_media`: only posts
-    with files.
+    with files; `discoverable`: only posts of people who want to be found.
     """
 
     local: bool | None = None
     only_media: bool = False
+    discoverable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +229,8 @@ def _condition(audience: Audience, viewer_id: int | None, public_filter: PublicF
     condition = audience.sql(has_viewer=viewer_id is not None)
     if public_filter.local is not None:
         condition += " AND s.local" if public_filter.local else " AND NOT s.local"
+    if public_filter.discoverable:
+        condition += _DISCOVERABLE_AUTHOR
     return condition + _MEDIA_CONDITION if public_filter.only_media else condition
 
 

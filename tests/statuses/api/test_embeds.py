@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Account, SiteSetting
 from accounts.services.changing import change_account
 from social.kernel import clock
+from social.kernel.identity import forget_identity
 from statuses.models import PreviewCard, StatusCard
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
@@ -165,6 +166,7 @@ def test_a_preview_shows_the_header_of_a_person_else_their_picture_and_never_a_p
         assert profile["twitter:card"] == ("summary_large_image" if header else "summary")
     change_account(alice.id, header="", avatar="")
     SiteSetting.objects.create(key="site_thumbnail", value="site/of-staff.png")
+    forget_identity()
     for path in ("/@alice", f"/@alice/{status.id}", "/about", "/"):
         assert heads(path)["og:image"].endswith("/site/of-staff.png"), path
 

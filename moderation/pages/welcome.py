@@ -1,0 +1,54 @@
+"""Values of the front page for visitors: its people, posts and figures, and who runs this server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from django.conf import settings
+from django.utils.translation import get_language
+
+from accounts.models import Account
+from accounts.pages.person import load_entities, shown_author
+from accounts.queries.accounts import has_address
+from accounts.queries.discovery import list_directory
+from accounts.queries.site_settings import load_site_texts
+from moderation.queries.instance import load_figures
+from social.kernel.identity import current_identity
+from social.kernel.media import storage
+from social.kernel.recent import Recent
+from social.pages.frame import path_of
+from timelines.pages.explore import posts_for_visitors
+
+FACES_LIMIT: Final = 18
+POSTS_LIMIT: Final = 5
+_recent: Final[Recent[Mapping[str, Any]]] = Recent()
+
+
+def welcome_values() -> Mapping[str, Any]:
+    """Return the values, in a number of queries that does not grow; kept for some seconds, for each language.
+
+    People are discoverable and posts public; neither is shown with the setting "about", and no number of active people where
+    federation is limited, as in the instance documents.
+    """
+    return _recent.get(get_language(), _load)
+
+
+def _load() -> Mapping[str, Any]:
+    texts, picture = load_site_texts(), current_identity().picture
+    landing, username = texts["site_landing_page"], texts["site_contact_username"]
+    ids: list[int] = []
+    if landing != "about":
+        ids += list_directory(None, order="active", local=True).values_list("id", flat=True)[:FACES_LIMIT]
+    found = (
+        Account.objects.filter(has_address(username, None)).values_list("id", flat=True).first() if username else None
+    )
+    entities = {entity["id"]: entity for entity in load_entities(dict.fromkeys([*ids, *([found] if found else [])]))}
+    contact = entities.get(str(found))
+    values: dict[str, Any] = {
+        "own_picture": path_of(storage.url(picture)) if picture else "",
+        "figures": None if settings.LIMITED_FEDERATION else load_figures(),
+        "contact": shown_author(contact) if contact is not None else None,
+        "people": [shown_author(entities[str(number)]) for number in ids if str(number) in entities],
+    }
+    return values if landing == "about" else values | posts_for_visitors(POSTS_LIMIT, trends=landing == "trends")
