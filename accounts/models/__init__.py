@@ -6,7 +6,7 @@ import accounts.copies.models
 import accounts.devices.models
 import accounts.emojis.models
 import accounts.spam.models
-import accounts.transfers.models  # noqa: F401
+import accounts.transfers.models  # noqa: F401  # binds `accounts`, and only the import counts
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
 from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken

@@ -149,7 +149,7 @@ def _question(poll: Poll) -> dict[str, Any]:
     """Return the options of a poll with their vote counts, which are null while the results are hidden."""
     ended = has_ended(poll.expires_at, clock.now())
     counts_shown = ended or not poll.hide_totals
-    end = {} if poll.expires_at is None else {"endTime": clock.iso(poll.expires_at)}
+    end = {} if poll.expires_at is None else {"endTime": clock.iso_seconds(poll.expires_at)}
     options = [
         {"type": "Note", "name": name, "replies": {"type": "Collection", "totalItems": count if counts_shown else None}}
         for name, count in zip(poll.options, poll.tallies, strict=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -36,6 +36,7 @@ _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ALGORITHMS = ("rsa-sha256", "hs2019")
 _TIMES = frozenset({"(created)", "(expires)"})
 _UNSIGNED = ("user-agent", "accept-encoding")
+_DECIMALS = re.compile(r"(?<=[0-9])\.[0-9]+\Z")
 _LONGEST_HEADER = 8192
 
 
@@ -48,6 +49,8 @@ class CavageSignature:
     signature: str
     created: datetime | None = None
     expires: datetime | None = None
+    times: Mapping[str, str] = field(default_factory=dict)
+    """`created` and `expires` as they were sent, which is what is signed of them."""
 
 
 def parameters_of(header: str) -> dict[str, str]:
@@ -86,6 +89,7 @@ def parse(header: str) -> CavageSignature:
         signature=values["signature"],
         created=_unix(values.get("created")),
         expires=_unix(values.get("expires")),
+        times={f"({name})": values[name] for name in ("created", "expires") if name in values},
     )
 
 
@@ -152,7 +156,8 @@ def _unix(value: str | None) -> datetime | None:
     if value is None:
         return None
     try:
-        return datetime.fromtimestamp(int(value), UTC)
+        # The draft has whole numbers only (section 2.1.4); some senders write decimals, which are left out.
+        return datetime.fromtimestamp(int(_DECIMALS.sub("", value)), UTC)
     except (ValueError, OverflowError, OSError):
         raise BadSignature(Reason.TIME_UNREADABLE) from None
 
@@ -163,10 +168,9 @@ def _text(signature: CavageSignature, message: Message, target: str) -> str:
         if name == "(request-target)":
             lines.append(f"{name}: {message.method.lower()} {target}")
         elif name in ("(created)", "(expires)"):
-            moment = signature.created if name == "(created)" else signature.expires
-            if moment is None:
+            if name not in signature.times:
                 raise BadSignature(Reason.SIGNED_HEADER_MISSING, f"{name} is signed and not given")
-            lines.append(f"{name}: {int(moment.timestamp())}")
+            lines.append(f"{name}: {signature.times[name]}")
         else:
             lines.append(f"{name}: {message.header(name)}")
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
-from typing import Any
+from typing import Any, Final
 
 from django.core import exceptions as django_errors
 from django.core.signals import got_request_exception
@@ -34,6 +34,9 @@ STATUS: dict[type[errors.KernelError], int] = {
     errors.KernelError: 500,
 }
 """The status code of each kernel error; a subclass has the code of its nearest ancestor."""
+
+FOREIGN_KEY_VIOLATION: Final = "23503"
+"""PostgreSQL's state for a reference to a row that does not exist."""
 
 # Seconds in which an operator can free some space.
 _FULL_DISK_SECONDS = 30
@@ -118,7 +121,7 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
 def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23505":
         return _of_kernel(errors.Invalid(_("Duplicate record")))
-    if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23503":
+    if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == FOREIGN_KEY_VIOLATION:
         # The row it refers to was deleted at the same moment, and no lock prevented that (`social.kernel.locks`).
         logger.warning("a reference to a row that is gone: %s", exc, extra=_about(context))
         return _of_kernel(errors.NotFound())

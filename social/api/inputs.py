@@ -122,7 +122,7 @@ class Reading:
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Fields by the names of their parameters."""
-        raise NotImplementedError
+        raise NotImplementedError  # each subclass has its own
 
     @classmethod
     @cache

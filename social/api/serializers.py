@@ -47,7 +47,7 @@ class EntitySerializer:
 
     def to_representation(self, instance: Any) -> Any:
         """Return the entity of an instance."""
-        raise NotImplementedError
+        raise NotImplementedError  # each subclass has its own
 
     @property
     def data(self) -> Any:

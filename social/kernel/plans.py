@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from typing import Any, Final, Generic, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
-from django.core.exceptions import EmptyResultSet
+from django.core.exceptions import EmptyResultSet, FullResultSet
 from django.db.models import BigIntegerField, Expression, Field, Lookup, QuerySet
 from django.db.models.expressions import BaseExpression
 from django.db.models.fields.related import ForeignObject
@@ -68,6 +68,25 @@ class OneOf(Lookup):
         left, left_params = self.process_lhs(compiler, connection)
         right, right_params = self.process_rhs(compiler, connection)
         return f"{left} = ANY({right})", [*left_params, *right_params]
+
+
+@Field.register_lookup
+class NoneOf(OneOf):
+    """The opposite of OneOf, also true for NULL, for lists that exclude few rows.
+
+    Of `column <> ALL(array)` the planner expects that each value takes a share of the rows away: with many it believes that
+    few rows are left, reads them all and sorts them. Of this form it expects that nearly all are left.
+    """
+
+    lookup_name = "none_of"
+
+    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
+        """The comparison; there is none for an empty list."""
+        if self.rhs == []:
+            raise FullResultSet
+        left, left_params = self.process_lhs(compiler, connection)
+        right, right_params = self.process_rhs(compiler, connection)
+        return f"CASE WHEN {left} = ANY({right}) THEN 1 ELSE 0 END <> 1", [*left_params, *right_params]
 
 
 class Plan(Generic[Row]):

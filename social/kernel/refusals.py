@@ -13,7 +13,7 @@ from threading import Lock
 from time import monotonic
 from typing import Final
 
-from django.db import models
+from django.db import DatabaseError, connections, models
 from django.db.models import Sum
 
 from social.kernel import clock
@@ -112,6 +112,16 @@ def write_noted() -> None:
         by_sender.setdefault(sender, {})[reason] = number
     for sender in sorted(by_sender):
         count_refusals(sender, by_sender[sender])
+
+
+def write_last_counts() -> None:
+    """Write the counts of this process, which ends, and close the connection for it."""
+    try:
+        write_noted()
+    except DatabaseError as error:
+        logger.warning("counts of refusals are lost: %s", error)
+    finally:
+        connections.close_all()
 
 
 def load_refusals(senders: Iterable[str]) -> list[tuple[str, str, int]]:

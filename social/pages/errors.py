@@ -11,14 +11,14 @@ import logging
 import sys
 from typing import Any
 
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template import loader
 from django.templatetags.static import static
 from django.utils.translation import gettext as _
 
 from social.api import responses
-from social.api.exceptions import status_of
+from social.api.exceptions import FOREIGN_KEY_VIOLATION, status_of
 from social.api.middleware import is_sessionless
 from social.kernel.errors import Forbidden, Gone, KernelError, NotFound, RateLimited
 from social.pages.frame import Sharing, absolute, frame, protect
@@ -91,8 +91,13 @@ def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpRe
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 500, or 503 while the database does not answer. The log has the traceback, with the request's id."""
+    """Answer 500, 503 while the database does not answer, or 404 when something was deleted at the moment at which the
+    request referred to it. The log has the traceback, with the request's id.
+    """
     error = sys.exception()
+    if isinstance(error, IntegrityError) and getattr(error.__cause__, "sqlstate", None) == FOREIGN_KEY_VIOLATION:
+        logger.warning("a reference to a row that is gone: %s", error, extra={"path": request.path})
+        return not_found(request)
     if isinstance(error, OperationalError | InterfaceError):
         return _unavailable(request, error)
     text = _("Something went wrong on this server. Trying again later may help.")

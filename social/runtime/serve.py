@@ -51,13 +51,15 @@ def web() -> None:
 
     descriptors.allow_many()
     application = _load_web()
+    from social.kernel.refusals import write_last_counts  # a model, which needs the applications
+
     limits = Limits(threads=settings.WEB_THREADS, upload_threads=settings.UPLOAD_THREADS)
     upload_limit = upload_limits(get_resolver().url_patterns)
     listener, former = succession.inherited() or (listen(env.BIND, env.PORT), [])
 
     def run(beat: Callable[[], None]) -> None:
         adapter = Adapter(application, limits, upload_limit=upload_limit, folder=str(env.DATA_DIR), beat=beat)
-        serve(adapter, limits, listener)
+        serve(adapter, limits, listener, at_end=write_last_counts)
 
     # What was loaded lives as long as the process: a collection that walked it would unshare every page.
     gc.collect()

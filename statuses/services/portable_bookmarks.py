@@ -17,6 +17,7 @@ from accounts.models import Account
 from accounts.transfers.policies import BadLine, Problem
 from accounts.transfers.services.portable_lists import BATCH, Entry, Existing, PortableList, register
 from social.kernel import links
+from social.kernel.batches import in_batches
 from social.kernel.errors import require_found
 from statuses.models import Bookmark, Status
 from statuses.queries.statuses import find_post
@@ -36,9 +37,13 @@ def _address(status: Status) -> str:
 
 
 def _rows(account_id: int) -> Iterator[Sequence[str]]:
-    columns = ("status_id", "status__uri", "status__account__username")
-    for number, uri, username in _bookmarks(account_id).order_by("-id").values_list(*columns).iterator(BATCH):
-        yield (uri or links.status_uri(username, number),)
+    # Authors are read for posts of this server alone: posts of others have addresses of their own.
+    rows = _bookmarks(account_id).order_by("-id").values_list("status_id", "status__uri", "status__account_id")
+    for batch in in_batches(rows.iterator(BATCH), BATCH):
+        here = {author for _number, uri, author in batch if not uri}
+        names = dict(Account.objects.filter(id__one_of=here).values_list("id", "username")) if here else {}
+        for number, uri, author in batch:
+            yield (uri or links.status_uri(names[author], number),)
 
 
 def _read(cells: Sequence[str]) -> Entry:

@@ -300,10 +300,23 @@ class UniqueViolation(Exception):
     sqlstate = "23505"
 
 
+class ForeignKeyViolation(Exception):
+    """The driver's error that the state of PostgreSQL comes with."""
+
+    sqlstate = "23503"
+
+
 def duplicate() -> IntegrityError:
     """A clash on a unique column."""
     error = IntegrityError("duplicate key")
     error.__cause__ = UniqueViolation()
+    return error
+
+
+def reference_gone() -> IntegrityError:
+    """A reference to a row that was deleted at the same moment."""
+    error = IntegrityError("no such row")
+    error.__cause__ = ForeignKeyViolation()
     return error
 
 

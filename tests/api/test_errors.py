@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 from django.core import exceptions as django_errors
+from django.db import IntegrityError
 from django.http import Http404
 from django.test import Client, RequestFactory
 from django.utils import translation
 from rest_framework import exceptions as drf_errors
 
 from social.kernel import errors
-from social.pages.errors import of_kernel
+from social.pages.errors import of_kernel, server_error
 from tests.api.conftest import Tokens
-from tests.api.sample import FailuresViewSet, database_gone, duplicate
+from tests.api.sample import FailuresViewSet, database_gone, duplicate, reference_gone
 
 pytestmark = pytest.mark.usefixtures("callers")
 
@@ -129,6 +130,16 @@ def test_an_error_page_shows_its_number_and_nothing_else() -> None:
     assert response.status_code == 500
     assert response.headers["X-Request-Id"] in text
     assert "a page broke" not in text
+
+
+def test_what_was_deleted_while_it_was_used_is_404_on_pages_as_in_the_api() -> None:
+    assert fail(reference_gone(), quietly=True).status_code == 404
+    try:
+        raise reference_gone()
+    except IntegrityError:
+        page = server_error(RequestFactory().get("/settings/profile"))
+    assert page.status_code == 404
+    assert page.headers["Content-Type"].startswith("text/html")
 
 
 def test_a_form_without_its_token_gets_a_page_that_helps() -> None:

@@ -260,7 +260,7 @@ def signed(
     algorithm: str = "rsa-sha256",
     target: str | None = None,
     without: tuple[str, ...] = (),
-    expires: int | None = None,
+    expires: float | None = None,
     **written: str,
 ) -> dict[str, str]:
     """Headers as a cavage signer sends them, and as one that leaves something out or has `written` something else."""

@@ -77,7 +77,7 @@ def test_a_poll_is_sent_as_a_question(elsewhere: RemoteServer, ann: Account, mul
     assert question["anyOf" if multiple else "oneOf"] == options
     assert ("oneOf" if multiple else "anyOf") not in question
     assert poll.expires_at is not None
-    assert (question["endTime"], question["votersCount"]) == (clock.iso(poll.expires_at), 0)
+    assert (question["endTime"], question["votersCount"]) == (clock.iso_seconds(poll.expires_at), 0)
     assert "closed" not in question
     assert elsewhere.delivered()[-1]["@context"][-1]["votersCount"] == "toot:votersCount"
 

@@ -174,9 +174,10 @@ def test_an_unsigned_time_may_end_a_signature_and_never_prolongs_it(
     assert (post("/inbox", body, headers).status_code, stored()) == (status, int(status == 202))
 
 
-def test_a_signed_expiry_prolongs_a_signature(zoe: RemotePerson, alice: Account) -> None:
+@pytest.mark.parametrize("decimals", [0, 0.75], ids=["in seconds", "with decimals, as some write it"])
+def test_a_signed_expiry_prolongs_a_signature(zoe: RemotePerson, alice: Account, decimals: float) -> None:
     body = json.dumps(follow_of(zoe, alice)).encode()
-    until = int((clock.now() + timedelta(hours=1)).timestamp())
+    until = int((clock.now() + timedelta(hours=1)).timestamp()) + decimals
     for covered, status in ((("date", "digest"), 401), (("date", "digest", "(expires)"), 202)):
         headers = signed(
             zoe.private_key,

@@ -16,9 +16,10 @@ from typing import Any
 import orjson
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import IntegrityError
 
-from accounts.copies.models import QuarantinedFile, RemoteCopy
-from accounts.copies.services.quarantine import destroy_file, release_file
+from accounts.copies.models import QuarantinedFile, QuarantineSource, RemoteCopy
+from accounts.copies.services.quarantine import Origin, destroy_file, put_away, release_file
 from accounts.emojis.services.packs import Terms, import_emojis
 from accounts.models import Account, AuditEntry
 from accounts.policies.staff import OPERATOR, staff_of
@@ -27,6 +28,7 @@ from moderation.services.documents import change_thumbnail
 from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden, Invalid, Unavailable
 from social.kernel.media import scanning
+from social.kernel.media.scanning import ScanResult
 from social.kernel.outbox import OutboxRow
 from statuses.models import MediaAttachment
 from tests.factories.accounts import make_remote, make_user
@@ -140,6 +142,23 @@ def test_what_is_refused_is_kept_where_nothing_is_served_from_until_staff_releas
         with pytest.raises(Conflict):
             act(by=OPERATOR, file=row)
     assert AuditEntry.objects.get(action="release").target_name == digest
+
+
+def test_a_file_whose_row_was_not_stored_is_not_kept_either(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise IntegrityError
+
+    monkeypatch.setattr(QuarantinedFile, "save", refuse)
+    folder = Path(settings.PRIVATE_ROOT) / "quarantine" / "ee"
+    with pytest.raises(IntegrityError):
+        put_away(
+            BytesIO(b"bad"),
+            sha256="ee" * 32,
+            content_type="image/png",
+            result=ScanResult(False, "bad"),
+            origin=Origin(QuarantineSource.UPLOAD),
+        )
+    assert list(folder.glob("*")) == []
 
 
 def test_a_destroyed_file_is_known_when_it_comes_again(

@@ -92,6 +92,7 @@ def test_followers_of_hashtags_and_owners_of_lists_who_are_away_cost_a_post_noth
     lists = List.objects.bulk_create(List(account_id=one, title="List") for one in people)
     ListMember.objects.bulk_create(ListMember(list=one, account=author.account) for one in lists)
     Follow.objects.filter(target=author.account).delete()
+    assert load_hashtag_followers([status.id]) == {}, "away, and not noted yet"
     assert note_absent_people() == ABSENT
     assert note_absent_people() == 0
     with connection.cursor() as cursor:

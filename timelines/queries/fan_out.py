@@ -165,8 +165,9 @@ def load_hashtag_followers(status_ids: Iterable[int]) -> dict[int, set[int]]:
             cursor.execute(
                 "SELECT t.status_id, f.account_id FROM statuses_statustag t"
                 " JOIN accounts_tagfollow f ON f.tag_id = t.tag_id AND NOT f.absent AND f.id < t.status_id"
-                " WHERE t.status_id = ANY(%s)",
-                [ids],
+                " JOIN accounts_user u ON u.account_id = f.account_id"
+                " WHERE t.status_id = ANY(%s) AND COALESCE(u.active_at, u.created_at) > %s",
+                [ids, absent_before(clock.now())],
             )
             for status_id, reader in cursor.fetchall():
                 found[status_id].add(reader)

@@ -52,8 +52,10 @@ def known_result(sha256: str) -> ScanResult | None:
 
 
 def put_away(file: IO[bytes], *, sha256: str, content_type: str, result: ScanResult, origin: Origin) -> None:
-    """Put a file into quarantine; its bytes are stored once for all files with the same digest. Raises OSError."""
-    with transaction.atomic():
+    """Put a file into quarantine; its bytes are stored once for all files with the same digest, and not at all if the row is
+    not. Raises OSError.
+    """
+    with _removed_on_failure() as paths, transaction.atomic():
         lock(f"quarantine:{sha256}")
         earlier = QuarantinedFile.objects.filter(sha256=sha256).order_by("-id").first()
         file.seek(0, 2)
@@ -71,6 +73,7 @@ def put_away(file: IO[bytes], *, sha256: str, content_type: str, result: ScanRes
         if earlier is None:
             file.seek(0)
             row.path = _store().save(f"{sha256[:2]}/{sha256}", File(file, name=sha256))
+            paths.append(row.path)
         else:
             row.decision, row.decided_by, row.decided_at = earlier.decision, earlier.decided_by, earlier.decided_at
         row.save(force_insert=True)
@@ -189,6 +192,17 @@ def _record(by: Staff, action: str, file: QuarantinedFile) -> None:
 
 def _store() -> DurableStorage:
     return DurableStorage(location=Path(settings.PRIVATE_ROOT) / "quarantine")
+
+
+@contextmanager
+def _removed_on_failure() -> Iterator[list[str]]:
+    """Files to be removed if the block raises an error."""
+    paths: list[str] = []
+    try:
+        yield paths
+    except BaseException:
+        _remove(paths)
+        raise
 
 
 def _remove(paths: list[str]) -> None:

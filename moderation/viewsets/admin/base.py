@@ -43,11 +43,11 @@ class AdminViewSet(ApiViewSet):
 
     def find(self, row_id: int) -> Any:
         """Return the row that an act is about. Raises NotFound."""
-        raise NotImplementedError
+        raise NotImplementedError  # each subclass has its own
 
     def present(self, row: Any) -> HttpResponse:
         """Return the answer to an act on this row."""
-        raise NotImplementedError
+        raise NotImplementedError  # each subclass has its own
 
     def require_permission(self, permission: IntFlag) -> None:
         """Set `by` and check the permission. One query, and a second query for the second factor if staff must have one

@@ -7,6 +7,7 @@ import math
 import signal
 import socket
 import time
+from collections.abc import Callable
 from types import FrameType
 from typing import cast
 
@@ -18,10 +19,13 @@ from social.runtime.web.limits import Limits
 from social.runtime.web.processes import LEAVE_SECONDS
 
 
-def serve(adapter: Adapter, limits: Limits, listener: socket.socket) -> None:
+def serve(
+    adapter: Adapter, limits: Limits, listener: socket.socket, *, at_end: Callable[[], None] | None = None
+) -> None:
     """Serve until SIGTERM or SIGINT, and let requests under way end within `limits.stop_seconds`.
 
-    SIGHUP asks to leave: no connection is accepted any more, and those that are open are answered and closed.
+    SIGHUP asks to leave: no connection is accepted any more, and those that are open are answered and closed. `at_end` is
+    called in a thread after the last answer.
     """
     config = uvicorn.Config(
         adapter,
@@ -39,15 +43,16 @@ def serve(adapter: Adapter, limits: Limits, listener: socket.socket) -> None:
         # Declared a whole number; it is what asyncio.wait_for takes.
         timeout_graceful_shutdown=cast(int, limits.stop_seconds),
     )
-    server = _Server(config, adapter)
+    server = _Server(config, adapter, at_end)
     signal.signal(signal.SIGHUP, server.leave)
     server.run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, adapter: Adapter) -> None:
+    def __init__(self, config: uvicorn.Config, adapter: Adapter, at_end: Callable[[], None] | None) -> None:
         super().__init__(config)
         self._adapter = adapter
+        self._at_end = at_end
         self._leaving = False
 
     def leave(self, signum: int, frame: FrameType | None) -> None:
@@ -64,3 +69,5 @@ class _Server(uvicorn.Server):
             while self.server_state.connections and time.monotonic() < deadline:
                 await asyncio.sleep(0.05)
         await super().shutdown(sockets)
+        if self._at_end is not None:
+            await asyncio.to_thread(self._at_end)
