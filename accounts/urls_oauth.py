@@ -24,7 +24,14 @@ from accounts.pages.second_factor import (
 )
 from accounts.pages.sessions import AuthorizedApplicationView, SessionsView, authorized_applications, end_one
 from accounts.pages.settings import settings_page
-from accounts.pages.sign_in import ForgottenPasswordView, SignInView, SignUpView, change_password_page, invitation
+from accounts.pages.sign_in import (
+    ForgottenPasswordView,
+    SignInView,
+    SignUpView,
+    change_password_page,
+    invitation,
+    look_into_mailbox,
+)
 from accounts.pages.steps import step
 from accounts.viewsets.oauth import AppsViewSet, OAuthViewSet
 from social.api.routing import endpoint
@@ -55,7 +62,7 @@ urlpatterns = [
     path("auth/disabled", page(account_views.account_inactive, in_popup=True), name="account_inactive"),
     path(
         "auth/confirm",
-        page(account_views.email_verification_sent, in_popup=True),
+        page(look_into_mailbox, in_popup=True),
         name="account_email_verification_sent",
     ),
     path("auth/confirm/again", page(resend_confirmation, in_popup=True), name="resend_confirmation"),

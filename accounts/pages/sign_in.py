@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from allauth.account.views import LoginView, PasswordResetView, SignupView
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -13,12 +14,15 @@ from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.adapters import invite_code
-from accounts.pages.forms import ForgottenPasswordForm, SignUpForm
-from accounts.queries.sign_up import find_invite, find_usable_invite, is_usable
+from accounts.pages.forms import ForgottenPasswordForm, ServiceForm, SignUpForm
+from accounts.policies.sign_up import EMAIL_LIMIT
+from accounts.queries.sign_up import find_invite, find_unconfirmed, find_usable_invite, is_usable
 from accounts.queries.site_settings import load_site_texts
+from accounts.services.confirmations import correct_email
 from accounts.services.mails import request_password_reset
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
@@ -26,7 +30,9 @@ from social.api.responses import error, reply
 from social.kernel import links
 from social.kernel.errors import Invalid, require_found
 from social.kernel.text.markdown import markdown_to_html
-from social.pages.frame import with_query
+from social.pages.frame import show, with_query
+
+_SIGNED_UP: Final = "signed_up"
 
 
 class SignInView(LoginView):
@@ -73,10 +79,39 @@ class SignUpView(SignupView):
         """Create the account and continue with the sign-in, or show the errors that the service found."""
         try:
             response: HttpResponse = super().form_valid(form)
+            # Whoever has made the account in this browser may correct its address until that is confirmed.
+            self.request.session[_SIGNED_UP] = self.user.pk if self.user is not None else None
         except Invalid as refusal:
             form.add_details(refusal)
             response = self.form_invalid(form)
         return response
+
+
+class CorrectedEmailForm(ServiceForm):
+    """The address of somebody who has just signed up."""
+
+    email = forms.EmailField(label=gettext_lazy("E-mail address"), max_length=EMAIL_LIMIT)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def look_into_mailbox(request: HttpRequest) -> HttpResponse:
+    """Say where the confirmation mail was sent; in the browser in which the account was made the address can be corrected
+    until it is confirmed.
+    """
+    waiting = find_unconfirmed(request.session.get(_SIGNED_UP))
+    form = CorrectedEmailForm(
+        request.POST if waiting is not None and request.method == "POST" else None,
+        initial={"email": waiting.email if waiting is not None else ""},
+    )
+    if waiting is not None and form.is_bound and form.is_valid():
+        try:
+            correct_email(user=waiting.user, email=form.cleaned_data["email"], address=rate_key(client_ip(request)))
+        except Invalid as refusal:
+            form.add_details(refusal)
+        else:
+            return redirect("account_email_verification_sent")
+    context = {"email": waiting.email if waiting is not None else "", "form": form}
+    return show(request, "account/verification_sent.html", context, status=422 if form.errors else 200)
 
 
 @require_safe

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from datetime import UTC, timedelta
 
+from allauth.account.models import EmailAddress
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
 
 from accounts.models import (
@@ -167,3 +168,10 @@ def list_invites(inviter: User) -> QuerySet[Invite]:
 def is_usable(invite: Invite) -> bool:
     """Tell whether people may sign up with the invitation now."""
     return usable_invites().filter(pk=invite.pk).exists()
+
+
+def find_unconfirmed(user_id: int | None) -> EmailAddress | None:
+    """Return the address that a user has not confirmed yet, with the user; None if there is none."""
+    if user_id is None:
+        return None
+    return EmailAddress.objects.select_related("user").filter(user_id=user_id, primary=True, verified=False).first()

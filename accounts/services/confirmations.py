@@ -61,6 +61,22 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
     """
     if user is None or application_id is None or user.created_by_application_id != application_id:
         raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
+    _send_again(user, email)
+
+
+def correct_email(*, user: User, email: str, address: str) -> None:
+    """Replace the address of somebody who has not confirmed it yet, and send the confirmation mail there. Publishes
+    ConfirmationRequested.
+
+    `address` is the rate limit key of the client. Raises RateLimited as `request_confirmation` does; Forbidden and Invalid
+    as `resend_confirmation` does.
+    """
+    by_address, by_user = limited("confirmations")
+    refuse_exceeded([admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))])
+    _send_again(user, email)
+
+
+def _send_again(user: User, email: str | None) -> None:
     if not user.is_active:
         raise Forbidden(_("Your login is currently disabled"))
     mail_hosts = look_up_mail_hosts(email) if email is not None and not email_errors(email.strip()) else None

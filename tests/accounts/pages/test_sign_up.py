@@ -126,6 +126,16 @@ def test_where_addresses_are_confirmed_nobody_is_signed_in_before(
     assert client.post("/auth/sign_up", FORM)["Location"] == "/auth/confirm"
     assert b"@Grace@" not in client.get("/").content
     assert [type(event) for event in said].count(ConfirmationRequested) == 1, "one mail, not two"
+    # The page says where the mail went, and a wrong address is corrected in the same browser.
+    wrong = FORM["email"].lower()
+    assert wrong in client.get("/auth/confirm").content.decode()
+    assert Client().post("/auth/confirm", {"email": "right@example.com"}).status_code == 200
+    assert User.objects.get().email == wrong
+    assert client.post("/auth/confirm", {"email": "right"}).status_code == 422
+    assert client.post("/auth/confirm", {"email": "right@example.com"})["Location"] == "/auth/confirm"
+    assert "right@example.com" in client.get("/auth/confirm").content.decode()
+    assert EmailAddress.objects.get().email == "right@example.com"
+    assert [type(event) for event in said].count(ConfirmationRequested) == 2
 
 
 def test_the_link_in_the_mail_confirms_once_and_the_tokens_work_at_once(
