@@ -2,8 +2,10 @@
 
 from django.urls import path
 
+from accounts.pages.member import member_page
 from accounts.pages.settings import settings_page
 from moderation.pages.about import about, privacy_policy, terms, terms_of_day
+from moderation.pages.reporting import block, report
 from moderation.pages.strikes import strike, strikes
 from moderation.viewsets.announcements import AnnouncementsViewSet
 from moderation.viewsets.instance import DocumentsViewSet, InstanceViewSet
@@ -36,5 +38,7 @@ urlpatterns = [
     path("terms-of-service/<str:day>", page(terms_of_day), name="terms_of_day"),
     path("disputes/strikes", settings_page(strikes), name="strikes"),
     path("disputes/strikes/<int:strike_id>", page(strike), name="strike"),
+    path("report/<int:account_id>", member_page(report), name="report"),
+    path("block/<int:account_id>", member_page(block), name="block"),
     path("privacy-policy", page(privacy_policy), name="privacy_policy"),
 ]

@@ -20,7 +20,7 @@ def with_emojis(html: str, emojis: Iterable[Mapping[str, Any]]) -> SafeString:
     """Return the safe HTML with the shortcodes of these entities "CustomEmoji" replaced by still pictures."""
     pictures = {
         emoji["shortcode"]: format_html(
-            '<img class="emoji" src="{}" alt=":{}:" title=":{}:" width="20" height="20" loading="lazy">',
+            '<img class="emoji" src="{}" alt=":{}:" title=":{}:" width="20" height="20">',
             path_of(emoji["static_url"]),
             emoji["shortcode"],
             emoji["shortcode"],

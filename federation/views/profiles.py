@@ -21,7 +21,7 @@ from accounts.serializers.account import picture_urls
 from federation.views.negotiation import Representation, not_acceptable, preferred_representation
 from federation.views.reading import find_local_account
 from social.kernel import links
-from social.kernel.errors import NotFound
+from social.kernel.errors import Forbidden, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.markup import plain
 from social.kernel.text.names import visible_text
@@ -58,10 +58,20 @@ def tab(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     return view(request, username, name)
 
 
+def _find_shown(username: str) -> Account:
+    """Return the account with this username. Raises what `find_local_account` raises; the error for a suspended account says
+    that it is suspended.
+    """
+    account = find_local_account(username, served_while_suspended=True)
+    if account.suspended:
+        raise Forbidden(_("This account is suspended"))
+    return account
+
+
 @page
 def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
     """Return the page of `/@:username`, with the pinned posts first."""
-    account = find_local_account(username)
+    account = _find_shown(username)
     context = _posts_of(request, account, "")
     if not context["newest"]:
         pinned = newest_shown(account.id, _PINNED, limit=POSTS_PER_PAGE)
@@ -73,7 +83,7 @@ def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
 
 @page
 def _posts(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
-    account = find_local_account(username)
+    account = _find_shown(username)
     return _show(request, account, "federation/profile.html", _posts_of(request, account, name))
 
 
@@ -89,7 +99,7 @@ def _posts_of(request: HttpRequest, account: Account, name: str) -> dict[str, An
 
 @page
 def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
-    account = find_local_account(username)
+    account = _find_shown(username)
     if not account.show_media:
         raise NotFound
     before = parse_id(request.GET.get("max_id", ""))
@@ -109,7 +119,7 @@ def _files(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
 @page
 def _network(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     """Return the page of followers or followed accounts. Raises NotFound for an account that hides its network."""
-    account = find_local_account(username)
+    account = _find_shown(username)
     if account.hide_collections:
         raise NotFound
     list_rows, person, title = _NETWORKS[name]
@@ -204,7 +214,7 @@ def sharing_of_person(account: Account) -> Sharing:
 @page
 def feed(request: HttpRequest, username: str) -> HttpResponseBase:
     """`/@:username.rss`: the newest posts of an account as a feed (contract, federation section 1)."""
-    account = find_local_account(username)
+    account = _find_shown(username)
     sharing = sharing_of_person(account)
     return show_feed(
         title=sharing.title,

@@ -18,6 +18,7 @@ from social.kernel.errors import NotFound
 from social.kernel.text.markdown import markdown_to_html
 from social.kernel.text.markup import plain
 from social.pages.frame import allow_caching, sharing_of_site, show
+from social.pages.text import with_headings_below
 from timelines.pages.public import public_url
 
 
@@ -86,7 +87,7 @@ def _terms(request: HttpRequest, day: date | None) -> HttpResponse:
 
 
 def _html(markdown: str) -> SafeString:
-    return mark_safe(markdown_to_html(markdown, below=1))  # noqa: S308 (safe HTML is what it makes)
+    return with_headings_below(mark_safe(markdown_to_html(markdown, below=1)))  # noqa: S308 (safe HTML is what it makes)
 
 
 def _in_language(rule: InstanceRule, language: str | None) -> dict[str, str]:

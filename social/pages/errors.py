@@ -51,8 +51,10 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
     """The page for a kernel error that a service or query raised."""
     if isinstance(error, NotFound):
         return not_found(request)
-    if isinstance(error, Forbidden):
+    if isinstance(error, Forbidden) and error.message == _(Forbidden.default):
         return forbidden(request)
+    if isinstance(error, Forbidden):
+        return error_page(request, error.message, _("You may not see or do this."), status=403)
     if isinstance(error, Gone):
         return error_page(request, _("Gone"), _("What was at this address has been deleted for good."), status=410)
     status = status_of(error)

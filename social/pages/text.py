@@ -1,4 +1,4 @@
-"""Formatted text of pages, in which misleading links are preceded by their real host."""
+"""Formatted text of pages: misleading links are preceded by their real host, and headings follow those of the page."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_domain, unambiguous_domain
 
 _LINK: Final = re.compile(r'(<a\b[^>]*\bhref="([^"]*)"[^>]*>)(.*?)</a>', re.DOTALL)
+_HEADING: Final = re.compile(r"<(/?)h([1-6])\b")
 _READS_LIKE: Final = re.compile(r"(?:https?://)?([^\s/?#@:]+\.[^\s/?#@:.]{2,})(?::[0-9]+)?(?:[/?#]|\Z)", re.IGNORECASE)
 
 
@@ -26,6 +27,22 @@ def shown_html(html: str) -> SafeString:
     if "<a" not in html:
         return mark_safe(html)  # noqa: S308  # as the docstring says
     return mark_safe(_LINK.sub(_with_host, html))  # noqa: S308  # the host is escaped
+
+
+def with_headings_below(html: SafeString, level: int = 1) -> SafeString:
+    """Return HTML whose headings begin one level below `level` and skip none, for a text within a page that has headings of
+    its own.
+    """
+    open_levels: list[int] = []
+
+    def shifted(tag: re.Match[str]) -> str:
+        if not tag[1]:
+            while open_levels and open_levels[-1] >= int(tag[2]):
+                open_levels.pop()
+            open_levels.append(int(tag[2]))
+        return f"<{tag[1]}h{min(level + len(open_levels), 6)}"
+
+    return mark_safe(_HEADING.sub(shifted, html))  # noqa: S308  # only the numbers of headings are changed
 
 
 def _with_host(link: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ users, at the rate that `limits.INTERACTIONS` allows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -25,7 +25,7 @@ from accounts.services.remote_accounts import find_or_resolve
 from social.api import limits
 from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
-from social.pages.frame import show
+from social.pages.frame import show, with_query
 from statuses.pages.post_form import initial_of
 from statuses.pages.posts import load_shown
 from statuses.pages.short_form import ShortPostForm
@@ -33,6 +33,9 @@ from statuses.queries.marks import Marks, load_marks
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
 from timelines.services.searching import find_behind
+
+#: How often the page of a follow request looks for its answer.
+_LOOKS: Final = 5
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -88,7 +91,14 @@ def _of_person(request: HttpRequest, user: User, target: Account) -> HttpRespons
         "following": target.id in relations.following,
         "requested": target.id in relations.requested,
     }
-    return show(request, "timelines/follow.html", context)
+    answer = show(request, "timelines/follow.html", context)
+    looked = request.GET.get("looked", "")
+    looks = int(looked) if looked.isdecimal() and len(looked) == 1 else 0
+    if context["requested"] and not target.locked and looks < _LOOKS:
+        # The answer of another server comes within seconds: the page looks for it, more and more seldom.
+        again = with_query(request.path, uri=request.GET.get("uri", ""), looked=str(looks + 1))
+        answer.headers["Refresh"] = f"{2 << looks}; url={again}"
+    return answer
 
 
 def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpResponse:

@@ -1,0 +1,54 @@
+"""Signed-in people report and block from a profile, in their browser."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account, Block
+from moderation.models import InstanceRule, Report
+from social.kernel import clock
+from tests.factories.accounts import make_account, make_user
+from tests.factories.statuses import make_status
+from tests.support.client import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def test_who_is_signed_in_reports_and_blocks_from_a_profile_and_visitors_are_not_offered_it(client: Client) -> None:
+    target, me = make_account("target"), make_user("me")
+    post, other = make_status(target, "Buy this"), make_status(make_account("other"), "Hello")
+    rule = InstanceRule.objects.create(text="No advertising", position=1)
+    path = f"/report/{target.pk}"
+    assert f'href="{path}"' not in client.get("/@target").content.decode()
+    assert client.get(path).status_code == 302
+    browser = signed_in(me)
+    assert f'href="{path}"' in browser.get("/@target").content.decode()
+    page = browser.get(path).content.decode()
+    assert "Buy this" in page
+    assert "No advertising" in page
+    sent = {"category": "violation", "rules": [rule.pk], "posts": [post.id], "comment": "Again", "next": "/@target"}
+    # What is wrong is said beside its field, and what was typed stays.
+    wrong = browser.post(path, sent | {"rules": []})
+    assert wrong.status_code == 422
+    assert "Again" in wrong.content.decode()
+    assert browser.post(path, sent | {"posts": [other.id]}).status_code == 422
+    answer = browser.post(path, sent)
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/@target")
+    filed = Report.objects.get()
+    assert (filed.status_ids, filed.rule_ids, filed.comment) == ([post.id], [rule.pk], "Again")
+    browser.post(f"/block/{target.pk}", {"next": "/@target"})
+    assert Block.objects.filter(account=me.account, target=target).exists()
+    assert "Block no longer" in browser.get(path).content.decode()
+    browser.post(f"/block/{target.pk}", {"end": "yes"})
+    assert not Block.objects.exists()
+    assert browser.get(f"/report/{me.account_id}").status_code == 404
+    assert browser.get("/report/5").status_code == 404
+
+
+def test_the_profile_of_a_suspended_account_says_that_it_is_suspended(client: Client) -> None:
+    target = make_account("target")
+    Account.objects.filter(pk=target.pk).update(suspended_at=clock.now(), suspension_origin="local")
+    answer = client.get("/@target")
+    assert answer.status_code == 403
+    assert "This account is suspended" in answer.content.decode()
