@@ -21,9 +21,11 @@ from moderation.models import InstanceRule
 from moderation.models.note import NOTE_LIMIT
 from moderation.models.report import STRIKE_TEXT_LIMIT
 from moderation.services.acting import act_on_account
+from moderation.services.decisions import decide
 from moderation.services.evidence import REASON_LIMIT
 from moderation.services.evidence_files import request_evidence
 from moderation.services.notes import write_note
+from moderation.services.reports import remove_post
 from social.api.staff_acts import Act, Words
 from social.api.staff_forms import StaffForm
 
@@ -298,5 +300,65 @@ ACCOUNT_ACTS: Final = (
         verb="write_note",
         fits=_if_present(),
         audit=_("%(by)s wrote a note about %(target)s"),
+    ),
+)
+
+
+def _on_post(kind: str) -> Callable[..., Any]:
+    """Return what decides about the post `reported_post` of a report, and leaves the report open."""
+
+    def run(by: Any, report: Any, sent: dict[str, Any]) -> None:
+        decide(
+            by=by,
+            target=report.target_account,
+            report_ids=[],
+            acts=[kind],
+            status_ids=[report.reported_post],
+            settle=False,
+            **sent,
+        )
+
+    return run
+
+
+def _remove_post(by: Any, report: Any) -> None:
+    remove_post(by=by, target=report.target_account, status_id=report.reported_post)
+
+
+#: Acts on one post that reports name; the row is such a report, with the id of the post as `reported_post`.
+REPORTED_POST_ACTS: Final = (
+    Act(
+        "delete",
+        _("Delete"),
+        _on_post("delete"),
+        permission=Permission.MANAGE_REPORTS,
+        ranked=True,
+        one=Words(
+            _("Delete this post? It disappears in ten minutes; until then you can take this back."),
+            _("The post will be deleted; the reports stay open."),
+        ),
+        form=WordsForm,
+        verb="delete_statuses",
+    ),
+    Act(
+        "mark",
+        _("Mark as sensitive"),
+        _on_post("mark"),
+        permission=Permission.MANAGE_REPORTS,
+        ranked=True,
+        one=Words(_("Mark this post as sensitive?"), _("The post is marked as sensitive; the reports stay open.")),
+        form=WordsForm,
+        verb="mark_statuses_as_sensitive",
+    ),
+    Act(
+        "remove",
+        _("Remove from the report"),
+        _remove_post,
+        permission=Permission.MANAGE_REPORTS,
+        one=Words(
+            _("Remove this post from the reports about its author? The post itself stays."),
+            _("The post is removed from the reports."),
+        ),
+        verb="remove_post",
     ),
 )

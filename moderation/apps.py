@@ -1,6 +1,8 @@
 """The Django configuration of the app `moderation`."""
 
+from collections.abc import Collection, Mapping
 from importlib import import_module
+from typing import Any
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
@@ -21,9 +23,18 @@ class ModerationConfig(AppConfig):
         from moderation.models import Appeal, Report, StaffNote, Strike
         from moderation.pages.welcome import welcome_values
         from moderation.queries.reports import find_reported_statuses, outlive
+        from social.api.staff import person_cards
         from statuses.services import removing
 
+        person_cards.plug(_person_cards)
         keep_of_suspended(Report, Strike, Appeal, StaffNote)
         register_hold(Hold((Report,), outlive, lasts=True))
         removing.keep(find_reported_statuses)
         welcome.plug(welcome_values)
+
+
+def _person_cards(account_ids: Collection[int]) -> Mapping[int, Any]:
+    # The admin's modules can be imported only when all apps are ready.
+    from moderation.admin.person_cards import load_shown_cards
+
+    return load_shown_cards(account_ids)

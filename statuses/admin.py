@@ -144,6 +144,7 @@ POSTED = shown("created_at", _("Posted"), order="id", minor=True)
 class StatusAdmin(ActingAdmin):
     """Public and unlisted posts. Private and direct posts are shown to staff only with a report about them."""
 
+    person_column = "account_id"
     list_display = (POST, AUTHOR, PICTURES, VISIBILITY, POSTED)
     list_filter = (HomeFilter, VisibilityFilter, MediaFilter)
     search_fields = ("text",)

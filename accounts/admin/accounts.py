@@ -175,6 +175,7 @@ class AccountAdmin(ActingAdmin):
     """Local and remote accounts; `moderation/admin/accounts.py` adds the actions of moderators, and registers the class."""
 
     in_palette = True
+    person_column = "pk"
 
     list_display = (ADDRESS, NAME, STATE, KIND, POSTS, FOLLOWERS, CREATED_TIME)
     list_filter: ClassVar[Any] = (HomeFilter, StateFilter, KindFilter)

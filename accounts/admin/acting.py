@@ -92,7 +92,7 @@ def _buttons(acts: tuple[Act, ...]) -> list[Any]:
     return found
 
 
-def _run_by(act: Act, request: HttpRequest, words: Words) -> dict[str, Any]:
+def run_by(act: Act, request: HttpRequest, words: Words) -> dict[str, Any]:
     """Return the arguments with which `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` run the act."""
     by = acting(request)
     form = act.form if act.form is None or isinstance(act.form, type) else act.form(by)
@@ -105,7 +105,7 @@ def _button(act: Act, words: Words) -> Callable[..., HttpResponse]:
         description=words.title or act.title, icon=act.icon, permissions=[_permission_name(act)], variant=act.variant
     )
     def on_row(self: ReadOnlyAdmin, request: HttpRequest, object_id: Any) -> HttpResponse:
-        return self.one(request, object_id, **_run_by(act, request, words))
+        return self.one(request, object_id, **run_by(act, request, words))
 
     return on_row
 
@@ -113,7 +113,7 @@ def _button(act: Act, words: Words) -> Callable[..., HttpResponse]:
 def _entry(act: Act, words: Words) -> Callable[..., TemplateResponse | None]:
     @admin.action(description=words.title or act.title, permissions=[_permission_name(act)])
     def on_rows(self: ReadOnlyAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        return self.each(request, queryset, **_run_by(act, request, words))
+        return self.each(request, queryset, **run_by(act, request, words))
 
     on_rows.__name__ = act.name
     return on_rows

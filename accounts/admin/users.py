@@ -111,6 +111,7 @@ class UserAdmin(ActingAdmin):
     """Local users. Staff can act only on users whom they outrank."""
 
     in_palette = True
+    person_column = "account_id"
 
     list_display = (USERNAME, EMAIL, REASON, ADDRESS, STATE, JOINED)
     list_filter = (StateFilter, RoleFilter)
@@ -162,6 +163,10 @@ class UserAdmin(ActingAdmin):
         """Username, e-mail address and, before approval, the reason for joining."""
         reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
         return f"@{row.account.username} ({row.email}){reason}"
+
+    def asked_about(self, row: User) -> str:
+        """Return username and e-mail address; the card of the person has the reason."""
+        return f"@{row.account.username} ({row.email})"
 
     def outranks(self, by: Staff, row: User) -> bool:
         return outranks_user(by, row)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -15,6 +17,7 @@ from accounts.admin.users import role_name
 from accounts.models import Account, User
 from accounts.models.user import EVERYONE_ROLE_ID
 from moderation.admin.audit_sentences import sentence
+from moderation.admin.reported_posts import posts_by_id
 from moderation.models import Appeal, Report, Strike
 from moderation.queries.account_overview import AccountOverview
 from social.api.staff_columns import Column, address, link, mark, row_link, shortened, shown, table
@@ -33,15 +36,9 @@ def _tab(name: str, label: Any, read: Any) -> Column:
 
 
 def _posts(found: AccountOverview) -> Any:
-    rows = [
-        (link(post.url, _("Page")), shortened(post.words or _("(without words)"), EXCERPT), _edited(post))
-        for post in found.posts
-    ]
-    return table([_("Post"), _("Text"), _("Edited")], rows)
-
-
-def _edited(post: Any) -> Any:
-    return bool(post.earlier)
+    posts = posts_by_id(found.posts).values()
+    shown = ((mark_safe(render_to_string("admin/case_post.html", {"post": post})),) for post in posts)  # noqa: S308 (a template)
+    return format_html_join("", "{}", shown)
 
 
 def _strikes(found: AccountOverview) -> Any:
@@ -83,7 +80,7 @@ def _notes(found: AccountOverview) -> Any:
 
 
 def _addresses(found: AccountOverview) -> Any:
-    rows = [(address(one.ip), one.used_at) for one in found.admin.ips]
+    rows = [(address(one.ip), one.used_at) for one in found.card.admin.ips]
     return table([_("IP address"), _("Last seen")], rows)
 
 
@@ -132,7 +129,7 @@ def _audit(found: AccountOverview) -> Any:
 
 def _user(read: Any) -> Any:
     def column(found: AccountOverview) -> Any:
-        return None if found.admin.user is None else read(found.admin.user)
+        return None if found.card.admin.user is None else read(found.card.admin.user)
 
     return column
 
@@ -148,12 +145,12 @@ def _inviter(user: User) -> Any:
 
 def _sign_in(found: AccountOverview) -> Any:
     """Return the first reason why the user cannot sign in; None for a remote account."""
-    user = found.admin.user
+    user = found.card.admin.user
     if user is None:
         return None
     if user.disabled_at is not None:
         return mark(_("Disabled"), "bad")
-    if not found.admin.confirmed:
+    if not found.card.admin.confirmed:
         return mark(_("Address not confirmed"), "waiting")
     return mark(_("Active"), "good") if user.approved else mark(_("Waits for approval"), "waiting")
 

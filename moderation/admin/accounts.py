@@ -33,6 +33,7 @@ from accounts.policies.staff import Staff, outranks_user
 from accounts.queries.discovery import find_named
 from moderation.acts import ACCOUNT_ACTS
 from moderation.admin import account_tabs as tabs
+from moderation.admin.person_cards import shown_card
 from moderation.queries.account_overview import load_account_overview
 from moderation.queries.admin_accounts import by_address, of_status
 from moderation.services.notes import remove_note
@@ -70,6 +71,7 @@ class ModeratedAccountAdmin(AccountAdmin):
 
     acts = ACCOUNT_ACTS
     in_palette = True
+    change_form_template = "admin/account.html"
     list_display = (ADDRESS, NAME, STATE, POSTS, FOLLOWERS, CREATED_TIME, LAST_SEEN)
     list_filter = (
         HomeFilter,
@@ -130,6 +132,7 @@ class ModeratedAccountAdmin(AccountAdmin):
         """Render the account with its overview."""
         account = context["original"]
         account.__dict__["overview"] = load_account_overview(account)
+        context["people"] = [shown_card(account.__dict__["overview"].card)]
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from typing import Final
 
@@ -32,6 +34,7 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("undo", "Decision"): _("%(by)s took back a decision about %(target)s"),
     ("resolve", "Report"): _("%(by)s resolved a report about %(target)s"),
     ("reopen", "Report"): _("%(by)s opened a report about %(target)s again"),
+    ("remove_post", "Report"): _("%(by)s removed a post from a report about %(target)s"),
     ("assign", "Report"): _("%(by)s took over a report about %(target)s"),
     ("unassign", "Report"): _("%(by)s gave up a report about %(target)s"),
     ("approve_trend", "Status"): _("%(by)s let a post of %(target)s be shown as trending"),
@@ -128,3 +131,12 @@ def sentence(entry: AuditEntry) -> str:
     text = (str(words) % names).strip()
     reason = entry.details.get("reason")
     return f"{text}: {reason[:_REASON_LENGTH]}" if isinstance(reason, str) and reason else text
+
+
+def history_of(entries: Sequence[AuditEntry], name: str) -> list[tuple[datetime, str]]:
+    """Return the moments and the sentences of entries about an account and its reports; `name` is the account's address."""
+    found = []
+    for entry in entries:
+        entry.__dict__["about"] = name
+        found.append((entry.created_at, sentence(entry)))
+    return found

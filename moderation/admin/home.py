@@ -186,7 +186,13 @@ def _line(title: str, found: Measured) -> dict[str, Any]:
             }
         ],
     }
-    return {"title": title, "data": json.dumps(data), "total": found.total, "previous": found.previous}
+    return {
+        "title": title,
+        "data": json.dumps(data),
+        "total": found.total,
+        "previous": found.previous,
+        "days": found.days,
+    }
 
 
 def _retention(cohorts: Iterable[Cohort]) -> dict[str, Any]:

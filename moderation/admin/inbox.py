@@ -2,114 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import ceil
 from typing import Any, Final
 
-from django import forms
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import path
-from django.utils.text import format_lazy
-from django.utils.translation import gettext, ngettext
-from django.utils.translation import gettext_lazy as _
+from django.urls import path, reverse
+from django.utils.translation import gettext
 
-from accounts.admin.acting import acting
+from accounts.admin.acting import acting, run_by
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import Account, User
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff, can, outranks_user
+from accounts.policies.staff import Staff, outranks_user
+from moderation.acts import REPORTED_POST_ACTS
+from moderation.admin.audit_sentences import history_of
+from moderation.admin.decision_form import ACTS, CATEGORIES, MINUTES, POST_ACTS, DecisionForm, outcome
+from moderation.admin.person_cards import load_shown_cards, shown_card
+from moderation.admin.reported_posts import people_with_posts, seen_posts, threads
 from moderation.models import Decision, Report, ReportCategory
-from moderation.models.decision import UNDO_PERIOD
-from moderation.models.note import NOTE_LIMIT
-from moderation.models.report import STRIKE_TEXT_LIMIT
 from moderation.queries.inbox import (
     PEOPLE_SHOWN,
     REPORTS_SHOWN,
-    Case,
     count_reported,
-    list_reported,
+    load_authors,
     load_case,
+    load_reported,
     open_reports,
     undoable_decisions,
 )
+from moderation.queries.reports import reports_naming
 from moderation.services.decisions import SANCTIONS, decide, undo_decision
 from moderation.services.reports import note_posts_seen
 from social.api.staff_columns import may_open
-from social.api.staff_forms import StaffForm
+from social.api.staff_undo import forget, last_decisions, remember, see
 from social.kernel.errors import KernelError
 from social.kernel.ids import parse_id
-from statuses.pages.posts import posts_for_templates
-from statuses.policies.visibility import OPEN_VISIBILITIES
+from social.pages.frame import is_local_path
 
-CATEGORIES: Final = {
-    ReportCategory.SPAM: _("Spam"),
-    ReportCategory.LEGAL: _("Legal"),
-    ReportCategory.VIOLATION: _("Violation of a rule"),
-    ReportCategory.OTHER: _("Other"),
-}
-_MINUTES: Final = int(UNDO_PERIOD.total_seconds()) // 60
-_ACTS: Final = (
-    ("resolve", _("Resolve: nothing else is done")),
-    ("assign", _("Take over")),
-    ("warn", _("Warn")),
-    ("mark", _("Mark the posts as sensitive")),
-    ("delete", format_lazy(_("Delete the posts, in {minutes} minutes"), minutes=_MINUTES)),
-    ("sensitive", _("Mark all media as sensitive")),
-    ("silence", _("Limit the account")),
-    ("disable", _("Disable sign-in")),
-    ("suspend", _("Suspend the account")),
-)
-#: Acts on users; not offered for remote accounts, whose users are managed by their own server.
-_USER_ACTS: Final = ("disable",)
-#: Acts on reports: the moderator need not outrank the reported person.
-_UNRANKED_ACTS: Final = ("resolve", "assign")
 _PAGES: Final = 1000
-
-
-class DecisionForm(StaffForm):
-    """A decision about reported accounts."""
-
-    acts = forms.MultipleChoiceField(
-        label=_("What is done"), choices=_ACTS, required=False, widget=forms.CheckboxSelectMultiple
-    )
-    text = forms.CharField(
-        label=_("What the person is told (may be empty)"),
-        required=False,
-        max_length=STRIKE_TEXT_LIMIT,
-        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
-    )
-    note = forms.CharField(
-        label=_("Note for colleagues (may be empty)"),
-        required=False,
-        max_length=NOTE_LIMIT,
-        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
-    )
-
-    def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
-        """Offer the acts that the role of `by` allows. `outranked`: whether `by` outranks the account; `local`: whether the
-        account is local.
-        """
-        field: Any = self.fields["acts"]
-        on_users = local and can(by, Permission.MANAGE_USERS)
-        field.choices = [
-            (act, words)
-            for act, words in _ACTS
-            if (outranked or act in _UNRANKED_ACTS) and (on_users or act not in _USER_ACTS)
-        ]
-
-    def clean(self) -> dict[str, Any]:
-        """Require an act or a note. Resolving without sanction cannot be combined with an act on the person."""
-        found = super().clean() or {}
-        if not self.errors and not (found["acts"] or found["note"].strip()):
-            raise forms.ValidationError(gettext("Choose what to do."))
-        if not self.errors and "resolve" in found["acts"] and not set(found["acts"]) <= {"resolve", "assign"}:
-            raise forms.ValidationError(gettext("Choose what is done, or that nothing else is done."))
-        return found
 
 
 class InboxAdmin(PermittedAdmin):
@@ -123,6 +58,8 @@ class InboxAdmin(PermittedAdmin):
         return [
             path("inbox/", view(self.inbox), name="moderation_report_inbox"),
             path("inbox/<int:account_id>/", view(self.case), name="moderation_report_case"),
+            path("inbox/<int:account_id>/<int:status_id>/<slug:name>/", view(self.post), name="moderation_report_post"),
+            path("inbox/undo/", view(self.undo_last), name="moderation_report_undo_last"),
             path("inbox/undo/<int:decision_id>/", view(self.undo), name="moderation_report_undo"),
             *super().get_urls(),
         ]
@@ -136,9 +73,12 @@ class InboxAdmin(PermittedAdmin):
         rows = open_reports(
             category=wanted["category"], origin=wanted["origin"], mine=by.account_id if wanted["mine"] else None
         )
-        form = DecisionForm(request.POST if "decide" in request.POST else None)
+        form = _form(request, "decide")
         form.offer(by)
-        chosen = _numbers(request.POST.getlist("account"))
+        posts = _numbers(request.POST.getlist("post"))
+        authors = load_authors(posts)
+        # Whoever has chosen posts has chosen their authors.
+        chosen = sorted({*_numbers(request.POST.getlist("account")), *authors.values()})
         if form.is_bound:
             if not chosen:
                 self.message_user(request, gettext("Choose whom it is about."), messages.WARNING)
@@ -147,23 +87,26 @@ class InboxAdmin(PermittedAdmin):
                 last = _last(request)
                 shown_rows = rows.filter(id__lte=last, target_account_id__one_of=chosen)
                 if "confirmed" not in request.POST:
-                    return self._confirm(request, shown_rows, chosen, last, form)
-                for account in Account.objects.filter(id__one_of=chosen).order_by("id"):
-                    ids = list(shown_rows.filter(target_account=account).order_by("id").values_list("id", flat=True))
-                    if ids:
-                        self._decide(request, by, account, ids, form)
-                    else:
-                        text = gettext("@%(name)s: somebody has settled these reports already.") % {
-                            "name": account.acct
-                        }
-                        self.message_user(request, text, messages.WARNING)
-                return redirect(request.get_full_path())
-        count = count_reported(rows)
+                    return self._confirm(request, by, shown_rows, chosen, authors, last, form)
+                self._decide_each(request, by, shown_rows, chosen, authors, form)
+                return see(request.get_full_path())
+        count, reports = count_reported(rows)
         number = min(wanted["page"], max(1, ceil(count / PEOPLE_SHOWN)))
+        found = load_reported(rows, (number - 1) * PEOPLE_SHOWN)
+        cards = load_shown_cards([one.account_id for one in found.people])
+        ticked: Collection[int] = posts
+        select = request.POST.get("select", "")
+        if select in ("people", "posts"):
+            chosen = [one.account_id for one in found.people]
+        if select == "posts":
+            ticked = found.page.ids
+        elif select == "none":
+            chosen, ticked = [], ()
         context = {
             "title": gettext("Reports"),
-            "people": list_reported(rows, (number - 1) * PEOPLE_SHOWN),
+            "people": people_with_posts(found, cards, ticked, chosen),
             "count": count,
+            "reports": reports,
             "last": rows.order_by("-id").values_list("id", flat=True).first() or 0,
             "form": form,
             "wanted": wanted,
@@ -171,15 +114,7 @@ class InboxAdmin(PermittedAdmin):
             "before": number - 1,
             "after": number + 1 if number * PEOPLE_SHOWN < count else 0,
             "decisions": _recent(by),
-            "query": "".join(
-                f"{name}={value}&"
-                for name, value in (
-                    ("category", wanted["category"]),
-                    ("origin", wanted["origin"]),
-                    ("mine", "yes" if wanted["mine"] else ""),
-                )
-                if value
-            ),
+            "query": _query(wanted),
         }
         return self._page(request, "admin/inbox.html", context)
 
@@ -189,15 +124,16 @@ class InboxAdmin(PermittedAdmin):
         A view of posts that are not public is logged. Raises PermissionDenied and Http404.
         """
         by = self._staff(request)
-        target = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
-        if target is None:
-            raise Http404
-        form = DecisionForm(request.POST or None)
+        target = _find_target(account_id)
+        form = _form(request, "acts", "text", "note")
         user = User.objects.select_related("role").filter(account=target).first()
         form.offer(by, outranked=outranks_user(by, user), local=target.local)
+        posts: Collection[int] = _numbers(request.POST.getlist("post"))
+        chosen = _numbers(request.POST.getlist("report")) if request.method == "POST" else None
         if form.is_bound and form.is_valid():
-            chosen = _numbers(request.POST.getlist("report"))
-            if self._decide(request, by, target, chosen, form):
+            decision = self._decide(request, by, target, chosen or (), posts, form)
+            if decision is not None:
+                remember(request, [decision])
                 return self._next(target)
         found = load_case(target, by.account_id)
         note_posts_seen(
@@ -206,20 +142,58 @@ class InboxAdmin(PermittedAdmin):
                 (post.id, f"@{target.acct}", post.visibility) for post in found.page.rows if post.id in set(found.posts)
             ],
         )
+        select = request.POST.get("select", "")
+        if select in ("posts", "none"):
+            posts = found.posts if select == "posts" else ()
+            chosen = None if select == "posts" else []
         context = {
             "title": f"@{target.acct}",
             "case": found,
+            "card": shown_card(found.card),
             "target": target,
             "opens_accounts": may_open(Account),
-            "posts": _threads(found),
+            "posts": threads(found, posts),
             "form": form,
             "categories": CATEGORIES,
+            "history": history_of(found.history, f"@{target.acct}"),
+            "acts_on_post": REPORTED_POST_ACTS if outranks_user(by, user) else (),
             "rules": [
-                (report, [found.rules[number].text for number in report.rule_ids or () if number in found.rules])
+                (
+                    report,
+                    [found.rules[number].text for number in report.rule_ids or () if number in found.rules],
+                    chosen is None or report.pk in chosen,
+                )
                 for report in found.reports
             ],
         }
         return self._page(request, "admin/case.html", context)
+
+    def post(self, request: HttpRequest, account_id: int, status_id: int, name: str) -> HttpResponse:
+        """Ask about an act on one reported post, and do it; the reports stay open. Raises PermissionDenied and Http404."""
+        by = self._staff(request)
+        target = _find_target(account_id)
+        act = next((act for act in REPORTED_POST_ACTS if act.name == name and act.one is not None), None)
+        named = reports_naming(target, [status_id])
+        if act is None or act.one is None or not named:
+            raise Http404
+        row: Any = named[0]
+        row.reported_post = status_id
+        before = _last_decision(by, target)
+        case = reverse("admin:moderation_report_case", args=[target.pk])
+        answer = self.about(request, row, page=case, **run_by(act, request, act.one))
+        decision = _last_decision(by, target) if answer.status_code in (302, 303) else before
+        if decision is not None and decision != before:
+            remember(request, [decision])
+        return answer
+
+    def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> list[dict[str, Any]]:
+        """The posts that these reports name, or the one that an act is about."""
+        numbers = {
+            number
+            for row in rows
+            for number in ([row.reported_post] if "reported_post" in row.__dict__ else row.status_ids)
+        }
+        return seen_posts(acting(request), {row.target_account_id: row.target_account.acct for row in rows}, numbers)
 
     def undo(self, request: HttpRequest, decision_id: int) -> HttpResponse:
         """Undo a decision. Raises PermissionDenied and Http404."""
@@ -231,6 +205,25 @@ class InboxAdmin(PermittedAdmin):
         )
         if decision is None or request.method != "POST":
             raise Http404
+        self._undo(request, by, decision)
+        return see(reverse("admin:moderation_report_case", args=[decision.target_account_id]))
+
+    def undo_last(self, request: HttpRequest) -> HttpResponse:
+        """Undo what this member of staff has decided last, in this session, and return to the page where that was asked.
+        Raises PermissionDenied, and Http404 when nothing can be undone.
+        """
+        by = self._staff(request)
+        numbers = last_decisions(request)
+        if request.method != "POST" or not numbers:
+            raise Http404
+        rows = Decision.objects.select_related("target_account").filter(id__one_of=numbers).order_by("-id")
+        for decision in rows:
+            self._undo(request, by, decision)
+        forget(request)
+        page = request.POST.get("page", "")
+        return see(page if is_local_path(page) else reverse("admin:moderation_report_inbox"))
+
+    def _undo(self, request: HttpRequest, by: Staff, decision: Decision) -> None:
         try:
             undo_decision(by=by, decision=decision)
         except KernelError as error:
@@ -238,7 +231,6 @@ class InboxAdmin(PermittedAdmin):
         else:
             text = gettext("What was done about @%(name)s is taken back.") % {"name": decision.target_account.acct}
             self.message_user(request, text, messages.SUCCESS)
-        return redirect("admin:moderation_report_case", decision.target_account_id)
 
     def _staff(self, request: HttpRequest) -> Staff:
         if not self.has_view_permission(request):
@@ -246,54 +238,119 @@ class InboxAdmin(PermittedAdmin):
         return acting(request)
 
     def _page(self, request: HttpRequest, template: str, context: dict[str, Any]) -> TemplateResponse:
-        known = {**self.admin_site.each_context(request), "opts": self.model._meta, "minutes": _MINUTES}
+        known = {**self.admin_site.each_context(request), "opts": self.model._meta, "minutes": MINUTES}
         status = 422 if context.get("form") is not None and context["form"].errors else 200
         return TemplateResponse(request, template, known | context, status=status)
 
     def _confirm(
-        self, request: HttpRequest, rows: QuerySet[Report], chosen: Sequence[int], last: int, form: DecisionForm
+        self,
+        request: HttpRequest,
+        by: Staff,
+        rows: QuerySet[Report],
+        chosen: Sequence[int],
+        authors: dict[int, int],
+        last: int,
+        form: DecisionForm,
     ) -> TemplateResponse:
-        """Ask for confirmation, with the accounts, their reports and the names of the acts.
+        """Ask for confirmation, with the accounts, their reports, their chosen posts and the names of the acts.
 
         Because a sanction also settles reports that the page did not show, the hidden reports are listed too.
         """
-        words = dict(_ACTS)
+        words = dict(ACTS)
         hidden = Report.objects.none()
         if set(form.cleaned_data["acts"]) & set(SANCTIONS):
             hidden = open_reports().filter(target_account_id__one_of=list(chosen)).exclude(id__in=rows.values("id"))
+        found = load_reported(rows, 0)
+        cards = load_shown_cards([one.account_id for one in found.people])
         context = {
             "title": gettext("Is this what you want?"),
-            "people": list_reported(rows, 0),
+            "people": people_with_posts(found, cards, list(authors), chosen),
+            "posts": list(authors),
+            "several": len(found.people) > 1,
             "hidden": hidden.select_related("account", "target_account").order_by("-id")[:REPORTS_SHOWN],
             "hidden_count": hidden.count(),
             "categories": CATEGORIES,
             "last": last,
             "form": form,
+            "acts_on_posts": bool(POST_ACTS & set(form.cleaned_data["acts"])),
             "words": [words[act] for act in form.cleaned_data["acts"]],
             "back": request.get_full_path(),
         }
         return self._page(request, "admin/decide.html", context)
 
+    def _decide_each(
+        self,
+        request: HttpRequest,
+        by: Staff,
+        rows: QuerySet[Report],
+        chosen: Sequence[int],
+        authors: dict[int, int],
+        form: DecisionForm,
+    ) -> None:
+        """Decide about each chosen account and its chosen posts."""
+        done = []
+        for account in Account.objects.filter(id__one_of=list(chosen)).order_by("id"):
+            ids = list(rows.filter(target_account=account).order_by("id").values_list("id", flat=True))
+            if not ids:
+                text = gettext("@%(name)s: somebody has settled these reports already.") % {"name": account.acct}
+                self.message_user(request, text, messages.WARNING)
+                continue
+            posts = [number for number, author in authors.items() if author == account.pk]
+            decision = self._decide(request, by, account, ids, posts, form)
+            if decision is not None:
+                done.append(decision)
+        remember(request, done)
+
     def _decide(
-        self, request: HttpRequest, by: Staff, target: Account, report_ids: Sequence[int], form: DecisionForm
-    ) -> bool:
+        self,
+        request: HttpRequest,
+        by: Staff,
+        target: Account,
+        report_ids: Sequence[int],
+        status_ids: Collection[int],
+        form: DecisionForm,
+    ) -> Decision | None:
         sent = form.cleaned_data
         try:
-            decision = decide(by=by, target=target, report_ids=report_ids, **sent)
+            decision = decide(by=by, target=target, report_ids=report_ids, status_ids=status_ids, **sent)
         except KernelError as error:
             self.message_user(request, f"@{target.acct}: {error.message}", messages.ERROR)
-            return False
+            return None
         self.log_change(request, target, "decide")
-        self.message_user(request, _outcome(decision, target), messages.SUCCESS)
-        return True
+        self.message_user(request, outcome(decision, target), messages.SUCCESS)
+        return decision
 
     def _next(self, done: Account) -> HttpResponseRedirect:
         """Redirect to the next reported account, or to the inbox if there is none."""
         left = open_reports().exclude(target_account=done).order_by("-id").values_list("target_account_id", flat=True)
         following = left.first()
         if following is None:
-            return redirect("admin:moderation_report_inbox")
-        return redirect("admin:moderation_report_case", following)
+            return see(reverse("admin:moderation_report_inbox"))
+        return see(reverse("admin:moderation_report_case", args=[following]))
+
+
+def _form(request: HttpRequest, *names: str) -> DecisionForm:
+    """Return the form of the page: bound if one of these fields was sent; with what was typed, but not checked, if only
+    rows were selected.
+    """
+    if "select" in request.POST:
+        sent = request.POST
+        return DecisionForm(
+            initial={"acts": sent.getlist("acts"), "text": sent.get("text", ""), "note": sent.get("note", "")}
+        )
+    return DecisionForm(request.POST if any(name in request.POST for name in names) else None)
+
+
+def _find_target(account_id: int) -> Account:
+    """Return the account with this id. Raises Http404."""
+    found = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
+    if found is None:
+        raise Http404
+    return found
+
+
+def _last_decision(by: Staff, target: Account) -> Decision | None:
+    return undoable_decisions().filter(account=by.account_id, target_account=target).first()
 
 
 def _wanted(request: HttpRequest) -> dict[str, Any]:
@@ -325,42 +382,12 @@ def _last(request: HttpRequest) -> int:
     return number
 
 
-def _outcome(decision: Decision, target: Account) -> str:
-    """Return a sentence about the outcome of a decision."""
-    count = len(decision.report_ids)
-    if not decision.can_be_undone:
-        text = (
-            gettext("@%(name)s: you have taken these reports over.")
-            if "assign" in decision.acts
-            else gettext("@%(name)s: the note is kept.")
-        )
-    elif not count:
-        text = gettext("@%(name)s: done. You can take this back for %(minutes)d minutes.")
-    else:
-        text = ngettext(
-            "@%(name)s: %(count)d report is settled. You can take this back for %(minutes)d minutes.",
-            "@%(name)s: %(count)d reports are settled. You can take this back for %(minutes)d minutes.",
-            count,
-        )
-    return text % {"name": target.acct, "count": count, "minutes": _MINUTES}
+def _query(wanted: dict[str, Any]) -> str:
+    """Return the filter as the beginning of a query, for links to other pages of the list."""
+    values = {"category": wanted["category"], "origin": wanted["origin"], "mine": "yes" if wanted["mine"] else ""}
+    return "".join(f"{name}={value}&" for name, value in values.items() if value)
 
 
 def _recent(by: Staff) -> list[Decision]:
     """List the decisions of this member of staff that can still be undone."""
     return list(undoable_decisions().filter(account=by.account_id).select_related("target_account")[:PEOPLE_SHOWN])
-
-
-def _threads(found: Case) -> list[dict[str, Any]]:
-    """Return the reported posts as pages show them, each with its ancestors (`above`) and its replies (`below`)."""
-    entities = {int(entity["id"]): entity for entity in posts_for_templates(found.page)}
-    visibility = {post.id: post.visibility for post in found.page.rows}
-    return [
-        entities[number]
-        | {
-            "restricted": visibility[number] not in OPEN_VISIBILITIES,
-            "above": [entities[other] for other in found.above.get(number, ()) if other in entities],
-            "below": [entities[other] for other in found.below.get(number, ()) if other in entities],
-        }
-        for number in found.posts
-        if number in entities
-    ]

@@ -43,6 +43,7 @@ class QuarantineAdmin(PermittedAdmin):
     """
 
     permission = Permission.MANAGE_REPORTS
+    person_column = "account_id"
     list_display = (FILE_DIGEST, FILE_STATE, FILE_ACCOUNT, FILE_SOURCE, FILE_REASON, FILE_TIME)
     list_filter = (DecisionFilter,)
     list_select_related = ("account",)

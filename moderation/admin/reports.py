@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Lower
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -16,18 +17,20 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.accounts import account_link, matching
 from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
-from accounts.models import Account, User
+from accounts.models import Account, AuditEntry, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, outranks_user
 from moderation.acts import WordsForm
 from moderation.admin.account_tabs import strike_state
-from moderation.admin.inbox import CATEGORIES, InboxAdmin
+from moderation.admin.audit_sentences import history_of
+from moderation.admin.decision_form import CATEGORIES
+from moderation.admin.inbox import InboxAdmin
 from moderation.models import Appeal, InstanceRule, Report, Strike, StrikeAction
 from moderation.services.acting import delete_posts, mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, mark, row_link, shortened, shown
+from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, mark, row_link, shortened, shown, table
 from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
@@ -74,6 +77,7 @@ class StrikeAdmin(PermittedAdmin):
     """Strikes: actions of staff against accounts."""
 
     permission = Permission.MANAGE_REPORTS
+    person_column = "target_account_id"
     list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_STATE, STRIKE_TIME)
     list_filter = (
         StrikeActionFilter,
@@ -129,12 +133,31 @@ APPEAL_STATE = shown("state", _("State"), _state)
 APPEAL_TIME = shown("created_at", _("Since"), order="id", minor=True)
 
 
+def _waits(appeal: Appeal) -> bool:
+    return appeal.approved_at is None and appeal.rejected_at is None
+
+
+def _buttons(appeal: Appeal) -> Any:
+    """Return links to the questions of the acts; None for an appeal that is decided."""
+    if not _waits(appeal):
+        return None
+    page = reverse("admin:moderation_appeal_changelist")
+    acts = (("accept", gettext("Accept")), ("reject", gettext("Reject")))
+    return format_html_join(
+        " ", '<a class="staff-button" href="{}{}/{}/">{}</a>', ((page, appeal.pk, act, words) for act, words in acts)
+    )
+
+
+APPEAL_BUTTONS = shown("buttons", _("Decide"), _buttons)
+
+
 @admin.register(Appeal)
 class AppealAdmin(PermittedAdmin):
     """Appeals; the moderator who decides must outrank the person who appeals."""
 
     permission = Permission.MANAGE_APPEALS
-    list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, APPEAL_TIME)
+    person_column = "account_id"
+    list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, APPEAL_TIME, APPEAL_BUTTONS)
     # The first columns are links to other pages.
     list_display_links = (APPEAL_TEXT,)
     list_filter = (AppealStateFilter,)
@@ -147,6 +170,11 @@ class AppealAdmin(PermittedAdmin):
             "accept",
             _("Accept: what was done is taken back"),
             lambda by, appeal: accept_appeal(by=by, appeal=appeal),
+            icon="check",
+            one=Words(
+                _("Accept this appeal? What was done to the account is taken back."), _("The appeal is accepted.")
+            ),
+            fits=_waits,
             many=Words(
                 _("Accept these appeals? What was done to the accounts is taken back."),
                 ngettext_lazy("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", "count"),
@@ -157,6 +185,9 @@ class AppealAdmin(PermittedAdmin):
             "reject",
             _("Reject: what was done stays"),
             lambda by, appeal: reject_appeal(by=by, appeal=appeal),
+            icon="close",
+            one=Words(_("Reject this appeal?"), _("The appeal is rejected.")),
+            fits=_waits,
             many=Words(
                 _("Reject these appeals?"),
                 ngettext_lazy("%(count)d appeal was rejected.", "%(count)d appeals were rejected.", "count"),
@@ -192,6 +223,11 @@ class AppealAdmin(PermittedAdmin):
     def name_of(self, row: Appeal) -> str:
         """Return the address of the person who appeals."""
         return f"@{row.account.acct}"
+
+    def asked_about(self, row: Appeal) -> str:
+        """Return the action of the strike with its text, and the appeal."""
+        strike = ": ".join(part for part in (str(row.strike.get_action_display()), row.strike.text) if part)
+        return f"{strike} – {row.text}"
 
 
 ReportStateFilter = condition_filter(
@@ -232,6 +268,11 @@ REPORT_TIME = shown("created_at", _("Since"), order="id", minor=True)
 REPORT_COMMENT = shown("comment", _("Comment"), lambda report: shortened(report.comment, 80))
 
 
+def _history(report: Report) -> Any:
+    entries = AuditEntry.objects.filter(target_type="Report", target_id=report.pk).order_by("-id")[:COUNT_LIMIT]
+    return table([_("When"), _("What")], history_of(list(entries), f"@{report.target_account.acct}"))
+
+
 def _settling(name: str, title: Any, service: Callable[..., Any], question: Any, *, verb: str) -> Act:
     """Return an act that applies `service` to the posts of reports, settles the reports and issues strikes."""
 
@@ -246,6 +287,7 @@ def _settling(name: str, title: Any, service: Callable[..., Any], question: Any,
 class ReportAdmin(InboxAdmin):
     """Reports, open and settled; open reports are decided in the inbox."""
 
+    person_column = "target_account_id"
     list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
     list_filter = (ReportStateFilter, ("assigned_account", AutocompleteSelectFilter))
     list_filter_submit = True
@@ -295,6 +337,7 @@ class ReportAdmin(InboxAdmin):
                 lambda report: account_link(report.action_taken_by) if report.action_taken_by else None,
             ),
         ),
+        lines(_("History"), shown("history", _("History"), _history)),
     )
 
     def waiting(self) -> QuerySet[Report]:

@@ -248,6 +248,7 @@ class HeldPostAdmin(PermittedAdmin):
     """Posts that wait for review. Each view of a post that is not public is logged."""
 
     permission = Permission.MANAGE_REPORTS
+    person_column = "account_id"
     list_display = (
         shown("excerpt", _("Post"), _words),
         HELD_KIND,

@@ -12,9 +12,11 @@ from django.db.models import Q
 from accounts.models import Account, AuditEntry, User
 from moderation.models import Report, StaffNote, Strike
 from moderation.queries.admin_accounts import IPS_SHOWN, AdminAccount, describe_accounts
+from moderation.queries.person_cards import PersonCard, complete_cards
 from statuses.models import Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
-from statuses.queries.statuses import Excerpt, list_excerpts
+from statuses.queries.page import PostPage, fill, of_rows
+from statuses.queries.posts import load_posts
 
 LISTED_LIMIT: Final = 20
 
@@ -26,8 +28,8 @@ class AccountOverview:
     log.
     """
 
-    admin: AdminAccount
-    posts: Sequence[Excerpt]
+    card: PersonCard
+    posts: PostPage
     strikes: Sequence[Strike]
     notes: Sequence[StaffNote]
     sessions: Sequence[UserSession]
@@ -45,14 +47,14 @@ def load_account_overview(account: Account) -> AccountOverview:
     public = Status.objects.filter(
         account_id=account.pk, visibility__in=OPEN_VISIBILITIES, deleted_at=None, reblog_of=None
     )
-    posts = list_excerpts(list(public.order_by("-id").values_list("id", flat=True)[:LISTED_LIMIT]), account.pk)
+    posts = load_posts(public.order_by("-id").values_list("id", flat=True)[:LISTED_LIMIT])
     reports = Report.objects.filter(Q(target_account_id=account.pk) | Q(account_id=account.pk)).select_related(
         "account", "target_account"
     )
     found = list(reports.order_by("-id")[: 2 * LISTED_LIMIT])
     return AccountOverview(
-        admin=admin,
-        posts=posts[::-1],
+        card=complete_cards({account.pk: admin}, [account.pk])[account.pk],
+        posts=fill(of_rows(sorted(posts, key=lambda post: -post.id), None)),
         strikes=_newest(Strike.objects.filter(target_account_id=account.pk).select_related("account", "appeal")),
         notes=_newest(StaffNote.objects.filter(account_id=account.pk).select_related("author")),
         sessions=list(UserSession.objects.filter(user=user).order_by("-last_seen_at")[:LISTED_LIMIT]) if user else [],
@@ -60,7 +62,7 @@ def load_account_overview(account: Account) -> AccountOverview:
         same_mail_domain=_same_mail_domain(user) if user is not None else [],
         reports=[report for report in found if report.target_account_id == account.pk][:LISTED_LIMIT],
         reported=[report for report in found if report.account_id == account.pk][:LISTED_LIMIT],
-        audit=_audit(account, user),
+        audit=load_audit(account, user),
     )
 
 
@@ -100,8 +102,11 @@ def _same_mail_domain(user: User) -> list[User]:
     return list(_people(user).filter(email__iendswith=f"@{domain}")[:LISTED_LIMIT])
 
 
-def _audit(account: Account, user: User | None) -> list[AuditEntry]:
+def load_audit(account: Account, user: User | None, report_ids: Sequence[int] = ()) -> list[AuditEntry]:
+    """Return the newest entries of the audit log about an account, its user and these reports, newest first."""
     about = Q(target_type="Account", target_id=account.pk)
     if user is not None:
         about |= Q(target_type="User", target_id=user.pk)
+    if report_ids:
+        about |= Q(target_type="Report", target_id__one_of=list(report_ids))
     return _newest(AuditEntry.objects.filter(about))

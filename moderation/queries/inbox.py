@@ -10,13 +10,14 @@ from typing import Final
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Count, Max, Min, QuerySet
 
-from accounts.models import Account, User
+from accounts.models import Account, AuditEntry, User
 from moderation.models import Decision, InstanceRule, Report, StaffNote, Strike
-from moderation.queries.account_overview import same_people
-from moderation.queries.admin_accounts import AdminAccount, describe_accounts
+from moderation.queries.account_overview import load_audit, same_people
+from moderation.queries.person_cards import PersonCard, load_person_cards
 from moderation.queries.reports import load_rules
 from social.kernel import clock
 from social.kernel.statements import Value, rows_of
+from statuses.models import Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.page import PostPage, fill, of_rows
 from statuses.queries.posts import load_posts
@@ -24,6 +25,10 @@ from statuses.queries.posts import load_posts
 PEOPLE_SHOWN: Final = 10
 REPORTS_SHOWN: Final = 100
 POSTS_SHOWN: Final = 30
+#: Newest reported posts of each account in the inbox.
+POSTS_OF_EACH: Final = 10
+#: Newest reports of a page of the inbox whose posts and comments are read.
+REPORTS_READ: Final = 500
 COMMENTS_SHOWN: Final = 3
 THREAD_SHOWN: Final = 60
 LISTED_LIMIT: Final = 10
@@ -32,28 +37,38 @@ LISTED_LIMIT: Final = 10
 @dataclass(frozen=True, slots=True)
 class Reported:
     """An account with open reports about it: their number, reporters, categories and age, whether one of them is assigned,
-    and the newest comments.
+    the newest comments, and the newest posts that everybody may read; `posts_hidden` more are named.
     """
 
-    account: Account
+    account_id: int
     reports: int
     reporters: int
     categories: tuple[str, ...]
     assigned: bool
     oldest: datetime
     newest: datetime
-    strikes: int
     comments: tuple[str, ...]
+    posts: tuple[int, ...]
+    posts_hidden: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedPeople:
+    """Reported accounts, and a page with their posts."""
+
+    people: Sequence[Reported]
+    page: PostPage
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
     """A reported account as staff see it: its open reports, newest first; the reported posts with the public posts above
-    and right below each, in a page of entities; earlier strikes and notes; users with the same IP address or mail server;
-    other reported accounts of its server; and decisions that can still be undone.
+    and right below each, in a page of entities; its card; earlier strikes and notes; users with the same IP address or mail
+    server; other reported accounts of its server; decisions that can still be undone; and what the audit log says of the
+    account and of these reports, newest first.
     """
 
-    subject: AdminAccount
+    card: PersonCard
     reports: Sequence[Report]
     rules: dict[int, InstanceRule]
     page: PostPage
@@ -65,6 +80,7 @@ class Case:
     same_people: Sequence[User]
     same_server: Sequence[tuple[Account, int]]
     decisions: Sequence[Decision]
+    history: Sequence[AuditEntry]
 
 
 def open_reports(*, category: str = "", origin: str = "", mine: int | None = None) -> QuerySet[Report]:
@@ -84,14 +100,15 @@ def undoable_decisions() -> QuerySet[Decision]:
     return Decision.objects.filter(undone_at=None, ends_at__gt=clock.now()).order_by("-id")
 
 
-def count_reported(rows: QuerySet[Report]) -> int:
-    """Count the accounts that these reports are about."""
-    return rows.values("target_account_id").distinct().count()
+def count_reported(rows: QuerySet[Report]) -> tuple[int, int]:
+    """Count the accounts that these reports are about, and the reports."""
+    found = rows.aggregate(accounts=Count("target_account_id", distinct=True), reports=Count("id"))
+    return found["accounts"], found["reports"]
 
 
-def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
-    """Return the reported accounts from the offset `start` on, at most PEOPLE_SHOWN, the last reported first; four
-    statements.
+def load_reported(rows: QuerySet[Report], start: int) -> ReportedPeople:
+    """Return the reported accounts from the offset `start` on, at most PEOPLE_SHOWN, the last reported first, with their
+    reported posts; in a fixed number of statements.
     """
     groups = list(
         rows.values("target_account_id")
@@ -106,35 +123,50 @@ def list_reported(rows: QuerySet[Report], start: int) -> list[Reported]:
         )
         .order_by("-last")[start : start + PEOPLE_SHOWN]
     )
-    account_ids = [group["target_account_id"] for group in groups]
-    accounts = {account.pk: account for account in Account.objects.filter(id__one_of=account_ids)}
-    strikes = dict(
-        Strike.objects.filter(target_account_id__one_of=account_ids, overruled_at=None)
-        .values("target_account_id")
-        .annotate(count=Count("id"))
-        .values_list("target_account_id", "count")
-    )
-    comments: dict[int, list[str]] = {}
-    commented = rows.filter(target_account_id__one_of=account_ids).exclude(comment="").order_by("-id")
-    for target_id, comment in commented.values_list("target_account_id", "comment")[:REPORTS_SHOWN]:
-        own_comments = comments.setdefault(target_id, [])
-        if len(own_comments) < COMMENTS_SHOWN and comment not in own_comments:
-            own_comments.append(comment)
-    return [
-        Reported(
-            account=accounts[group["target_account_id"]],
-            reports=group["reports"],
-            reporters=group["reporters"],
-            categories=tuple(sorted(group["categories"])),
-            assigned=group["assigned"] > 0,
-            oldest=group["oldest"],
-            newest=group["newest"],
-            strikes=strikes.get(group["target_account_id"], 0),
-            comments=tuple(comments.get(group["target_account_id"], ())),
-        )
-        for group in groups
-        if group["target_account_id"] in accounts
+    comments: dict[int, dict[str, None]] = {}
+    named: dict[int, dict[int, None]] = {}
+    reports = rows.filter(target_account_id__one_of=[group["target_account_id"] for group in groups]).order_by("-id")
+    for target_id, comment, status_ids in reports.values_list("target_account_id", "comment", "status_ids")[
+        :REPORTS_READ
+    ]:
+        if comment:
+            comments.setdefault(target_id, {})[comment] = None
+        named.setdefault(target_id, {}).update(dict.fromkeys(sorted(status_ids, reverse=True)))
+    wanted = {target_id: list(numbers)[:POSTS_OF_EACH] for target_id, numbers in named.items()}
+    posts = [
+        post
+        for post in load_posts([number for numbers in wanted.values() for number in numbers])
+        if post.visibility in OPEN_VISIBILITIES
     ]
+    shown: dict[int, set[int]] = {}
+    for post in posts:
+        shown.setdefault(post.account_id, set()).add(post.id)
+    people = []
+    for group in groups:
+        target_id = group["target_account_id"]
+        own_posts = [number for number in wanted.get(target_id, ()) if number in shown.get(target_id, ())]
+        people.append(
+            Reported(
+                account_id=target_id,
+                reports=group["reports"],
+                reporters=group["reporters"],
+                categories=tuple(sorted(group["categories"])),
+                assigned=group["assigned"] > 0,
+                oldest=group["oldest"],
+                newest=group["newest"],
+                comments=tuple(comments.get(target_id, ()))[:COMMENTS_SHOWN],
+                posts=tuple(own_posts),
+                posts_hidden=len(named.get(target_id, ())) - len(own_posts),
+            )
+        )
+    return ReportedPeople(people, fill(of_rows(posts, None)))
+
+
+def load_authors(status_ids: Sequence[int]) -> dict[int, int]:
+    """Return the author of each of these posts, as account ids by id; unknown posts are left out."""
+    if not status_ids:
+        return {}
+    return dict(Status.objects.filter(id__one_of=list(status_ids)).values_list("id", "account_id"))
 
 
 # Public ancestors and replies of reported posts.
@@ -161,9 +193,9 @@ def load_case(target: Account, viewer_id: int | None) -> Case:
     above, below = _around(posts)
     others = {number for found in (*above.values(), *below.values()) for number in found}
     rows = load_posts([*posts, *sorted(others - set(posts))])
-    subject = describe_accounts([target])[target.pk]
+    card = load_person_cards([target.pk])[target.pk]
     return Case(
-        subject=subject,
+        card=card,
         reports=reports,
         rules=load_rules(reports),
         page=fill(of_rows(rows, viewer_id)),
@@ -176,9 +208,10 @@ def load_case(target: Account, viewer_id: int | None) -> Case:
             .order_by("-id")[:LISTED_LIMIT]
         ),
         notes=list(StaffNote.objects.filter(account=target).select_related("author").order_by("-id")[:LISTED_LIMIT]),
-        same_people=same_people(subject, LISTED_LIMIT),
+        same_people=same_people(card.admin, LISTED_LIMIT),
         same_server=_same_server(target),
         decisions=list(undoable_decisions().filter(target_account=target).select_related("account")[:LISTED_LIMIT]),
+        history=load_audit(target, card.admin.user, [report.pk for report in reports]),
     )
 
 

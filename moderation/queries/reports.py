@@ -19,6 +19,7 @@ from statuses.models import Mention, Status
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
 from statuses.queries.statuses import list_statuses
 
+NAMING_LIMIT: Final = 1_000
 # Raw SQL instead of the lookup "overlap": Django sends the numbers of an array as 4 bytes each, too small for ids.
 _REPORTED: Final = """
 (SELECT unnest(status_ids) FROM moderation_report WHERE status_ids && %(ids)s::bigint[]
@@ -100,6 +101,17 @@ def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
     with connection.cursor() as cursor:
         cursor.execute(_REPORTED, {"ids": list(status_ids)})
         return {number for (number,) in cursor.fetchall()}
+
+
+def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Report]:
+    """Return the reports that name at least one of these posts, open ones first, the oldest of them first; among the last
+    NAMING_LIMIT reports about the account.
+    """
+    if not status_ids:
+        return []
+    rows = Report.objects.filter(target_account=target).order_by("-id")[:NAMING_LIMIT]
+    found = [report for report in rows if not set(status_ids).isdisjoint(report.status_ids)]
+    return sorted(found, key=lambda report: (report.is_resolved, report.pk))
 
 
 def outlive(account_id: int) -> bool:

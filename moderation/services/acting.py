@@ -31,14 +31,15 @@ def act_on_account(
     text: str = "",
     report: Report | None = None,
     house_rule_ids: Sequence[int] | None = None,
+    status_ids: Sequence[int] | None = None,
     notify: bool = True,
 ) -> Strike:
     """Apply one of ACTIONS to an account, issue a strike, and settle reports: the given `report` for the action `none`,
     otherwise all open reports about the account.
 
-    `house_rule_ids` is passed to `issue_strike`. Everything happens in one transaction. Raises Forbidden, NotFound; Invalid
-    for an unknown action and for a text that is too long; Conflict as `suspend_account` does. Source: contract, behaviours
-    section 18.
+    `house_rule_ids` and `status_ids` are passed to `issue_strike`. Everything happens in one transaction. Raises
+    Forbidden, NotFound; Invalid for an unknown action and for a text that is too long; Conflict as `suspend_account` does.
+    Source: contract, behaviours section 18.
     """
     if action not in ACTIONS:
         wrong = FieldError("type", "ERR_INCLUSION", _("is not included in the list"))
@@ -53,6 +54,7 @@ def act_on_account(
             text=text,
             report=report,
             house_rule_ids=house_rule_ids,
+            status_ids=status_ids,
             notify=notify,
         )
         if action != "none" or report is not None:
@@ -92,16 +94,17 @@ def delete_posts(
     status_ids: Collection[int],
     text: str = "",
     report: Report | None = None,
+    settle: bool = True,
     notify: bool = True,
 ) -> Strike | None:
-    """Delete these posts of an account, issue a strike, and settle the report.
+    """Delete these posts of an account, issue a strike, and, with `settle`, settle the report.
 
     Either everything is done or nothing. The strike names the posts that were deleted; posts of other accounts and posts
     that are already deleted are skipped. If all of them are gone already, a report is settled without another strike and
     None is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when none of the posts
     exists and there is no report; Invalid for a text that is too long. Source: contract, entities "AccountWarning".
     """
-    return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, notify=notify)
+    return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, settle=settle, notify=notify)
 
 
 def mark_posts_sensitive(
@@ -111,6 +114,7 @@ def mark_posts_sensitive(
     status_ids: Collection[int],
     text: str = "",
     report: Report | None = None,
+    settle: bool = True,
     notify: bool = True,
 ) -> Strike | None:
     """Mark these posts of an account as sensitive; everything else is as in `delete_posts`.
@@ -118,7 +122,9 @@ def mark_posts_sensitive(
     The strike names the posts that were not marked before: an accepted appeal removes their mark. Posts that have neither
     files nor a link preview are skipped; a report is settled without a strike when its remaining posts are marked already.
     """
-    return _act(by, account, status_ids, StrikeAction.MARK_STATUSES_AS_SENSITIVE, text, report, notify=notify)
+    return _act(
+        by, account, status_ids, StrikeAction.MARK_STATUSES_AS_SENSITIVE, text, report, settle=settle, notify=notify
+    )
 
 
 _ACTS_ON_POSTS: Final[dict[StrikeAction, Callable[..., list[int]]]] = {
@@ -135,6 +141,7 @@ def _act(
     text: str,
     report: Report | None,
     *,
+    settle: bool,
     notify: bool,
 ) -> Strike | None:
     user = User.objects.select_related("role").filter(account_id=account.pk).first()
@@ -144,7 +151,7 @@ def _act(
         done = _ACTS_ON_POSTS[action](by=by, status_ids=list(own.values_list("id", flat=True)))
         if not done:
             untouched = own if action == StrikeAction.DELETE_STATUSES else own.filter(sensitive=False)
-            if report is None or untouched.exists():
+            if report is None or not settle or untouched.exists():
                 raise Conflict(_("None of these posts is there to act on."))
             # Another report about the same posts was settled first, with a strike: nothing is left to do.
             settle_reports(by=by, target=account, only=[report])
@@ -152,6 +159,6 @@ def _act(
         strike = issue_strike(
             by=by, target=account, action=action, text=text, report=report, status_ids=done, notify=notify
         )
-        if report is not None:
+        if report is not None and settle:
             settle_reports(by=by, target=account, only=[report])
     return strike

@@ -16,6 +16,7 @@ from accounts.services.audit import record
 from moderation.events import DecisionEnded, StrikeIssued
 from moderation.models import Decision, Report, Strike
 from moderation.models.decision import UNDO_PERIOD
+from moderation.queries.reports import reports_naming
 from moderation.services.acting import act_on_account, delete_posts, mark_posts_sensitive
 from moderation.services.notes import write_note
 from moderation.services.reports import assign_report, reopen_reports, settle_reports
@@ -42,19 +43,23 @@ def decide(
     target: Account,
     report_ids: Collection[int],
     acts: Collection[str],
+    status_ids: Collection[int] = (),
     text: str = "",
     note: str = "",
+    settle: bool = True,
 ) -> Decision:
     """Carry out several of ACTS on an account and these reports about it, all or none.
 
-    The acts on posts concern the posts named in the reports. Posts are deleted, and the person gets a mail, when the
-    decision can no longer be undone; everything else happens at once. Every act but `assign` settles the reports, and a
-    sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is sent to
-    the person; `note` is for colleagues. Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both due
-    when the decision can no longer be undone. Raises Forbidden without MANAGE_REPORTS or, for any act on the person, a rank
-    above the person's; NotFound for a report that is not about the account; Invalid if there is neither an act nor a note,
-    for an unknown act, and for a text that is too long; Conflict when there are no posts to act on, and when another member
-    of staff has settled one of the reports meanwhile. A decision that only assigns or notes cannot be undone.
+    The acts on posts concern the posts `status_ids`, which reports about the account name; the strikes name them too, or
+    without any the posts of the first report. Posts are deleted, and the person gets a mail, when the decision can no
+    longer be undone; everything else happens at once. Every act but `assign` settles the reports, unless `settle` is false,
+    and a sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is
+    sent to the person; `note` is for colleagues. Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both
+    due when the decision can no longer be undone. Raises Forbidden without MANAGE_REPORTS or, for any act on the person, a
+    rank above the person's; NotFound for a report that is not about the account, and for a post that no report about it
+    names; Invalid if there is neither an act nor a note, for an unknown act, and for a text that is too long; Conflict when
+    there are no posts to act on, and when another member of staff has settled one of the reports meanwhile. A decision that
+    only assigns or notes cannot be undone.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -64,6 +69,11 @@ def decide(
     require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and concerned else None)
     with transaction.atomic():
         reports = _locked(target, report_ids)
+        posts = sorted(set(status_ids))
+        named = reports_naming(target, posts)
+        require_found(
+            len({number for report in named for number in report.status_ids}.intersection(posts)) == len(posts) or None
+        )
         is_open = [report.action_taken_at is None for report in reports]
         if set(acts) - {"assign"} and not all(is_open):
             if any(is_open):
@@ -73,17 +83,18 @@ def decide(
         strikes = [
             strike.pk
             for act in ACTS
-            if act in acts and (strike := _carry_out(act, by, target, user, reports, text)) is not None
+            if act in acts
+            and (strike := _carry_out(act, by, target, user, reports, posts, named, text, settle=settle)) is not None
         ]
         if note.strip():
             write_note(by=by, account=target, text=note)
-        if set(acts) - {"assign"}:
+        if settle and set(acts) - {"assign"}:
             settle_reports(by=by, target=target, only=None if set(acts) & set(SANCTIONS) else reports)
         settled = before - set(
             Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True)
         )
         now = clock.now()
-        deleted = _posts_of(reports) if "delete" in acts else []
+        deleted = posts if "delete" in acts else []
         decision = Decision(
             account_id=by.account_id,
             target_account=target,
@@ -151,7 +162,8 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
         )
         if decision is None:
             continue
-        report = Report.objects.filter(id__one_of=decision.report_ids).order_by("id").first()
+        settled = Report.objects.filter(id__one_of=decision.report_ids).order_by("id").first()
+        named = reports_naming(decision.target_account, decision.status_ids)
         # The permission was checked when the decision was made.
         name = f"@{decision.account.username}" if decision.account is not None else "operator"
         by = Staff(decision.account_id, name, Permission.MANAGE_REPORTS, position=None)
@@ -161,7 +173,8 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
                 account=decision.target_account,
                 status_ids=decision.status_ids,
                 text=decision.text,
-                report=report,
+                report=settled or next(iter(named), None),
+                settle=settled is not None,
             )
         except Conflict:
             # The author has deleted all of these posts.
@@ -176,26 +189,44 @@ def _locked(target: Account, report_ids: Collection[int]) -> list[Report]:
     return found
 
 
-def _posts_of(reports: Sequence[Report]) -> list[int]:
-    return sorted({number for report in reports for number in report.status_ids})
-
-
 def _carry_out(
-    act: str, by: Staff, target: Account, user: User | None, reports: Sequence[Report], text: str
+    act: str,
+    by: Staff,
+    target: Account,
+    user: User | None,
+    reports: Sequence[Report],
+    posts: list[int],
+    naming: Sequence[Report],
+    text: str,
+    *,
+    settle: bool,
 ) -> Strike | None:
-    """Carry out one act without notifying the person yet; return the strike that it issued, if any."""
-    first = reports[0] if reports else None
+    """Carry out one act without notifying the person yet; return the strike that it issued, if any.
+
+    `naming`: the reports that name one of the `posts`, which their strike names if no report is chosen.
+    """
+    first, named = next(iter(reports), None), posts or None
     if act == "assign":
         for report in reports:
             assign_report(by=by, report=report)
+    elif act in ("mark", "delete") and not posts:
+        raise Conflict(_("Choose the posts."))
     elif act == "mark":
         return mark_posts_sensitive(
-            by=by, account=target, status_ids=_posts_of(reports), text=text, report=first, notify=False
+            by=by,
+            account=target,
+            status_ids=posts,
+            text=text,
+            report=first or next(iter(naming), None),
+            settle=settle and first is not None,
+            notify=False,
         )
     elif act == "warn":
-        return act_on_account(by=by, account=target, action="none", text=text, report=first, notify=False)
+        return act_on_account(
+            by=by, account=target, action="none", text=text, report=first, status_ids=named, notify=False
+        )
     elif act in _STATES and not _STATES[act](target, user):
-        return act_on_account(by=by, account=target, action=act, text=text, report=first, notify=False)
-    elif act == "delete" and not _posts_of(reports):
-        raise Conflict(_("None of these posts is there to act on."))
+        return act_on_account(
+            by=by, account=target, action=act, text=text, report=first, status_ids=named, notify=False
+        )
     return None

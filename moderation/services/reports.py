@@ -26,6 +26,7 @@ from moderation.queries.reports import (
     find_reportable_collections,
     find_reportable_statuses,
     load_rule_ids,
+    reports_naming,
 )
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid, NotFound, require_found
@@ -213,6 +214,19 @@ def update_report(
         _write(current, category=new_category, rule_ids=rules or None)
 
 
+def remove_post(*, by: Staff, target: Account, status_id: int) -> None:
+    """Remove a post from every open report about its author, so that no act concerns it any more; the audit log keeps which
+    posts a report named. Raises Forbidden; NotFound when no open report names the post.
+    """
+    require(by, Permission.MANAGE_REPORTS)
+    with transaction.atomic():
+        named = [report for report in reports_naming(target, [status_id]) if not report.is_resolved]
+        require_found(named or None)
+        for report in named:
+            with _handling(by, report, "remove_post") as current:
+                _write(current, status_ids=[number for number in current.status_ids if number != status_id])
+
+
 def _errors(category: str, rule_ids: list[int]) -> list[FieldError]:
     if category not in ReportCategory.values:
         return [FieldError("category", "ERR_INCLUSION", _("is not included in the list"))]
@@ -253,6 +267,7 @@ def _state(report: Report) -> dict[str, Any]:
         "resolved": report.is_resolved,
         "category": report.category,
         "rules": [str(number) for number in report.rule_ids or ()],
+        "posts": [str(number) for number in report.status_ids],
     }
 
 

@@ -6,8 +6,8 @@ Only the modules `social.api.staff*` import the theme; the apps' admin classes e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -27,6 +27,7 @@ from unfold.enums import ActionVariant as ActionVariant
 from social.api.staff_columns import CappedPaginator
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
+from social.kernel.ports import Port
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
@@ -47,6 +48,13 @@ _FIELD_LOOKUPS = {"", "__exact", "__id__exact", "__isnull", "__icontains"} | {
 }
 
 
+class PersonCards(Protocol):
+    def __call__(self, account_ids: Collection[int]) -> Mapping[int, Any]:
+        """The cards of these accounts for `admin/person.html`, by id, in a fixed number of statements."""
+        ...
+
+
+person_cards: Final[Port[PersonCards]] = Port("social.api.staff.person_cards")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -115,6 +123,8 @@ class ReadOnlyAdmin(Base):
     list_fullwidth = True
     # Whether the command palette searches the model's rows, by `get_search_results`.
     in_palette: ClassVar[bool] = False
+    # Column with the id of the account that a row is about: every question about rows shows these people.
+    person_column: ClassVar[str] = ""
     # "Show all" would put a whole table on one page.
     list_max_show_all = 0
 
@@ -195,6 +205,20 @@ class ReadOnlyAdmin(Base):
         """The name of a row in questions and messages."""
         return str(row)
 
+    def asked_about(self, row: Any) -> str:
+        """The line that a question shows for a row; its name by default."""
+        return self.name_of(row)
+
+    def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> Sequence[Any]:
+        """The posts that a question about these rows shows, for `admin/case_post.html`."""
+        return ()
+
+    def people_of(self, rows: Sequence[Any]) -> list[Any]:
+        """The cards of the people whom these rows are about, each once."""
+        load = person_cards.find()
+        numbers = [getattr(row, self.person_column) for row in rows] if self.person_column else []
+        return [] if load is None else list(load([number for number in numbers if number is not None]).values())
+
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
@@ -263,14 +287,29 @@ class ReadOnlyAdmin(Base):
             raise Http404
         options = self.model._meta
         page = reverse(f"admin:{options.app_label}_{options.model_name}_change", args=[row.pk])
+        answer = self.about(request, row, act, page=page, verb=verb, done=done, question=question, form=form)
+        if isinstance(answer, TemplateResponse) or self.get_object(request, str(object_id)) is not None:
+            return answer
+        return redirect(f"admin:{options.app_label}_{options.model_name}_changelist")
+
+    def about(
+        self,
+        request: HttpRequest,
+        row: Any,
+        act: Callable[..., Any],
+        *,
+        page: str,
+        verb: str,
+        done: str | _StrPromise,
+        question: str | Promise,
+        form: type[StaffForm] | None = None,
+    ) -> HttpResponse:
+        """Ask about a row that the caller has read, then run a service on it as `each` does, and redirect to `page`."""
         answers = self._answers(request, form or StaffForm)
         if not answers.is_valid():
             return self._ask(request, [row], question, answers, back=page)
-        if self._has_changed(request, [row]):
-            return redirect(page)
-        self._run(request, [row], act, [answers.cleaned_data] if form else [], verb=verb, done=done)
-        if self.get_object(request, str(object_id)) is None:
-            page = reverse(f"admin:{options.app_label}_{options.model_name}_changelist")
+        if not self._has_changed(request, [row]):
+            self._run(request, [row], act, [answers.cleaned_data] if form else [], verb=verb, done=done)
         return redirect(page)
 
     def version_of(self, row: Any) -> str:
@@ -334,7 +373,10 @@ class ReadOnlyAdmin(Base):
             **self.admin_site.each_context(request),
             "title": question,
             "opts": self.model._meta,
-            "rows": [self.name_of(row) for row in rows[:NAMES_LIMIT]],
+            "rows": [self.asked_about(row) for row in rows[:NAMES_LIMIT]],
+            "people": self.people_of(rows[:NAMES_LIMIT]),
+            "several": len(rows) > 1,
+            "posts": self.shown_posts(request, rows[:NAMES_LIMIT]),
             "more": max(0, len(rows) - NAMES_LIMIT),
             "versions": [(row.pk, version) for row in rows if (version := self.seen_version(request, row))],
             "keys": [] if back else [row.pk for row in rows],

@@ -174,6 +174,19 @@ def _line(
     }
 
 
+def place_of(path: str) -> dict[str, str] | None:
+    """Return the group and the title of the sidebar's line of the model whose list has this path; None if there is none."""
+    for model in admin.site._registry:
+        options = model._meta
+        if path != reverse(f"admin:{options.app_label}_{options.model_name}_changelist"):
+            continue
+        for group, found in GROUPS:
+            for page in found:
+                if page.model == options.label_lower:
+                    return {"group": str(group), "title": str(page.title) or capfirst(str(options.verbose_name_plural))}
+    return None
+
+
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """The sidebar, in the theme's format."""
     counts = waiting(request)

@@ -54,19 +54,33 @@ window.addEventListener("load", () => {
   });
 });
 
-// Shortcuts of the inbox of reports, which lists them; they are off while text is typed.
+// Buttons that tick everything or nothing work without the server.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-select]");
+  if (!button) return;
+  event.preventDefault();
+  const wanted = button.dataset.select;
+  for (const tick of button.form.querySelectorAll("[data-choice], [data-post]")) {
+    if (!wanted) tick.checked = false;
+    else if (tick.matches(wanted)) tick.checked = true;
+  }
+});
+
+// Shortcuts of the inbox of reports, which lists them, and "u" on every page; they are off while text is typed.
 document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey) return;
+  if (event.target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]")) return;
   const cards = [...document.querySelectorAll("[data-card]")];
-  if (!cards.length || event.ctrlKey || event.altKey || event.metaKey) return;
-  if (event.target.matches("input:not([type=checkbox]), textarea, select")) return;
   const here = cards.indexOf(document.activeElement?.closest("[data-card]"));
   const acts = document.querySelectorAll(".staff-acts input");
-  if (event.key === "j") cards[Math.min(here + 1, cards.length - 1)].focus();
+  const undo = document.querySelector("[data-undo]") ?? document.querySelector(".staff-undo");
+  if (event.key === "u" && undo) undo.requestSubmit();
+  else if (!cards.length) return;
+  else if (event.key === "j") cards[Math.min(here + 1, cards.length - 1)].focus();
   else if (event.key === "k") cards[Math.max(here - 1, 0)].focus();
   else if (event.key === "x") cards[here]?.querySelector("[data-choice]")?.click();
   else if (event.key === "o") cards[here]?.querySelector("[data-open]")?.click();
-  else if (event.key === "s") cards[0].closest("form").requestSubmit();
-  else if (event.key === "u") document.querySelector(".staff-undo")?.requestSubmit();
+  else if (event.key === "s") cards[0].closest("form").requestSubmit(document.querySelector(".staff-panel button"));
   else if (/^[1-9]$/.test(event.key)) acts[Number(event.key) - 1]?.click();
   else return;
   event.preventDefault();

@@ -98,9 +98,11 @@ def test_a_page_shows_what_staff_know_of_an_account_in_as_many_statements_for_mu
         assert words in shown, words
     assert "for my followers" not in shown
     grow(5)
+    # The bodies of posts are cached.
+    page(client, ann.account)
     with CaptureQueriesContext(connection) as many:
         page(client, ann.account)
-    assert len(many) == len(few) <= 20
+    assert len(many) == len(few) <= 24
 
 
 def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User) -> None:

@@ -1,0 +1,110 @@
+"""The form of a decision of staff about reported accounts, and the sentences about its outcome."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Account
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, can
+from moderation.models import Decision, ReportCategory
+from moderation.models.decision import UNDO_PERIOD
+from moderation.models.note import NOTE_LIMIT
+from moderation.models.report import STRIKE_TEXT_LIMIT
+from social.api.staff_forms import StaffForm
+
+CATEGORIES: Final = {
+    ReportCategory.SPAM: _("Spam"),
+    ReportCategory.LEGAL: _("Legal"),
+    ReportCategory.VIOLATION: _("Violation of a rule"),
+    ReportCategory.OTHER: _("Other"),
+}
+MINUTES: Final = int(UNDO_PERIOD.total_seconds()) // 60
+ACTS: Final = (
+    ("resolve", _("Resolve: nothing else is done")),
+    ("assign", _("Take over")),
+    ("warn", _("Warn")),
+    ("mark", _("Mark the chosen posts as sensitive")),
+    ("delete", format_lazy(_("Delete the chosen posts, in {minutes} minutes"), minutes=MINUTES)),
+    ("sensitive", _("Mark all media as sensitive")),
+    ("silence", _("Limit the account")),
+    ("disable", _("Disable sign-in")),
+    ("suspend", _("Suspend the account")),
+)
+#: Acts on users; not offered for remote accounts, whose users are managed by their own server.
+_USER_ACTS: Final = ("disable",)
+#: Acts on reports: the moderator need not outrank the reported person.
+_UNRANKED_ACTS: Final = ("resolve", "assign")
+#: Acts on the posts that are chosen.
+POST_ACTS: Final = frozenset({"mark", "delete"})
+
+
+class DecisionForm(StaffForm):
+    """A decision about reported accounts."""
+
+    acts = forms.MultipleChoiceField(
+        label=_("What is done"), choices=ACTS, required=False, widget=forms.CheckboxSelectMultiple
+    )
+    text = forms.CharField(
+        label=_("What the person is told (may be empty)"),
+        required=False,
+        max_length=STRIKE_TEXT_LIMIT,
+        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
+    )
+    note = forms.CharField(
+        label=_("Note for colleagues (may be empty)"),
+        required=False,
+        max_length=NOTE_LIMIT,
+        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
+    )
+
+    def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
+        """Offer the acts that the role of `by` allows. `outranked`: whether `by` outranks the account; `local`: whether the
+        account is local.
+        """
+        field: Any = self.fields["acts"]
+        on_users = local and can(by, Permission.MANAGE_USERS)
+        field.choices = [
+            (act, words)
+            for act, words in ACTS
+            if (outranked or act in _UNRANKED_ACTS) and (on_users or act not in _USER_ACTS)
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        """Require an act or a note. Resolving without sanction cannot be combined with an act on the person."""
+        found = super().clean() or {}
+        if not self.errors and not (found["acts"] or found["note"].strip()):
+            raise forms.ValidationError(gettext("Choose what to do."))
+        if not self.errors and "resolve" in found["acts"] and not set(found["acts"]) <= {"resolve", "assign"}:
+            raise forms.ValidationError(gettext("Choose what is done, or that nothing else is done."))
+        return found
+
+    @property
+    def has_words(self) -> bool:
+        """Tell whether a text or a note is written, or refused."""
+        return any(self[name].value() or self[name].errors for name in ("text", "note"))
+
+
+def outcome(decision: Decision, target: Account) -> str:
+    """Return a sentence about the outcome of a decision."""
+    count = len(decision.report_ids)
+    if not decision.can_be_undone:
+        text = (
+            gettext("@%(name)s: you have taken these reports over.")
+            if "assign" in decision.acts
+            else gettext("@%(name)s: the note is kept.")
+        )
+    elif not count:
+        text = gettext("@%(name)s: done. You can take this back for %(minutes)d minutes.")
+    else:
+        text = ngettext(
+            "@%(name)s: %(count)d report is settled. You can take this back for %(minutes)d minutes.",
+            "@%(name)s: %(count)d reports are settled. You can take this back for %(minutes)d minutes.",
+            count,
+        )
+    return text % {"name": target.acct, "count": count, "minutes": MINUTES}

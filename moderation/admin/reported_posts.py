@@ -1,0 +1,70 @@
+"""Reported posts as the pages of staff show them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from accounts.policies.staff import Staff
+from moderation.queries.inbox import Case, ReportedPeople
+from moderation.services.reports import note_posts_seen
+from statuses.pages.posts import posts_for_templates
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.page import PostPage, fill, of_rows
+from statuses.queries.posts import load_posts
+
+Shown = dict[str, Any]
+
+
+def posts_by_id(page: PostPage, ticked: Collection[int] = ()) -> dict[int, Shown]:
+    """Return the posts of a page by id, each with whether it is `ticked`, `restricted` (not public) and `gone` (deleted)."""
+    rows = {post.id: post for post in page.rows}
+    return {
+        number: entity
+        | {
+            "ticked": number in ticked,
+            "restricted": rows[number].visibility not in OPEN_VISIBILITIES,
+            "gone": rows[number].is_deleted,
+        }
+        for entity in posts_for_templates(page)
+        if (number := int(entity["id"])) in rows
+    }
+
+
+def people_with_posts(
+    found: ReportedPeople, cards: dict[int, Any], ticked: Collection[int], chosen: Collection[int]
+) -> list[Shown]:
+    """Return the reported accounts of the inbox as its templates expect them, each with its card and its posts."""
+    posts = posts_by_id(found.page, ticked)
+    return [
+        {
+            "about": one,
+            "card": cards[one.account_id],
+            "chosen": one.account_id in chosen,
+            "posts": [posts[number] for number in one.posts if number in posts],
+        }
+        for one in found.people
+    ]
+
+
+def threads(found: Case, ticked: Collection[int]) -> list[Shown]:
+    """Return the reported posts of a case, each with its ancestors (`above`) and its replies (`below`)."""
+    posts = posts_by_id(found.page, ticked)
+    return [
+        posts[number]
+        | {
+            "above": [posts[other] for other in found.above.get(number, ()) if other in posts],
+            "below": [posts[other] for other in found.below.get(number, ()) if other in posts],
+        }
+        for number in found.posts
+        if number in posts
+    ]
+
+
+def seen_posts(by: Staff, authors: dict[int, str], status_ids: Collection[int]) -> list[Shown]:
+    """Return the posts of these authors (addresses by account id) among `status_ids`; a view of posts that are not public
+    is logged.
+    """
+    rows = [post for post in load_posts(sorted(status_ids)) if post.account_id in authors]
+    note_posts_seen(by=by, posts=[(post.id, f"@{authors[post.account_id]}", post.visibility) for post in rows])
+    return list(posts_by_id(fill(of_rows(rows, None))).values())

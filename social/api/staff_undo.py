@@ -1,0 +1,53 @@
+"""Memory of what a member of staff has decided last, in the session: every page of the admin offers to undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponseRedirect
+
+from social.kernel import clock
+
+_KEY: Final = "staff_undo"
+
+
+def see(url: str) -> HttpResponseRedirect:
+    """Redirect with 303: the form was handled, and the next page is read."""
+    answer = HttpResponseRedirect(url)
+    answer.status_code = 303
+    return answer
+
+
+def remember(request: HttpRequest, decisions: Sequence[Any]) -> None:
+    """Remember decisions that were made at once; those that cannot be undone leave what was remembered as it is."""
+    found = [decision for decision in decisions if decision.can_be_undone]
+    if found:
+        request.session[_KEY] = {
+            "ids": [decision.pk for decision in found],
+            "name": found[0].target_account.acct,
+            "ends_at": min(decision.ends_at for decision in found).isoformat(),
+        }
+
+
+def forget(request: HttpRequest) -> None:
+    request.session.pop(_KEY, None)
+
+
+def last_decisions(request: HttpRequest) -> list[int]:
+    """Return the ids of the remembered decisions."""
+    return list(request.session.get(_KEY, {}).get("ids", ()))
+
+
+def undoable(request: HttpRequest) -> dict[str, Any] | None:
+    """Return the remembered decisions for a page (`name` of the first account, how many `more`, `ends_at`) while they can be
+    undone.
+    """
+    found = request.session.get(_KEY)
+    if not found:
+        return None
+    ends_at = datetime.fromisoformat(found["ends_at"])
+    if ends_at <= clock.now():
+        return None
+    return {"name": found["name"], "more": len(found["ids"]) - 1, "ends_at": ends_at}

@@ -1,0 +1,28 @@
+"""Template tags of the admin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import template
+
+from social.api.staff_navigation import place_of
+from social.api.staff_undo import undoable
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def last_decision(context: Any) -> dict[str, Any] | None:
+    """Return what the member of staff has decided last, while it can be undone; None on pages without a session."""
+    request = context.get("request")
+    return undoable(request) if request is not None and hasattr(request, "session") else None
+
+
+@register.simple_tag
+def sidebar_line(parts: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+    """Return the group and the title that the sidebar has for the list that the second of these breadcrumbs opens; None if
+    there is no line for it.
+    """
+    return place_of(str(parts[1].get("link", ""))) if len(parts) > 1 else None
