@@ -11,6 +11,8 @@ from accounts.pages.invitations import expire, invitations
 from accounts.pages.member import member_page
 from accounts.pages.profile_forms import PROFILE_MAX_BODY
 from accounts.pages.profile_settings import feature, notification_mails, preferences, profile_settings, unfeature
+from accounts.pages.relation_lists import domain_blocks, people
+from accounts.pages.relations import act_on_person
 from accounts.pages.settings import ACTIVE, LET_IN, settings_page
 from accounts.pages.unsubscribing import unsubscribe
 from accounts.queries.tokens import SignInState
@@ -29,6 +31,9 @@ urlpatterns = [
     *transfers,
     path("settings", settings_page(settings_index), name="settings_index"),
     path("apps", member_page(apps, states=LET_IN), name="apps"),
+    *(path(name, member_page(people), {"name": name}, name=name) for name in ("follow_requests", "mutes", "blocks")),
+    path("domain_blocks", member_page(domain_blocks), name="domain_blocks"),
+    path("people/<int:id>/act", member_page(act_on_person), name="act_on_person"),
     path("welcome/follow", _active(follow), name="follow_suggested"),
     path("settings/profile", _active(profile_settings, PROFILE_MAX_BODY), name="settings_profile"),
     path("settings/profile/tags", _active(feature), name="settings_feature_tag"),

@@ -9,6 +9,7 @@ urlpatterns: list[URLPattern] = []
 
 # This module is included even if the app is not installed; its views cannot be imported then.
 if apps.is_installed("federation"):
+    from accounts.pages.member import member_page
     from federation.views import (
         actors,
         devices,
@@ -23,6 +24,7 @@ if apps.is_installed("federation"):
     )
     from federation.views.numbered import numbered
 
+    _ACCT = r"(?P<acct>[A-Za-z0-9_.-]+@[^/@]+)"
     _POST = r"/statuses/(?P<id>[0-9]{1,19})"
     # Views of an account's documents, by the end of their path. The ids of documents use the paths with the username
     # (docs/adr/0003).
@@ -66,6 +68,8 @@ if apps.is_installed("federation"):
         re_path(r"^collections/(?P<id>[0-9]{1,19})/?$", pages.collection),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)\.rss$", profiles.feed, name="profile_feed"),
         re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/?$", pages.profile, name="profile"),
+        re_path(rf"^@{_ACCT}/?$", member_page(profiles.remote_profile), name="remote_profile"),
+        re_path(rf"^@{_ACCT}/(?P<id>[0-9]{{1,19}})/?$", member_page(pages.remote_post), name="remote_post"),
         re_path(
             r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<name>with_replies|media|followers|following)/?$",
             profiles.tab,

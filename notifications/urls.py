@@ -1,5 +1,9 @@
 """The URLs of the notifications app."""
 
+from django.urls import path
+
+from accounts.pages.member import member_page
+from notifications.pages.notifications import notifications, remove
 from notifications.viewsets.annual_reports import AnnualReportsViewSet
 from notifications.viewsets.notifications import NotificationGroupsViewSet, NotificationsViewSet
 from notifications.viewsets.policies import (
@@ -14,6 +18,8 @@ _POLICY = {"get": "retrieve", "patch": "update", "put": "update"}
 _REQUESTS = "api/v1/notifications/requests"
 
 urlpatterns = [
+    path("notifications", member_page(notifications), name="notifications"),
+    path("notifications/remove", member_page(remove), name="remove_notifications"),
     endpoint("api/v1/annual_reports", AnnualReportsViewSet, {"get": "list"}),
     endpoint("api/v1/annual_reports/<year>", AnnualReportsViewSet, {"get": "retrieve"}),
     endpoint("api/v1/annual_reports/<year>/state", AnnualReportsViewSet, {"get": "state"}),

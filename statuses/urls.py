@@ -8,8 +8,10 @@ from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
 from statuses.pages.acts import act
+from statuses.pages.marks import bookmarks, favourites
 from statuses.pages.posts import embed, tagged
 from statuses.pages.retention import retention
+from statuses.pages.threads import people
 from statuses.pages.writing import WRITING_MAX_BODY, delete, edit, write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
@@ -71,9 +73,12 @@ urlpatterns = [
     endpoint("api/oembed", OEmbedViewSet, {"get": "retrieve"}),
     re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/embed/?$", page(embed), name="embed"),
     re_path(r"^users/(?P<username>[A-Za-z0-9_.-]+)/statuses/(?P<id>[0-9]{1,19})/embed/?$", page(embed)),
+    path("bookmarks", member_page(bookmarks), name="bookmarks"),
+    path("favourites", member_page(favourites), name="favourites"),
     path("write", member_page(write, max_body=WRITING_MAX_BODY, kept=_TYPED_FIELDS), name="write"),
     path("statuses/<int:id>/edit", member_page(edit, max_body=WRITING_MAX_BODY), name="edit_post"),
     path("statuses/<int:id>/act", member_page(act), name="act_on_post"),
+    re_path(r"^statuses/(?P<id>[0-9]{1,19})/(?P<kind>boosts|favourites)$", member_page(people), name="post_people"),
     path("statuses/<int:id>/delete", member_page(delete), name="delete_post"),
     path("settings/old_posts", settings_page(retention, states=(SignInState.ACTIVE,)), name="settings_old_posts"),
     endpoint("media_proxy/<id>/<style>", AttachmentsViewSet, {"get": "proxy"}),

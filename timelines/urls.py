@@ -2,13 +2,16 @@
 
 from django.urls import path, re_path
 
+from accounts.pages.member import member_page
 from accounts.pages.settings import settings_page
 from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
+from timelines.pages.conversations import act_on_conversation, conversations, followed_tags
 from timelines.pages.explore import explore
 from timelines.pages.home import home
 from timelines.pages.interactions import interact, share
+from timelines.pages.lists import edit_list, list_posts, lists, remove_list
 from timelines.pages.public import public, tag, tag_feed
 from timelines.viewsets.discovery import SearchViewSet, TagsViewSet, TrendsViewSet
 from timelines.viewsets.reading import ConversationsViewSet, ListsViewSet, MarkersViewSet
@@ -50,6 +53,13 @@ urlpatterns = [
     re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),
     re_path(r"^public(?:/(?P<origin>local|remote))?/?$", page(public), name="public_timeline"),
     re_path(r"^explore(?:/(?P<kind>tags|links|people))?/?$", page(explore), name="explore"),
+    path("conversations", member_page(conversations), name="conversations"),
+    path("conversations/<int:id>", member_page(act_on_conversation), name="act_on_conversation"),
+    path("followed_tags", member_page(followed_tags), name="followed_tags"),
+    path("lists", member_page(lists), name="lists"),
+    path("lists/<int:id>", member_page(list_posts), name="list"),
+    path("lists/<int:id>/edit", member_page(edit_list), name="edit_list"),
+    path("lists/<int:id>/delete", member_page(remove_list), name="delete_list"),
     path("authorize_interaction", settings_page(interact, states=(SignInState.ACTIVE,)), name="interact"),
     path("share", settings_page(share, states=(SignInState.ACTIVE,)), name="share"),
 ]

@@ -13,7 +13,7 @@ from accounts.admin.acting import acting
 from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.admin.users import PERMISSION_NAMES, role_name
 from accounts.models import Role, User
-from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, Permission
+from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, IDLE_PERMISSIONS, Permission
 from accounts.policies.roles import RoleDraft, role_errors
 from accounts.policies.staff import Staff, can, outranks
 from accounts.services.roles import create_role, delete_role, update_role
@@ -29,7 +29,7 @@ class RoleForm(DraftForm):
         label=_("Permissions"),
         required=False,
         coerce=int,
-        choices=[(str(int(bit)), name) for bit, name in PERMISSION_NAMES.items()],
+        choices=[(str(int(bit)), name) for bit, name in PERMISSION_NAMES.items() if not bit & IDLE_PERMISSIONS],
         widget=forms.CheckboxSelectMultiple,
     )
 
@@ -66,7 +66,7 @@ class RoleForm(DraftForm):
         sent = self.cleaned_data
         return RoleDraft(
             name=sent.get("name") or "",
-            permissions=sum(sent.get("bits") or ()),
+            permissions=sum(sent.get("bits") or ()) | (self.instance.permissions & IDLE_PERMISSIONS),
             position=sent.get("position") or 0,
             color=sent.get("color") or "",
             highlighted=bool(sent.get("highlighted")),

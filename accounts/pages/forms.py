@@ -9,14 +9,13 @@ from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from django import forms
-from django.conf import settings
 from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.policies.sign_up import EMAIL_LIMIT, PASSWORD_MINIMUM, REASON_LIMIT, USERNAME_LIMIT
-from accounts.queries.site_settings import find_registrations
+from accounts.queries.site_settings import find_minimum_age, find_registrations
 from accounts.queries.tokens import find_email_of
 from social.kernel.errors import Invalid
 
@@ -122,7 +121,7 @@ class SignUpForm(ServiceForm):
         self.fields["password"].widget.attrs["minlength"] = PASSWORD_MINIMUM
         if invited or find_registrations() != "approval":
             del self.fields["reason"]
-        if not settings.MINIMUM_AGE:
+        if not find_minimum_age():
             del self.fields["date_of_birth"]
         for field in self.fields.values():
             # Only browsers require a value: the service reports a missing value together with all other errors.

@@ -75,6 +75,18 @@ def kept_days(name: str) -> int:
     return int(_find(name))
 
 
+def find_minimum_age() -> int:
+    """Return the age in years that people must have to sign up; 0 if it does not matter."""
+    return int(_find("MINIMUM_AGE"))
+
+
+def find_media_budget() -> int:
+    """Return the room in bytes for copies of files of other servers."""
+    stored = SiteSetting.objects.filter(key=_key_of("REMOTE_MEDIA_MEGABYTES")).values_list("value", flat=True).first()
+    is_default = "REMOTE_MEDIA_MEGABYTES" in settings.FIXED_SITE_SETTINGS or not stored
+    return int(settings.REMOTE_MEDIA_BUDGET if is_default else stored * 1_000_000)
+
+
 def find_registrations() -> Literal["open", "approval", "closed"]:
     """Return who may sign up without an invitation: everybody, people whom staff approve, or nobody."""
     return cast(Literal["open", "approval", "closed"], _find("REGISTRATIONS"))

@@ -16,7 +16,7 @@ from accounts.models import Account, Application, Invite, User
 from accounts.models.user import Permission
 from accounts.policies.sign_up import Decision, Findings, SignUpDraft, age_errors, draft_errors, in_order
 from accounts.queries.sign_up import find_usable_invite, load_findings
-from accounts.queries.site_settings import find_registrations
+from accounts.queries.site_settings import find_minimum_age, find_registrations
 from accounts.services import key_pairs
 from accounts.services.activation import use_invite
 from accounts.services.audit import record
@@ -68,13 +68,14 @@ def sign_up(
     registrations = find_registrations()
     if registrations == "closed" and not by_operator and invite is None:
         raise Forbidden(_("This action is not allowed"))
+    minimum_age = 0 if by_operator else find_minimum_age()
     errors = draft_errors(draft, reason_required=registrations == "approval" and not by_operator and not invite)
     if by_operator:
         # Reserved names protect from impersonation of the server; its operator may use them.
         errors = [error for error in errors if error.code != "ERR_RESERVED"]
-    elif settings.MINIMUM_AGE:
+    elif minimum_age:
         today = clock.now().date()
-        errors += age_errors(draft.date_of_birth, minimum=settings.MINIMUM_AGE, today=today)
+        errors += age_errors(draft.date_of_birth, minimum=minimum_age, today=today)
     faulty = {error.field for error in errors}
     mail_hosts = None if by_operator or "email" in faulty else look_up_mail_hosts(draft.email)
     findings = _findings(draft, faulty, mail_hosts)
@@ -107,7 +108,7 @@ def sign_up(
                 approved=approved,
                 activated_at=now if approved and verified else None,
                 waiting_since=now if verified and not approved else None,
-                age_verified_at=now if settings.MINIMUM_AGE and not by_operator else None,
+                age_verified_at=now if minimum_age else None,
                 invite=invite,
                 sign_up_reason=draft.reason,
                 sign_up_ip=draft.ip,

@@ -14,6 +14,8 @@ from django.utils.cache import patch_vary_headers
 
 from accounts.collections.pages import collection as collection_page
 from accounts.models import Account
+from accounts.pages.member import viewer_of
+from accounts.pages.settings import signed_in
 from accounts.queries.tags import named_tag
 from federation.documents.context import with_context
 from federation.documents.discovery import WEBFINGER_PATH
@@ -36,6 +38,7 @@ from social.kernel.ids import parse_id
 from social.pages.frame import allow_caching, show
 from social.pages.views import page
 from statuses.pages.posts import load_shown, posts_for_templates, sharing_of, summary_of
+from statuses.pages.threads import show_thread
 from statuses.queries.statuses import find_post
 from statuses.queries.threads import load_context
 from timelines.pages.public import tag as tag_page
@@ -117,10 +120,13 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
     account, number = find_local_account(username), parse_id(id)
     if number is None:
         raise NotFound
-    post = find_post(number, None)
+    viewer = viewer_of(request)
+    post = find_post(number, viewer.account_id if viewer is not None else None)
     row = post.proper
     if post.account_id != account.id or not row.local:
         raise NotFound
+    if viewer is not None:
+        return show_thread(request, viewer, row)
     after = parse_id(request.GET.get("after", ""))
     thread = load_context(row, None, after=after)
     posts = {int(each["id"]): each for each in [*posts_for_templates(thread.page), *load_shown([row.id])]}
@@ -145,6 +151,15 @@ def _post(request: HttpRequest, username: str, id: str) -> HttpResponseBase:
     response = allow_caching(show(request, "federation/post.html", context))
     _add_documents(response, author, row.object_uri)
     return response
+
+
+def remote_post(request: HttpRequest, acct: str, id: str) -> HttpResponseBase:
+    """`/@:username@:domain/:id` for signed-in people: the thread of a known post of another server. Raises NotFound."""
+    user = signed_in(request)
+    post = find_post(parse_id(id), user.account_id).proper
+    if post.local or f"{post.username}@{post.domain}".lower() != acct.lower():
+        raise NotFound
+    return show_thread(request, user, post)
 
 
 def _add_documents(response: HttpResponseBase, account: Account, uri: str = "") -> None:

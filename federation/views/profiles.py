@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.translation import gettext as _
@@ -15,7 +16,10 @@ from django.utils.translation import gettext_lazy
 
 from accounts.emojis.pages import with_emojis
 from accounts.models import Account
+from accounts.pages.member import viewer_of
 from accounts.pages.person import load_entities, shown_author, shown_person
+from accounts.pages.relations import relation_of
+from accounts.queries.accounts import find_by_address
 from accounts.queries.networks import list_followers, list_following
 from accounts.serializers.account import picture_urls
 from federation.views.negotiation import Representation, not_acceptable, preferred_representation
@@ -25,11 +29,11 @@ from social.kernel.errors import Forbidden, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.markup import plain
 from social.kernel.text.names import visible_text
-from social.pages.frame import Sharing, absolute, allow_caching, path_of, show, shown_picture
+from social.pages.frame import Sharing, absolute, allow_caching, path_of, sharing_of_site, show, shown_picture
 from social.pages.text import shown_html
 from social.pages.views import page
 from statuses.pages.feed import show_feed
-from statuses.pages.posts import newest_shown
+from statuses.pages.posts import Reader, load_account_page, newest_shown, reader_of
 from statuses.queries.listings import AccountStatusesFilter
 
 POSTS_PER_PAGE: Final = 20
@@ -71,10 +75,23 @@ def _find_shown(username: str) -> Account:
 @page
 def profile_page(request: HttpRequest, username: str) -> HttpResponseBase:
     """Return the page of `/@:username`, with the pinned posts first."""
-    account = _find_shown(username)
+    return _profile_page(request, _find_shown(username))
+
+
+def remote_profile(request: HttpRequest, acct: str) -> HttpResponseBase:
+    """`/@:username@:domain` for signed-in people: the page of a known account of another server. Raises NotFound."""
+    account = find_by_address(acct)
+    if account.local:
+        return redirect("profile", username=account.username)
+    if account.suspended:
+        raise NotFound
+    return _profile_page(request, account)
+
+
+def _profile_page(request: HttpRequest, account: Account) -> HttpResponseBase:
     context = _posts_of(request, account, "")
     if not context["newest"]:
-        pinned = newest_shown(account.id, _PINNED, limit=POSTS_PER_PAGE)
+        pinned = newest_shown(account.id, _PINNED, limit=POSTS_PER_PAGE, reader=_reader(request))
         above = {post["id"] for post in pinned}
         others = [post for post in context["posts"] if post["id"] not in above]
         context["posts"] = [*(post | {"pinned_here": True} for post in pinned), *others]
@@ -87,12 +104,17 @@ def _posts(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
     return _show(request, account, "federation/profile.html", _posts_of(request, account, name))
 
 
+def _reader(request: HttpRequest) -> Reader | None:
+    viewer = viewer_of(request)
+    return reader_of(viewer, "account") if viewer is not None else None
+
+
 def _posts_of(request: HttpRequest, account: Account, name: str) -> dict[str, Any]:
     before = parse_id(request.GET.get("max_id", ""))
-    posts = newest_shown(account.id, _TABS[name], max_id=before, limit=POSTS_PER_PAGE + 1)
+    posts, older = load_account_page(account.id, _TABS[name], POSTS_PER_PAGE, max_id=before, reader=_reader(request))
     return {
-        "posts": posts[:POSTS_PER_PAGE],
-        "older": f"?max_id={posts[POSTS_PER_PAGE - 1]['id']}" if len(posts) > POSTS_PER_PAGE else "",
+        "posts": posts,
+        "older": f"?max_id={older}" if older is not None else "",
         "newest": request.path if before is not None else "",
     }
 
@@ -141,11 +163,13 @@ def _show(request: HttpRequest, account: Account, template: str, context: dict[s
     entity = next(iter(load_entities([account.id])), None)
     if entity is None:
         raise NotFound
+    viewer = viewer_of(request)
     around = {
+        "relation": relation_of(viewer, account) if viewer is not None else None,
         "account": entity,
         "indexed": may_be_indexed(entity),
-        "person": shown_author(entity),
-        "sharing": sharing_of_person(account),
+        "person": shown_author(entity, member=not account.local),
+        "sharing": sharing_of_person(account) if account.local else sharing_of_site(request.path),
         "header": path_of(entity["header_static"]) if account.header else "",
         "kind": _("Group") if entity["group"] else _("Bot") if entity["bot"] else "",
         "moved_to": shown_author(entity["moved"]) if entity.get("moved") else None,
@@ -160,6 +184,13 @@ def _show(request: HttpRequest, account: Account, template: str, context: dict[s
             for item in entity["fields"]
         ],
         "joined_at": account.created_at,
+        **(_local_links(request, account) if account.local else {}),
+    }
+    return allow_caching(show(request, template, around | context))
+
+
+def _local_links(request: HttpRequest, account: Account) -> dict[str, Any]:
+    return {
         "networks": not account.hide_collections,
         "tabs": _tabs(request, account),
         "feed": reverse("profile_feed", kwargs={"username": account.username}),
@@ -167,7 +198,6 @@ def _show(request: HttpRequest, account: Account, template: str, context: dict[s
         "paths": {name: _path(account, name) for name in _NETWORKS},
         "app": open_in_app(f"/@{account.username}"),
     }
-    return allow_caching(show(request, template, around | context))
 
 
 def _path(account: Account, name: str) -> str:

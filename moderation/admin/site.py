@@ -28,6 +28,7 @@ from moderation.policies.documents import (
     AUDIT_LOG_DAYS,
     DAYS_LIMIT,
     LANDING_PAGES,
+    NUMBERS,
     RETENTION_NAMES,
     SiteTexts,
 )
@@ -98,6 +99,11 @@ def _picture(label: Any, help_text: Any) -> forms.FileField:
     return forms.FileField(label=label, required=False, help_text=help_text, widget=widget)
 
 
+def _number(name: str, label: Any, help_text: Any) -> forms.IntegerField:
+    least, most = NUMBERS[name]
+    return forms.IntegerField(label=label, help_text=help_text, min_value=least, max_value=most)
+
+
 class SiteForm(Styled, ServiceForm):
     """Texts and switches of the instance documents; the service validates them."""
 
@@ -121,6 +127,12 @@ class SiteForm(Styled, ServiceForm):
         help_text=_("Who has an invitation may sign up in any case"),
     )
     site_closed_message = _text(_("What is said while nobody can sign up"), 3, _("Markdown"))
+    site_minimum_age = _number("site_minimum_age", _("Age in years that people must have to sign up"), _("0: any"))
+    site_remote_media_megabytes = _number(
+        "site_remote_media_megabytes",
+        _("Room in megabytes for copies of files of other servers"),
+        _("Those that nobody has looked at for longest go first"),
+    )
     site_show_domain_blocks = _audience(_("Who sees which servers are limited"))
     site_show_domain_blocks_rationale = _audience(_("Who sees why"))
     site_publish_activity = forms.BooleanField(label=_("Publish how much happens here"), required=False)
@@ -192,7 +204,7 @@ class SiteForm(Styled, ServiceForm):
             "site_status_page_url",
             "site_privacy_policy",
         ),
-        "sign_up": ("site_registrations", "site_closed_message"),
+        "sign_up": ("site_registrations", "site_minimum_age", "site_closed_message"),
         "visibility": (
             *ACCESS_NAMES,
             "site_trends_without_review",
@@ -201,7 +213,7 @@ class SiteForm(Styled, ServiceForm):
             "site_show_domain_blocks",
             "site_show_domain_blocks_rationale",
         ),
-        "retention": RETENTION_NAMES,
+        "retention": ("site_remote_media_megabytes", *RETENTION_NAMES),
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -305,6 +317,7 @@ def _switches() -> dict[str, Any]:
         "site_trends_without_review",
         "site_show_domain_blocks",
         "site_show_domain_blocks_rationale",
+        *NUMBERS,
         *RETENTION_NAMES,
         *fixed_site_settings(),
     )

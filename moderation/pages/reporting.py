@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from django import forms
@@ -28,9 +29,10 @@ from moderation.queries.instance import list_rules
 from moderation.services.reports import file_report
 from social.api import limits
 from social.kernel.errors import Invalid, NotFound
+from social.kernel.ids import parse_id
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
-from statuses.pages.posts import newest_shown, summary_of
+from statuses.pages.posts import Reader, load_shown, newest_shown, reader_of, summary_of
 from statuses.queries.listings import AccountStatusesFilter
 
 #: Newest posts of an account that can be attached to a report.
@@ -70,10 +72,13 @@ class ReportForm(ServiceForm):
         label=gettext_lazy("Send a copy, without my name, to the account's server"), required=False
     )
 
-    def __init__(self, *args: Any, target: Account, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, *args: Any, target: Account, chosen: Sequence[int], reader: Reader, **kwargs: Any) -> None:
+        super().__init__(*args, initial={"posts": [str(number) for number in chosen]}, **kwargs)
         fields: dict[str, Any] = self.fields
-        posts = newest_shown(target.id, _POSTS, limit=POSTS_OFFERED)
+        newest = newest_shown(target.id, _POSTS, limit=POSTS_OFFERED)
+        known = {post["id"] for post in newest}
+        asked = load_shown(chosen, reader) if chosen else []
+        posts = [post for post in asked if post["account"]["id"] == str(target.id) and post["id"] not in known] + newest
         texts = ((post["id"], summary_of(post) or _("(without words)")) for post in posts)
         fields["posts"].choices = [(number, Truncator(text).chars(_EXCERPT)) for number, text in texts]
         fields["rules"].choices = [(str(rule.pk), rule.text) for rule in list_rules()]
@@ -100,7 +105,8 @@ class ReportForm(ServiceForm):
 def report(request: HttpRequest, account_id: int) -> HttpResponse:
     """`/report/:account_id`: report an account. Raises NotFound for an account that is unknown, suspended or one's own."""
     user, target = _people(request, account_id)
-    form = ReportForm(request.POST or None, target=target, initial={"posts": request.GET.getlist("post")})
+    chosen = [number for number in map(parse_id, request.GET.getlist("post")[:POSTS_OFFERED]) if number is not None]
+    form = ReportForm(request.POST or None, target=target, chosen=chosen, reader=reader_of(user, ""))
     if request.method == "POST" and form.is_valid():
         (rule,) = limits.family("reports")
         counted(rule, user)

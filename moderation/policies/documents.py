@@ -96,6 +96,8 @@ class SiteTexts:
     site_status_page_url: str = ""
     site_registrations: str = ""
     site_closed_message: str = ""
+    site_minimum_age: int = 0
+    site_remote_media_megabytes: int = 10_240
     site_show_domain_blocks: str = "disabled"
     site_show_domain_blocks_rationale: str = "disabled"
     site_publish_activity: bool = True
@@ -121,6 +123,8 @@ RETENTION_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.n
 """Settings of retention in days; 0 means for ever. The database keeps the audit log for at least AUDIT_LOG_DAYS."""
 AUDIT_LOG_DAYS: Final = 30
 DAYS_LIMIT: Final = 36_500
+NUMBERS: Final = {"site_minimum_age": (0, 120), "site_remote_media_megabytes": (1, 999_999)}
+"""Settings that are numbers, with the least and the largest value."""
 
 
 LANDING_PAGES: Final = ("trends", "local_feed", "about")
@@ -156,6 +160,10 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
     for name, choices in _CHOICES.items():
         if getattr(texts, name) not in choices:
             errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
+    for name, (least, most) in NUMBERS.items():
+        if not least <= getattr(texts, name) <= most:
+            message = _("must be a number from %(least)d to %(most)d") % {"least": least, "most": most}
+            errors.append(FieldError(name, "ERR_INVALID", message))
     for name in RETENTION_NAMES:
         least = AUDIT_LOG_DAYS if name == "site_keep_audit_log_days" else 1
         if getattr(texts, name) != 0 and not least <= getattr(texts, name) <= DAYS_LIMIT:

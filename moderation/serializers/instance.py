@@ -146,7 +146,7 @@ class InstanceSerializer(EntitySerializer):
                 "approval_required": registrations == "approval",
                 "reason_required": registrations == "approval",
                 "message": None if registrations != "closed" else _closed_message(texts),
-                "min_age": settings.MINIMUM_AGE or None,
+                "min_age": texts["site_minimum_age"] or None,
                 "url": None,
             },
             "api_versions": {"mastodon": versions.API_VERSION},

@@ -257,8 +257,13 @@ class ReadOnlyAdmin(Base):
             text = _("Choose %(count)d rows at most: nothing was done.") % {"count": ROWS_LIMIT}
             self.message_user(request, text, messages.WARNING)
             return None
+        if not rows:
+            self.message_user(
+                request, _("None of the chosen rows exists any more: nothing was done."), messages.WARNING
+            )
+            return None
         answers = self._answers(request, form or StaffForm)
-        if rows and question and not answers.is_valid():
+        if question and not answers.is_valid():
             return self._ask(request, rows, question, answers)
         if question and self._has_changed(request, rows):
             return None

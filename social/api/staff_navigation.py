@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import IntegerField, Subquery
 from django.http import HttpRequest
@@ -15,6 +16,9 @@ from django.utils.text import Truncator, capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.dataclasses import SearchResult
+
+from social.kernel.identity import current_identity
+from social.kernel.media import storage
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -217,8 +221,11 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
 
 
 def icon(request: HttpRequest) -> str:
-    """The path of the icon in the admin's header."""
-    return static("icon.svg")
+    """The address of the icon in the admin's header: the owner's, else that of this software in the owner's colour."""
+    identity = current_identity()
+    if "192" in identity.icons:
+        return storage.url(identity.icons["192"]).removeprefix(settings.BASE_URL)
+    return f"/icon.svg?v={identity.version}" if identity.colour else static("icon.svg")
 
 
 def style(request: HttpRequest) -> str:

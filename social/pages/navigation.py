@@ -38,7 +38,7 @@ ENTRIES: Final = (
     Entry("conversations", _("Conversations"), "letters"),
     Entry("bookmarks", _("Bookmarks"), "bookmark"),
     Entry("favourites", _("Favourites"), "star"),
-    Entry("lists", _("Lists"), "list", ("list",)),
+    Entry("lists", _("Lists"), "list", ("list", "edit_list", "delete_list")),
     Entry("followed_tags", _("Followed hashtags"), "hash"),
     Entry("scheduled", _("Scheduled posts"), "clock"),
     Entry("announcements", _("Announcements"), "horn"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from django.http import HttpRequest
 
@@ -11,6 +11,8 @@ from social.kernel.cursors import Cursor
 from social.kernel.ids import parse_id
 
 T = TypeVar("T")
+#: How many rows a page shows.
+PAGE_SIZE: Final = 20
 
 
 def cursor_of(request: HttpRequest, size: int) -> Cursor:

@@ -49,7 +49,11 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`yes` asks the DNS whether the domain of an address takes mail before somebody signs up with it; blocks of "
         "e-mail domains then stop mail servers too",
     ),
-    "MINIMUM_AGE": ("`0`", "age in years for signing up; the date of birth is asked for and not kept"),
+    "MINIMUM_AGE": (
+        "`0`",
+        "age in years for signing up; the date of birth is asked for and not kept. "
+        "Without it staff choose in the administration",
+    ),
     "MAIL_EVERY_REPORT": (
         "`no`",
         "`yes` notifies staff of every report; otherwise of the first that is open about an account",
@@ -116,7 +120,8 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "KEEP_NOTIFICATIONS_DAYS": ("`0`", "days for which notifications are kept; `0`: for ever"),
     "REMOTE_MEDIA_MEGABYTES": (
         "`10240`",
-        "room for copies of files of other servers; those that nobody has looked at for longest go first",
+        "room for copies of files of other servers; those that nobody has looked at for longest go first. "
+        "Without it staff choose in the administration",
     ),
     "DEFAULT_LANGUAGE": ("`en`", "language for people who have chosen none: `en`, `de`, `ar`"),
     "LOG_FORMAT": ("`console`; `json` for a process that runs on its own", "`json` for programs, `console` for people"),

@@ -95,6 +95,19 @@ def newest_shown(
     return posts_for_templates(fill(found), reader)
 
 
+def load_account_page(
+    account_id: int, post_filter: AccountStatusesFilter, size: int, *, max_id: int | None, reader: Reader | None
+) -> tuple[list[dict[str, Any]], int | None]:
+    """Return a page of an account's posts as `newest_shown` does, and the id below which the next page begins, if there is
+    one.
+    """
+    viewer_id = reader.account.id if reader is not None else None
+    found = load_account_statuses(account_id, viewer_id, post_filter, Cursor(size + 1, before=max_id))
+    older = found.rows[size - 1].id if len(found.rows) > size else None
+    found.rows = found.rows[:size]
+    return posts_for_templates(fill(found), reader), older
+
+
 def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[dict[str, Any]]:
     """Return the posts of a filled page, which was loaded for the reader (None for a visitor), as templates expect them,
     without those that a filter of the reader hides.
@@ -126,7 +139,7 @@ def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) 
         "quote": post["quote_approval"]["current_user"] in _QUOTABLE,
         "pin": "pinned" in post,
         "edit_url": url_of("edit_post", id=row.id) if mine else "",
-        "report_url": "" if mine else url_of("report_account", id=row.account_id),
+        "report_url": "" if mine else url_of("report", account_id=row.account_id),
     }
     return post | {"number": row.id, "acts": acts}
 
@@ -153,6 +166,7 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None) ->
     return entity | {
         "author": shown_author(entity["account"], member=reader is not None),
         "url": _page_of(entity, reader),
+        "page_url": entity["url"] if reader is not None and "@" in entity["account"]["acct"] else "",
         "content": with_emojis(shown_html(entity["content"]), entity["emojis"]),
         "warning": warning,
         "shown_warning": with_emojis(escape(warning), entity["emojis"]),

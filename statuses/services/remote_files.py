@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
-from django.conf import settings
 from django.db import transaction
 
 from accounts.copies.models import CopyFailure, CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.queries import count_bytes
 from accounts.copies.services.copying import request_copy
 from accounts.events import RemoteCopyStored
+from accounts.queries.site_settings import find_media_budget
 from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses
@@ -34,7 +34,7 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
     """
     attachments = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
     unmeasured = [media for media in attachments.exclude(remote_url=None).order_by("id") if is_unmeasured(media)]
-    if not unmeasured or count_bytes() >= settings.REMOTE_MEDIA_BUDGET:
+    if not unmeasured or count_bytes() >= find_media_budget():
         return
     for url in dict.fromkeys(cast(str, media.remote_url) for media in unmeasured):
         copy = request_copy(purpose=CopyPurpose.ATTACHMENT, url=url)

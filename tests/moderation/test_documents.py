@@ -312,6 +312,8 @@ def test_staff_write_it_all_in_the_admin(
         "site_access_live_feeds_remote": "authenticated",
         "site_keep_addresses_days": "30",
         "site_landing_page": "trends",
+        "site_minimum_age": "0",
+        "site_remote_media_megabytes": "10240",
     }
     with django_capture_on_commit_callbacks(execute=True):
         send("accounts/sitesetting/", site_title="The Garden", site_publish_peers="on", **switches)

@@ -16,8 +16,10 @@ from django.urls import URLResolver, get_resolver
 from django.utils.regex_helper import normalize
 from PIL import Image
 
-from accounts.models import User
+from accounts.models import Role, User
+from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR
+from accounts.queries.site_settings import find_media_budget, find_minimum_age
 from moderation.policies.documents import SiteTexts
 from moderation.services.documents import change_icon, change_site
 from social.api.routing import EndpointPattern
@@ -194,10 +196,28 @@ def test_staff_find_a_setting_by_its_words_and_save_a_look(settings: Any, tmp_pa
     sent = {name: "public" for name in form if name.startswith("site_access_")}
     sent |= {name: "0" for name in form if name.startswith("site_keep_")}
     sent |= {"site_show_domain_blocks": "all", "site_show_domain_blocks_rationale": "all", "site_landing_page": "about"}
+    sent |= {"site_minimum_age": "16", "site_remote_media_megabytes": "500"}
     sent |= {"site_title": NAME, "site_colour": "#FE0", "site_languages": "de"}
     picture = SimpleUploadedFile("icon.png", a_picture(64, 64), content_type="image/png")
     answer = browser.post("/admin/accounts/sitesetting/", {**sent, "icon": picture})
     assert answer.status_code == 302, re.findall(r"error[^<]*<[^<]*", answer.content.decode())[:5]
     forget_identity()
     assert (current_identity().name, current_identity().colour) == (NAME, "#ffee00")
+    assert (find_minimum_age(), find_media_budget()) == (16, 500_000_000)
     assert set(current_identity().icons) == {"512", "192", "48"}
+
+
+def test_no_permission_is_offered_that_does_nothing_and_a_role_keeps_what_it_has(settings: Any) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    role = Role.objects.create(
+        name="Helpers", position=10, permissions=Permission.MANAGE_WEBHOOKS | Permission.MANAGE_RULES
+    )
+    browser, address = Client(), f"/admin/accounts/role/{role.pk}/change/"
+    browser.force_login(make_user("boss", role="Owner"), backend="allauth.account.auth_backends.AuthenticationBackend")
+    page = browser.get(address).content.decode()
+    assert f'value="{int(Permission.MANAGE_RULES)}"' in page
+    assert f'value="{int(Permission.MANAGE_WEBHOOKS)}"' not in page
+    sent = {"name": "Helpers", "position": "10", "color": "", "bits": [str(int(Permission.MANAGE_REPORTS))]}
+    assert browser.post(address, sent).status_code == 302
+    role.refresh_from_db()
+    assert role.permissions == Permission.MANAGE_WEBHOOKS | Permission.MANAGE_REPORTS

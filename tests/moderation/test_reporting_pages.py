@@ -52,3 +52,18 @@ def test_the_profile_of_a_suspended_account_says_that_it_is_suspended(client: Cl
     answer = client.get("/@target")
     assert answer.status_code == 403
     assert "This account is suspended" in answer.content.decode()
+
+
+def test_the_post_that_was_reported_goes_with_the_report_however_old_it_is() -> None:
+    target, me = make_account("target"), make_user("me")
+    old, hidden = make_status(target, "The old one"), make_status(target, "Secret", visibility="direct")
+    for number in range(11):
+        make_status(target, f"Newer {number}")
+    foreign = make_status(make_account("other"), "Not theirs")
+    path, browser = f"/report/{target.pk}?post={old.id}&post={hidden.id}&post={foreign.id}&post=x", signed_in(me)
+    page = browser.get(path).content.decode()
+    assert "The old one" in page
+    assert "Secret" not in page
+    assert "Not theirs" not in page
+    browser.post(path, {"category": "spam", "posts": [old.id]})
+    assert Report.objects.get().status_ids == [old.id]

@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ TEMPLATE: Final = "social_template"
 _IMPORT: Final = re.compile(r"^(?:import|from) ((?:social|accounts|statuses|timelines|moderation)[\w.]*)", re.MULTILINE)
 
 
+@cache
 def fingerprint(version: str) -> str:
     """What the tables depend on: PostgreSQL, Django, the apps, their migrations and what these import of our own."""
     sources = {sys.modules[one.__module__].__file__ for one in MigrationLoader(None).disk_migrations.values()}
@@ -41,13 +43,20 @@ def fingerprint(version: str) -> str:
 
 def load(postgres: Postgres) -> None:
     """Have the database of the tests made from what was kept, if that is the same."""
-    path = _path(postgres)
-    if not path.exists():
+    if not _path(postgres).exists():
         return
     with psycopg.connect(postgres.conninfo(), autocommit=True) as server:
         server.execute(f"CREATE DATABASE {TEMPLATE}")
-    _run(postgres, "psql", "-q", "-X", "-v", "ON_ERROR_STOP=1", "-d", postgres.conninfo(TEMPLATE), "-f", str(path))
+    fill(postgres, TEMPLATE)
     connection.settings_dict["TEST"]["TEMPLATE"] = TEMPLATE
+
+
+def fill(postgres: Postgres, database: str = "social") -> None:
+    """Create the kept tables in an empty database; none if they are not kept. The next `setup` applies what is missing."""
+    path = _path(postgres)
+    if path.exists():
+        options = ("-q", "-X", "-v", "ON_ERROR_STOP=1")
+        _run(postgres, "psql", *options, "-d", postgres.conninfo(database), "-f", str(path))
 
 
 def keep(postgres: Postgres) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
@@ -12,14 +12,12 @@ from accounts.pages.front_page import front, suggestions
 from accounts.queries.tokens import SignInState, find_sign_in_state
 from social.kernel.ids import parse_id
 from social.pages.frame import show
-from social.pages.paging import cursor_of, links, one_page
+from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
 from statuses.pages.post_form import initial_of
 from statuses.pages.posts import posts_for_templates, reader_of
 from statuses.pages.short_form import ShortPostForm
 from statuses.queries.page import fill
 from timelines.services.home import load_home_page
-
-PAGE_SIZE: Final = 20
 
 
 @require_safe

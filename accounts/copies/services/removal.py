@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
 from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
 from accounts.copies.policies import digest_of
 from accounts.copies.queries import count_bytes
+from accounts.queries.site_settings import find_media_budget
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.media import storage
@@ -24,15 +24,14 @@ _FAILURE_RETENTION: Final = timedelta(days=7)
 
 
 def trim_copies() -> int:
-    """Remove copies until they fit into settings.REMOTE_MEDIA_BUDGET bytes, the least recently served first; return how
-    many.
+    """Remove copies until they fit into the room for them, the least recently served first; return how many.
 
     One call removes a bounded number. Run by the scheduler, once a minute. Also deletes failures older than a week.
     """
     now = clock.now()
     forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _FAILURE_RETENTION)
     RemoteCopy.objects.filter(forgotten).delete()
-    surplus = count_bytes() - settings.REMOTE_MEDIA_BUDGET
+    surplus = count_bytes() - find_media_budget()
     removed = 0
     for _batch in range(_BATCHES):
         if surplus <= 0:

@@ -107,7 +107,7 @@ class Command(OperatorCommand):
             return _SWITCHES[written.lower()]
         if isinstance(default, int):
             if not written.isascii() or not written.isdecimal() or len(written) > 6:
-                raise CommandError(f"{name} is a number of days, 0 for ever.")
+                raise CommandError(f"{name} is a number.")
             return int(written)
         if isinstance(default, tuple):
             return tuple(code for code in written.replace(",", " ").split() if code)

@@ -1,11 +1,11 @@
 from datetime import timedelta
 
-from django.conf import settings
 from django.db.models import Count, Q
 
 from accounts.copies.models import CopyState, RemoteCopy
 from accounts.copies.queries import count_bytes, sum_up
 from accounts.policies.staff import OPERATOR
+from accounts.queries.site_settings import find_media_budget
 from social.kernel import clock
 from social.management.base import Days, OperatorCommand
 from statuses.queries.media import sum_up_attachments
@@ -26,7 +26,7 @@ class Command(OperatorCommand):
             self.stdout.write(f"attachments {kind}: {files}, {_amount(size)}")
         for purpose, state, files, size in sum_up():
             self.stdout.write(f"copies {purpose} {state}: {files}, {_amount(size)}")
-        self.stdout.write(f"copies: {_amount(count_bytes())} of {_amount(settings.REMOTE_MEDIA_BUDGET)}")
+        self.stdout.write(f"copies: {_amount(count_bytes())} of {_amount(find_media_budget())}")
         for folder, files, size in measure_storage() if storage else ():
             self.stdout.write(f"stored {folder}: {files}, {_amount(size)}")
 

@@ -1,0 +1,78 @@
+"""Relations of a signed-in reader to somebody else: what a profile shows of them, and the forms that change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
+from django.views.decorators.http import require_POST
+
+from accounts.models import Account, User
+from accounts.pages.member import back
+from accounts.pages.settings import counted, signed_in
+from accounts.queries.accounts import find_account
+from accounts.queries.relations import load_relations
+from accounts.serializers.relationship import RelationshipSerializer
+from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
+from accounts.services.following import FollowChange, follow_account, unfollow_account
+from accounts.services.private import write_note
+from social.api import limits
+from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.text.names import clean_input
+from social.pages.frame import url_of
+
+
+def relation_of(user: User, account: Account) -> dict[str, Any] | None:
+    """Return the entity "Relationship" of the user to somebody else, as `pages/relation.html` shows it; None to oneself."""
+    if account.id == user.account_id:
+        return None
+    relations = load_relations(user.account_id, [account.id])
+    entity: dict[str, Any] = RelationshipSerializer(account.id, context={"relations": relations}).data
+    return entity | {"report_url": url_of("report", account_id=account.id)}
+
+
+def _follow(change: FollowChange) -> Callable[[Account, Account], object]:
+    return lambda account, target: follow_account(account=account, target=target, change=change)
+
+
+#: What each button does. Each can be pressed twice with the effect of once.
+_ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
+    "follow": _follow(FollowChange()),
+    "notify": _follow(FollowChange(notify=True)),
+    "unnotify": _follow(FollowChange(notify=False)),
+    "hide_boosts": _follow(FollowChange(reblogs=False)),
+    "show_boosts": _follow(FollowChange(reblogs=True)),
+    "unfollow": lambda account, target: unfollow_account(account=account, target=target),
+    "mute": lambda account, target: mute_account(account=account, target=target),
+    "unmute": lambda account, target: unmute_account(account=account, target=target),
+    "block": lambda account, target: block_account(account=account, target=target),
+    "unblock": lambda account, target: unblock_account(account=account, target=target),
+}
+
+
+@require_POST
+def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
+    """`POST /people/:id/act`: do what the button `act` says with an account, and return (303) to the page `next`.
+
+    Raises NotFound for an unknown or suspended account and an unknown act.
+    """
+    user, name = signed_in(request), request.POST.get("act", "")
+    counted(limits.GENERAL_RULES[0], user)
+    target = find_account(id)
+    if target.suspended:
+        raise NotFound
+    try:
+        if name == "note":
+            write_note(account=user.account, target=target, comment=clean_input(request.POST.get("comment", "")))
+        elif name in _ACTS:
+            if name == "follow":
+                counted(limits.family("follows")[0], user)
+            _ACTS[name](user.account, target)
+        else:
+            raise NotFound
+    except (Forbidden, Invalid) as refusal:
+        messages.error(request, capfirst(refusal.message))
+    return back(request)

@@ -1,0 +1,88 @@
+"""The page of a post for signed-in people: its thread as a tree, its figures, and who boosted and favourited it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from accounts.models import User
+from accounts.pages.person import shown_author
+from accounts.pages.settings import signed_in
+from accounts.serializers.account import present_accounts
+from social.kernel.errors import require_found
+from social.kernel.ids import parse_id
+from social.pages.frame import show
+from social.pages.paging import cursor_of, links, one_page
+from statuses.pages.posts import load_shown, posts_for_templates, reader_of
+from statuses.policies.posts import Post
+from statuses.ports import remote_threads
+from statuses.queries.listings import list_favourites_of, list_reblogs_of
+from statuses.queries.statuses import find_post
+from statuses.queries.threads import Context, load_context
+
+#: Deeper replies have a link to the page of the post that they answer.
+_DEPTH_LIMIT: Final = 6
+_PEOPLE: Final = {"boosts": list_reblogs_of, "favourites": list_favourites_of}
+_PEOPLE_PER_PAGE: Final = 40
+
+
+def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
+    """Show a post that the user may read, between the posts that it answers and its replies. More of the thread of a remote
+    post is fetched in the background. Raises NotFound for a post deleted meanwhile.
+    """
+    after = parse_id(request.GET.get("after", ""))
+    thread = load_context(row, user.account_id, after=after)
+    threads = remote_threads.find() if not row.local else None
+    fetching = threads.refresh(row.id) if threads is not None else None
+    posts = {int(post["id"]): post for post in posts_for_templates(thread.page, reader_of(user, "thread"))}
+    current = require_found(next(iter(load_shown([row.id], reader_of(user, ""))), None))
+    context = {
+        "person": current["author"],
+        "post": current,
+        "ancestors": [posts[each.id] for each in thread.ancestors if each.id in posts],
+        "replies": _tree(row, thread, posts),
+        "older": f"?after={thread.more_after}" if thread.more_after is not None else "",
+        "newest": request.path if after is not None else "",
+        "fetching": fetching is not None and fetching.running,
+        "boosts_url": reverse("post_people", kwargs={"id": row.id, "kind": "boosts"}),
+        "favourites_url": reverse("post_people", kwargs={"id": row.id, "kind": "favourites"}),
+    }
+    return show(request, "statuses/thread.html", context)
+
+
+def _tree(root: Post, thread: Context, posts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the replies in the order of the tree, each with its `depth`; a post whose replies are too deep is `deeper`."""
+    depths = {root.id: 0}
+    shown: dict[int, dict[str, Any]] = {}
+    for reply in thread.descendants:
+        depth = depths[reply.id] = depths.get(reply.in_reply_to_id or 0, 0) + 1
+        if depth > _DEPTH_LIMIT:
+            if reply.in_reply_to_id in shown:
+                shown[reply.in_reply_to_id]["deeper"] = True
+        elif reply.id in posts:
+            shown[reply.id] = posts[reply.id] | {"depth": depth, "deeper": False}
+    return list(shown.values())
+
+
+@require_safe
+def people(request: HttpRequest, id: int, kind: str) -> HttpResponse:
+    """`/statuses/:id/boosts` and `/favourites`: who boosted or favourited a post. Raises NotFound for a post that the reader
+    may not see.
+    """
+    user = signed_in(request)
+    post = find_post(id, user.account_id).proper
+    cursor = cursor_of(request, _PEOPLE_PER_PAGE)
+    rows = cursor.cut(_PEOPLE[kind](post.id, user.account_id).only("id", "account_id"))
+    found = one_page(rows, cursor)
+    entities = present_accounts([row.account_id for row in found], user.account_id)
+    context = {
+        **links(request, rows, cursor, [row.id for row in found]),
+        "title": _("Boosted by") if kind == "boosts" else _("Favourited by"),
+        "people": [shown_author(entity, member=True) for entity in entities.values()],
+        "posts": load_shown([post.id], reader_of(user, "")),
+    }
+    return show(request, "statuses/people.html", context)

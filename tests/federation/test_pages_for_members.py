@@ -1,0 +1,128 @@
+"""Threads and profiles for signed-in people, of this server and of others."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Block, Follow, FollowRequest, Mute, User
+from accounts.services.blocking import block_account
+from accounts.services.following import FollowChange, follow_account
+from statuses.queries.statuses import find_post_and_relations
+from statuses.services.interactions import favourite_status
+from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.statuses import make_remote_status, make_status
+from tests.support.federation_server import needs_federation
+
+pytestmark = [pytest.mark.django_db, needs_federation]
+HTML = {"Accept": "text/html"}
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann")
+
+
+@pytest.fixture
+def browser(ann: User) -> Client:
+    signed_in = Client()
+    signed_in.force_login(ann)
+    return signed_in
+
+
+def text_of(browser: Client, path: str) -> str:
+    answer = browser.get(path, headers=HTML)
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store"), path
+    return answer.content.decode()
+
+
+def shown(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r'<article [^>]*id="post-(\d+)"', text)]
+
+
+def test_a_thread_is_a_tree_with_what_its_reader_may_see(ann: User, browser: Client) -> None:
+    bea, cleo = make_account("bea"), make_account("cleo")
+    root = make_status(bea, "root")
+    first = make_status(cleo, "first", reply_to=root)
+    second = make_status(bea, "second", reply_to=root)
+    below = make_status(bea, "below first", reply_to=first)
+    private = make_status(cleo, "for followers", reply_to=root, visibility="private")
+    assert private.id not in shown(text_of(browser, f"/@bea/{root.id}"))
+    follow_account(account=ann.account, target=cleo, change=FollowChange())
+    text = text_of(browser, f"/@bea/{root.id}")
+    assert sorted(shown(text)) == sorted([root.id, first.id, below.id, second.id, private.id])
+    assert re.search(rf'class="depth d2">\s*<article[^>]*id="post-{below.id}"', text)
+    assert text.index(f'id="post-{first.id}"') < text.index(f'id="post-{below.id}"')
+    with CaptureQueriesContext(connection) as few:
+        text_of(browser, f"/@bea/{root.id}")
+    chain = below
+    for number in range(6):
+        chain = make_status(cleo, f"deep {number}", reply_to=chain)
+    text_of(browser, f"/@bea/{root.id}")
+    with CaptureQueriesContext(connection) as many:
+        text = text_of(browser, f"/@bea/{root.id}")
+    assert len(few) == len(many) <= 16, [query["sql"] for query in many]
+    assert chain.id not in shown(text)
+    assert "More replies" in text
+    assert text_of(browser, f"/@cleo/{private.id}"), "who follows the author has a page of the post"
+    assert browser.get(f"/@bea/{private.id}", headers=HTML).status_code == 404
+    assert Client().get(f"/@cleo/{private.id}", headers=HTML).status_code == 404
+    post, relations = find_post_and_relations(root.id, ann.account_id)
+    favourite_status(account_id=ann.account_id, status=post, relations=relations)
+    assert f'href="/statuses/{root.id}/favourites"' in text_of(browser, f"/@bea/{root.id}")
+    assert "@ann@social.localhost" in text_of(browser, f"/statuses/{root.id}/favourites").partition("<main")[2]
+    block_account(account=bea, target=ann.account)
+    for path in (f"/@bea/{root.id}", f"/statuses/{root.id}/favourites"):
+        assert browser.get(path, headers=HTML).status_code == 404
+
+
+def test_people_and_posts_of_other_servers_have_pages_here(ann: User, browser: Client) -> None:
+    bea = make_remote("bea", display_name="<script>x</script>")
+    post = make_remote_status(bea, "<p>A garden</p>")
+    profile = text_of(browser, "/@bea@remote.example")
+    assert shown(profile) == [post.id]
+    assert f'href="/@bea@remote.example/{post.id}"' in profile
+    assert "<script" not in profile
+    assert "A garden" in text_of(browser, f"/@bea@remote.example/{post.id}")
+    for wrong in ("/@nobody@remote.example", f"/@cleo@remote.example/{post.id}", f"/@bea@remote.example/{post.id + 1}"):
+        assert browser.get(wrong, headers=HTML).status_code == 404
+    assert browser.get("/@ann@social.localhost", headers=HTML)["Location"] == "/@ann"
+    for path in ("/@bea@remote.example", f"/@bea@remote.example/{post.id}"):
+        assert Client().get(path, headers=HTML)["Location"].startswith("/auth/sign_in")
+
+
+def test_a_profile_has_the_relation_and_what_changes_it(ann: User, browser: Client) -> None:
+    bea, shy = make_account("bea"), make_account("shy", locked=True)
+
+    def press(target: Any, act: str, **values: Any) -> None:
+        for _time in range(2):
+            answer = browser.post(f"/people/{target.id}/act", {"act": act, "next": "/@bea", **values})
+            assert (answer.status_code, answer["Location"]) == (303, "/@bea")
+
+    press(bea, "follow")
+    press(bea, "notify")
+    press(shy, "follow")
+    assert Follow.objects.get().notify
+    assert FollowRequest.objects.get().target_id == shy.id
+    assert 'value="unfollow"' in text_of(browser, "/@bea")
+    assert "Cancel the request" in text_of(browser, "/@shy")
+    press(bea, "note", comment="met in <b>Kyoto")
+    assert "met in &lt;b&gt;Kyoto</textarea>" in text_of(browser, "/@bea")
+    press(bea, "mute")
+    press(shy, "block")
+    assert (Mute.objects.count(), Block.objects.count(), FollowRequest.objects.count()) == (1, 1, 0)
+    press(bea, "unmute")
+    press(bea, "unfollow")
+    press(shy, "unblock")
+    assert [model.objects.exists() for model in (Mute, Block, Follow)] == [False] * 3
+    assert 'class="relation"' not in text_of(browser, "/@ann"), "nobody has a relation to themselves"
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(ann)
+    assert strict.post(f"/people/{bea.id}/act", {"act": "follow"}).status_code == 403
+    assert browser.post("/people/1/act", {"act": "follow"}).status_code == 404
+    assert not Follow.objects.exists()

@@ -1,0 +1,112 @@
+"""Notifications in the browser: the groups that clients get, read and removed without a script."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from accounts.services.following import FollowChange, follow_account
+from statuses.models.filter import Filter, FilterKeyword
+from tests.factories.accounts import make_account, make_token, make_user
+from tests.factories.statuses import follow, make_status
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann")
+
+
+def page(browser: Client, path: str = "/notifications") -> str:
+    answer = browser.get(path)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def keys(text: str) -> list[str]:
+    return re.findall(r'id="notification-([^"]+)"', text)
+
+
+def test_what_clients_see_is_shown_in_groups_counted_once_and_removed(ann: User) -> None:
+    browser, api = Client(), Api(make_token(ann))
+    browser.force_login(ann)
+    post = make_status(ann.account, "my <b>post</b>")
+    others = [make_user(name) for name in ("bea", "cem", "dan")]
+    follow(ann.account, others[0].account)
+    for other in others:
+        Api(make_token(other)).post(f"/api/v1/statuses/{post.id}/favourite")
+    Api(make_token(others[0])).post("/api/v1/statuses", {"status": "@ann hello"})
+    follow_account(account=make_account("eve", display_name="<i>Eve</i>"), target=ann.account, change=FollowChange())
+    work()
+    wanted = [group["group_key"] for group in api.get("/api/v2/notifications").json()["notification_groups"]]
+    assert re.search(r'class="count"[^>]*>3<', page(browser, "/bookmarks"))
+    with CaptureQueriesContext(connection) as first:
+        text = page(browser)
+    assert keys(text) == wanted
+    assert "bea" in text
+    assert "2 others" in text
+    assert "hello" in text
+    assert "<i>Eve" not in text
+    assert "&lt;i&gt;Eve" in text
+    assert text.count('class="notice new"') == 3
+    again = page(browser)
+    assert 'class="notice new"' not in again
+    assert 'class="count"' not in again
+    assert api.get("/api/v1/notifications/unread_count").json()["count"] == 0
+    assert len(keys(page(browser, "/notifications?only=mentions"))) == 1
+    for _number in range(2):
+        answer = browser.post("/notifications/remove", {"key": wanted[0], "next": "/notifications"})
+        assert (answer.status_code, answer["Location"]) == (303, "/notifications")
+    assert keys(page(browser)) == wanted[1:]
+    browser.post("/notifications/remove", {"all": "yes"})
+    assert keys(page(browser)) == []
+    assert len(first) <= 32
+
+
+def test_a_page_of_many_notifications_takes_as_many_queries_as_one_of_few(ann: User) -> None:
+    browser, counts = Client(), []
+    browser.force_login(ann)
+    other = make_user("bea")
+    follow(ann.account, other.account)
+    page(browser)
+    for many in (2, 6):
+        for number in range(many):
+            Api(make_token(other)).post("/api/v1/statuses", {"status": f"@ann {many} {number}"})
+        work()
+        page(browser)
+        with CaptureQueriesContext(connection) as queries:
+            assert keys(page(browser))
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_a_post_that_a_filter_hides_is_not_shown_by_its_notification(ann: User) -> None:
+    browser = Client()
+    browser.force_login(ann)
+    hidden = Filter.objects.create(account=ann.account, title="t", context=["notifications"], action="hide")
+    FilterKeyword.objects.create(filter=hidden, keyword="spoiler", whole_word=True)
+    bea = make_user("bea")
+    follow(ann.account, bea.account)
+    other = Api(make_token(bea))
+    for text in ("@ann a spoiler", "@ann fine"):
+        other.post("/api/v1/statuses", {"status": text})
+    work()
+    text = page(browser)
+    assert "fine" in text
+    assert "spoiler" not in text
+
+
+def test_nobody_else_reads_or_removes_notifications(ann: User) -> None:
+    assert Client().get("/notifications").status_code == 302
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(ann)
+    assert browser.post("/notifications/remove", {"all": "yes"}).status_code == 403
+    assert browser.get("/notifications/remove").status_code == 405

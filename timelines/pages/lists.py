@@ -1,0 +1,121 @@
+"""Pages of a signed-in person's lists: all of them, the posts of one, and its settings and members."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.pages.forms import ServiceForm, check_field, text_field
+from accounts.pages.member import back
+from accounts.pages.person import shown_author
+from accounts.pages.settings import signed_in
+from accounts.serializers.account import present_accounts
+from social.kernel.errors import Invalid
+from social.kernel.ids import parse_id
+from social.kernel.text.names import clean_input
+from social.pages.frame import show
+from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from statuses.pages.posts import posts_for_templates, reader_of
+from statuses.queries.page import fill
+from timelines.models import List, RepliesPolicy
+from timelines.queries.lists import find_list, list_lists, list_members
+from timelines.services.home import load_list_page
+from timelines.services.lists import ListDraft, create_list, delete_list, remove_members, update_list
+
+_POLICIES: Final = (
+    (RepliesPolicy.LIST, gettext_lazy("To members of the list")),
+    (RepliesPolicy.FOLLOWED, gettext_lazy("To people whom you follow")),
+    (RepliesPolicy.NONE, gettext_lazy("None")),
+)
+
+
+class ListForm(ServiceForm):
+    """Form for the title and the settings of a list."""
+
+    title = text_field(gettext_lazy("Title"))
+    replies_policy = forms.ChoiceField(
+        label=gettext_lazy("Replies that are shown"), choices=_POLICIES, initial=RepliesPolicy.LIST
+    )
+    exclusive = check_field(gettext_lazy("Leave its members' posts out of Home"))
+
+    def draft(self) -> ListDraft:
+        """Return the values of a valid form."""
+        values = self.cleaned_data
+        return ListDraft(clean_input(values["title"]), values["replies_policy"], values["exclusive"])
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def lists(request: HttpRequest) -> HttpResponse:
+    """`/lists`: all lists of the reader; a POST request creates another one."""
+    account_id = signed_in(request).account_id
+    form = ListForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("list", id=create_list(account_id=account_id, draft=form.draft()).id)
+        except Invalid as refusal:
+            form.add_details(refusal)
+    context = {"form": form, "lists": list(list_lists(account_id))}
+    return show(request, "timelines/lists.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+def list_posts(request: HttpRequest, id: int) -> HttpResponse:
+    """`/lists/:id`: the posts of `GET /api/v1/timelines/list/:id`, at the same cursors. Raises NotFound."""
+    user = signed_in(request)
+    found = find_list(id, user.account_id)
+    cursor = cursor_of(request, PAGE_SIZE)
+    page = load_list_page(found, cursor)
+    rows, page.rows = page.rows, one_page(page.rows, cursor)
+    posts = posts_for_templates(fill(page), reader_of(user, "home")) if page.rows else []
+    context = {**links(request, rows, cursor, page.ids), "list": found, "posts": posts}
+    return show(request, "timelines/list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit_list(request: HttpRequest, id: int) -> HttpResponse:
+    """`/lists/:id/edit`: the settings of a list, and its members, whom `remove` removes. Raises NotFound."""
+    account_id = signed_in(request).account_id
+    found = find_list(id, account_id)
+    removed = parse_id(request.POST.get("remove", ""))
+    if removed is not None:
+        remove_members(found=found, account_ids=[removed])
+        return back(request)
+    initial = {"title": found.title, "replies_policy": found.replies_policy, "exclusive": found.exclusive}
+    form = ListForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            update_list(found=found, draft=form.draft())
+            return redirect("list", id=found.id)
+        except Invalid as refusal:
+            form.add_details(refusal)
+    context: dict[str, Any] = {"form": form, "list": found, **_members(request, found, account_id)}
+    return show(request, "timelines/list_edit.html", context, status=422 if form.errors else 200)
+
+
+def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, Any]:
+    """Return a page of the members, the newest account first."""
+    cursor = cursor_of(request, PAGE_SIZE)
+    read = cursor.cut(list_members(found), "person_id")
+    rows = one_page(read, cursor)
+    entities = present_accounts([row.account_id for row in rows], account_id)
+    people = [{"id": entity["id"], "person": shown_author(entity, member=True)} for entity in entities.values()]
+    paging = links(request, read, cursor, [row.account_id for row in rows])
+    return {"people": people, "of_others": True, **paging}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def remove_list(request: HttpRequest, id: int) -> HttpResponse:
+    """`/lists/:id/delete`: asks whether the list is to be deleted, and deletes it. Raises NotFound."""
+    found = find_list(id, signed_in(request).account_id)
+    if request.method == "POST":
+        delete_list(found=found)
+        messages.success(request, _("The list has been deleted."))
+        return redirect("lists")
+    return show(request, "timelines/list_delete.html", {"list": found})
