@@ -143,7 +143,8 @@ class UserManager(BaseUserManager["User"]):
         """Return the user with account and role, and whether the address is confirmed, for Django's sessions."""
         primary = models.FilteredRelation("emailaddress", condition=models.Q(emailaddress__primary=True))
         users = self.select_related("account", "role").alias(primary_email=primary)
-        return users.annotate(confirmed=F("primary_email__verified")).get(*args, **conditions)
+        annotated = users.annotate(confirmed=F("primary_email__verified"))  # type: ignore[no-redef]  # fills the attribute
+        return annotated.get(*args, **conditions)
 
 
 class User(AbstractBaseUser):

@@ -83,8 +83,9 @@ def find_minimum_age() -> int:
 def find_media_budget() -> int:
     """Return the room in bytes for copies of files of other servers."""
     stored = SiteSetting.objects.filter(key=_key_of("REMOTE_MEDIA_MEGABYTES")).values_list("value", flat=True).first()
-    is_default = "REMOTE_MEDIA_MEGABYTES" in settings.FIXED_SITE_SETTINGS or not stored
-    return int(settings.REMOTE_MEDIA_BUDGET if is_default else stored * 1_000_000)
+    if "REMOTE_MEDIA_MEGABYTES" in settings.FIXED_SITE_SETTINGS or not stored:
+        return int(settings.REMOTE_MEDIA_BUDGET)
+    return int(stored) * 1_000_000
 
 
 def find_registrations() -> Literal["open", "approval", "closed"]:

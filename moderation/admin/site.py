@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -248,7 +248,7 @@ class SiteForm(Styled, ServiceForm):
         return SiteTexts(**sent | {"site_languages": tuple(sent["site_languages"])})
 
 
-_PICTURES: Final = {
+_PICTURES: Final[dict[str, Callable[..., object]]] = {
     "thumbnail": change_thumbnail,
     "icon": change_icon,
     "favicon": partial(change_icon, favicon=True),

@@ -73,7 +73,8 @@ class ReportForm(ServiceForm):
     )
 
     def __init__(self, *args: Any, target: Account, chosen: Sequence[int], reader: Reader, **kwargs: Any) -> None:
-        super().__init__(*args, initial={"posts": [str(number) for number in chosen]}, **kwargs)
+        kwargs["initial"] = {"posts": [str(number) for number in chosen]}
+        super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
         newest = newest_shown(target.id, _POSTS, limit=POSTS_OFFERED)
         known = {post["id"] for post in newest}

@@ -106,7 +106,7 @@ def describe_accounts(found: Iterable[Account]) -> dict[int, AdminAccount]:
     users = {
         user.account_id: user
         for user in User.objects.select_related("role", "invite__inviter")
-        .annotate(confirmed=Exists(confirmed))
+        .annotate(confirmed=Exists(confirmed))  # type: ignore[no-redef]  # fills the attribute
         .filter(account_id__one_of=described)
     }
     addresses_by_user: dict[int, dict[str, datetime]] = {}

@@ -9,7 +9,6 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.pages.member import back
@@ -17,7 +16,7 @@ from accounts.pages.person import Person, shown_author
 from accounts.pages.settings import signed_in
 from notifications.models import NotificationType
 from notifications.models.notification import MESSAGE_TYPES
-from notifications.policies.titles import title_of
+from notifications.policies.titles import title_of_group
 from notifications.queries.groups import GROUPED_TYPES, list_heads, load_group_page, load_groups
 from notifications.queries.listing import NotificationFilter
 from notifications.serializers.notification import present_groups
@@ -109,14 +108,11 @@ def _shown(
             return None
     senders = [people[number] for number in group["sample_account_ids"] if number in people]
     name, others = senders[0].name if senders else "", group["notifications_count"] - 1
-    if others:
-        sentence = ngettext("%(name)s and %(count)d other", "%(name)s and %(count)d others", others)
-        name = sentence % {"name": name, "count": others}
     own = bool(group["sample_account_ids"]) and group["sample_account_ids"][0] == str(account_id)
     warning = group.get("moderation_warning")
     return {
         "key": group["group_key"],
-        "title": title_of(kind, name, own=own),
+        "title": title_of_group(kind, name, others, own=own),
         "icon": _ICONS.get(kind, "bell"),
         "people": [] if own else senders,
         "post": post,

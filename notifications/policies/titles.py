@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from django.utils.functional import Promise
-from django.utils.translation import get_language_bidi, gettext_lazy
+from django.utils.translation import get_language_bidi, gettext_lazy, ngettext_lazy
 from django.utils.translation import gettext as _
 
 _TITLES: Final[dict[str, str | Promise]] = {
@@ -27,6 +27,31 @@ _TITLES: Final[dict[str, str | Promise]] = {
     "added_to_collection": gettext_lazy("%(name)s has added you to a collection"),
     "collection_update": gettext_lazy("%(name)s has edited a collection that you are in"),
 }
+
+_OF_GROUPS: Final = {
+    "reblog": ngettext_lazy(
+        "%(name)s and %(count)d other boosted your post", "%(name)s and %(count)d others boosted your post", "count"
+    ),
+    "favourite": ngettext_lazy(
+        "%(name)s and %(count)d other favourited your post",
+        "%(name)s and %(count)d others favourited your post",
+        "count",
+    ),
+    "follow": ngettext_lazy(
+        "%(name)s and %(count)d other follow you", "%(name)s and %(count)d others follow you", "count"
+    ),
+    "admin.sign_up": ngettext_lazy(
+        "%(name)s and %(count)d other have signed up", "%(name)s and %(count)d others have signed up", "count"
+    ),
+}
+
+
+def title_of_group(kind: str, name: str, others: int, *, own: bool = False) -> str:
+    """Return the title of a group of notifications about an account called `name` and this many others."""
+    if not others or kind not in _OF_GROUPS:
+        return title_of(kind, name, own=own)
+    shown = f"\u2068{name}\u2069" if get_language_bidi() else name
+    return str(_OF_GROUPS[kind] % {"name": shown, "count": others})
 
 
 def title_of(kind: str, name: str, *, own: bool = False) -> str:

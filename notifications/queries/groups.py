@@ -310,9 +310,8 @@ def count_shown_unread(account_id: int, limit: int) -> int:
     """Return the number of groups newer than the account's marker, up to `limit`, among the newest notifications. One
     query.
     """
-    grouped = list(GROUPED_TYPES)
-    parameters = {"account": account_id, "timeline": Timeline.NOTIFICATIONS.value, "grouped": grouped}
-    ((count,),) = rows_of(_UNREAD, parameters)
+    timeline, grouped = Timeline.NOTIFICATIONS.value, list(GROUPED_TYPES)
+    ((count,),) = rows_of(_UNREAD, {"account": account_id, "timeline": timeline, "grouped": grouped})
     return min(int(count), limit)
 
 

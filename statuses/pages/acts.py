@@ -132,7 +132,7 @@ def act(request: HttpRequest, id: int) -> HttpResponse:
             messages.error(request, capfirst(refusal.message))
     else:
         if name in _DONE:
-            messages.success(request, _DONE[name])
+            messages.success(request, str(_DONE[name]))
     return back(request, f"post-{parse_id(request.POST.get('at', '')) or id}")
 
 

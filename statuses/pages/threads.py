@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -26,7 +28,10 @@ from statuses.queries.threads import Context, load_context
 
 #: Deeper replies have a link to the page of the post that they answer.
 _DEPTH_LIMIT: Final = 6
-_PEOPLE: Final = {"boosts": list_reblogs_of, "favourites": list_favourites_of}
+_PEOPLE: Final[dict[str, Callable[[int, int | None], QuerySet[Any]]]] = {
+    "boosts": list_reblogs_of,
+    "favourites": list_favourites_of,
+}
 _PEOPLE_PER_PAGE: Final = 40
 
 
