@@ -95,6 +95,7 @@ def people(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         **links(request, found, cursor, [row.id for row in rows]),
         "listed": listed,
+        "current": name,
         "acts": [(value, label) for value, (label, _service) in listed.acts.items()],
         "people": [{"id": entity["id"], "person": shown_author(entity, member=True)} for entity in entities.values()],
         "of_others": True,
@@ -123,5 +124,5 @@ def domain_blocks(request: HttpRequest) -> HttpResponse:
     found = cursor.cut(list_blocked_domains(user.account_id))
     rows = one_page(found, cursor)
     paging = links(request, found, cursor, [row.id for row in rows])
-    context = {**paging, "domains": [row.domain for row in rows], "of_others": True}
+    context = {**paging, "domains": [row.domain for row in rows], "of_others": True, "current": "domain_blocks"}
     return show(request, "accounts/domain_blocks.html", context)

@@ -42,6 +42,7 @@ ENTRIES: Final = (
     Entry("followed_tags", _("Followed hashtags"), "hash"),
     Entry("scheduled", _("Scheduled posts"), "clock"),
     Entry("announcements", _("Announcements"), "horn"),
+    Entry("mutes", _("Muted and blocked"), "shield", ("blocks", "domain_blocks")),
     Entry("settings_index", _("Settings"), "gear"),
 )
 

@@ -80,7 +80,7 @@ class PostForm(ServiceForm):
         label=_("How long the poll runs"), required=False, choices=_DURATIONS, initial="86400"
     )
     # Idempotency key: a form that is sent twice creates one post.
-    key = forms.CharField(widget=forms.HiddenInput, max_length=100)
+    key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)
 
     def __init__(self, *args: Any, editing: bool = False, files: Iterable[MediaAttachment] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -28,7 +28,7 @@ class ShortPostForm(ServiceForm):
         choices=[*VISIBILITIES.items(), ("direct", gettext_lazy("Only people whom it mentions"))],
     )
     # Idempotency key: a form that is sent twice creates one post.
-    key = forms.CharField(widget=forms.HiddenInput, max_length=100)
+    key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)
 
     def publish(self, user: User, **values: Any) -> bool:
         """Publish the post of a valid form, and return whether it was published. Errors are shown beside the fields."""

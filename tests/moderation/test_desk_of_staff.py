@@ -151,7 +151,7 @@ def test_emojis_come_one_by_one_and_in_packs_and_leave_as_a_pack(boss: User) -> 
     limit = upload_limits(get_resolver().url_patterns)
     assert limit("POST", f"{EMOJIS}import_pack/") == 32 * 1024 * 1024
     assert limit("POST", f"{EMOJIS}") is None
-    assert limit("POST", "/admin/accounts/sitesetting/") == 9 * 1024 * 1024
+    assert limit("POST", "/admin/accounts/sitesetting/") == 25 * 1024 * 1024
     rose = CustomEmoji.objects.get(shortcode="rose")
     client.post(f"{EMOJIS}{rose.pk}/change/", {"category": "Flowers", "disabled": "on"})
     rose.refresh_from_db()

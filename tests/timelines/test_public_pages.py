@@ -54,7 +54,10 @@ def test_a_hashtag_is_a_feed_too() -> None:  # contract, endpoints, GET /tags/:n
     answer = Client().get("/tags/garden.rss")
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/rss+xml; charset=utf-8")
     channel = etree.fromstring(answer.content).find("channel")
-    assert (channel.findtext("title"), channel.findtext("link")[-12:]) == ("#garden", "/tags/garden")
+    assert (channel.findtext("title"), channel.findtext("link")[-12:]) == (
+        "#garden – social.localhost",
+        "/tags/garden",
+    )
     shown = [re.search(r"number \d+", item.findtext("description"))[0] for item in channel.findall("item")]
     assert shown == [f"number {number}" for number in range(21, 1, -1)]
     assert 'type="application/rss+xml" href="/tags/garden.rss"' in page("garden")

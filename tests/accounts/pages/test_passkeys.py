@@ -380,5 +380,7 @@ def test_the_page_of_factors_costs_the_same_for_any_number(
 ) -> None:
     for _time in range(5):
         add(browser, SoftwareKey())
-    with django_assert_num_queries(6):  # session, user, role, factors, recovery codes; the account in the header
+    with django_assert_num_queries(
+        5
+    ):  # session, user with account and role, factors, recovery codes; unread notifications
         browser.get("/auth/second_factor")
