@@ -28,7 +28,7 @@ _TITLES: Final[dict[str, str | Promise]] = {
     "collection_update": gettext_lazy("%(name)s has edited a collection that you are in"),
 }
 
-_OF_GROUPS: Final = {
+_GROUP_TITLES: Final = {
     "reblog": ngettext_lazy(
         "%(name)s and %(count)d other boosted your post", "%(name)s and %(count)d others boosted your post", "count"
     ),
@@ -48,10 +48,10 @@ _OF_GROUPS: Final = {
 
 def title_of_group(kind: str, name: str, others: int, *, own: bool = False) -> str:
     """Return the title of a group of notifications about an account called `name` and this many others."""
-    if not others or kind not in _OF_GROUPS:
+    if not others or kind not in _GROUP_TITLES:
         return title_of(kind, name, own=own)
     shown = f"\u2068{name}\u2069" if get_language_bidi() else name
-    return str(_OF_GROUPS[kind] % {"name": shown, "count": others})
+    return str(_GROUP_TITLES[kind] % {"name": shown, "count": others})
 
 
 def title_of(kind: str, name: str, *, own: bool = False) -> str:
