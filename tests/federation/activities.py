@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import count
 from typing import Any
 
 from accounts.models import Account
@@ -11,6 +13,7 @@ from tests.factories.statuses import follow
 from tests.federation.remote_server import RemotePerson
 from tests.support.work import work
 
+_SENT = count(1)
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
@@ -20,8 +23,11 @@ def remote(zoe: RemotePerson) -> Account:
 
 
 def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") -> str:
-    """Send, work, and say what became of it."""
-    answer = someone.send(activity, path)
+    """Send, work, and say what became of it.
+
+    Two equal documents of one second would have one signature, and the second would be a replay: spaces make each body its own.
+    """
+    answer = someone.send(json.dumps(activity).encode() + b" " * (next(_SENT) % 100), path)
     assert answer.status_code == 202, answer.content
     work()
     return InboundActivity.objects.latest("id").outcome
