@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,21 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS = 60.0
 #: Names of keys: the code of the key, and what it types.
 _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " ")}
+#: How often a page is asked whether something is to be seen.
+_PAUSE = 0.05
 _FOCUSED = """(() => { const style = getComputedStyle(document.activeElement);
     return style.outlineStyle !== 'none' && style.outlineWidth !== '0px'; })()"""
+# The middle of an element, once it is in sight; null while there is none, or while something else covers it there.
+_PLACE = """(() => {
+  const found = document.querySelector(%s);
+  if (!found) return null;
+  found.scrollIntoView({block: 'center', behavior: 'instant'});
+  const box = found.getClientRects()[0];
+  if (!box) return null;
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const hit = document.elementFromPoint(x, y);
+  return found.contains(hit) || hit?.contains(found) ? [x, y] : null;
+})()"""
 
 
 def find_chromium() -> str | None:
@@ -65,6 +79,35 @@ class Tab:
         self._read(_is("Page.frameNavigated"))
         self._read(_is("Page.loadEventFired"))
         return str(self.run("location.pathname"))
+
+    def wait(self, expression: str, seconds: float = _SECONDS) -> Any:
+        """The value of an expression, as soon as it is true in this page or in the one that is being opened."""
+        deadline = time.monotonic() + seconds
+        while True:
+            # A page that goes while it is asked answers with an error.
+            with contextlib.suppress(RuntimeError):
+                if value := self.run(expression):
+                    return value
+            assert time.monotonic() < deadline, f"not seen on {self.run('location.href')}: {expression}"
+            time.sleep(_PAUSE)
+
+    def click(self, selector: str) -> None:
+        """Click an element with the mouse, as soon as it is in sight and nothing covers it; needs no script of the page."""
+        x, y = self.wait(_PLACE % json.dumps(selector))
+        for event in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=event, x=x, y=y, button="left", clickCount=1)
+
+    def type(self, selector: str, text: str) -> None:
+        """Replace what stands in a field by a text, typed in."""
+        self.click(selector)
+        self.run(f"document.querySelector({json.dumps(selector)}).select()")
+        self.call("Input.insertText", text=text)
+
+    def attach(self, selector: str, path: Path) -> None:
+        """Choose a file in a field for files."""
+        root = self.call("DOM.getDocument")["root"]["nodeId"]
+        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
     def key(self, name: str) -> None:
         """Press a key of the keyboard: Tab, Enter or the space bar (" ")."""
