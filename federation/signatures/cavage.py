@@ -96,25 +96,27 @@ def parse(header: str) -> CavageSignature:
 def verify(signature: CavageSignature, message: Message, public_key_pem: str, now: datetime) -> None:
     """Raise BadSignature unless the signature covers all required parts, has not expired, and matches the key and the request.
 
-    The request target is accepted with and without its query, because some servers sign it without the query.
+    The request target is accepted with and without its query, because some servers sign it without the query, and in each
+    of the encodings that `message` yields.
     """
     _check_cover(signature, message)
     # An unsigned parameter may have been added on the way: it may end the signature earlier (section 2.1.5 of the draft), but
     # not later.
     longest = LONGEST_LIFETIME_SECONDS if "(expires)" in signature.headers else LIFETIME_SECONDS
     check_time(_made_at(signature, message), signature.expires, now, longest=longest)
-    texts = [_text(signature, message, message.target)]
-    bare = urlsplit(message.target).path
-    if bare != message.target and "(request-target)" in signature.headers:
-        texts.append(_text(signature, message, bare))
-    for number, text in enumerate(texts, 1):
-        try:
-            keys.check(public_key_pem, signature.signature, text)
-        except WrongKey:
-            if number == len(texts):
-                raise
-        else:
+    tried: set[str] = set()
+    for target in message.targets():
+        for form in (target, target.partition("?")[0]):
+            text = _text(signature, message, form)
+            if text in tried:
+                continue
+            tried.add(text)
+            try:
+                keys.check(public_key_pem, signature.signature, text)
+            except WrongKey:
+                continue
             return
+    raise WrongKey(Reason.SIGNATURE_WRONG)
 
 
 def _check_cover(signature: CavageSignature, message: Message) -> None:

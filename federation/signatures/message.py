@@ -6,9 +6,12 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+from urllib.parse import quote, unquote_to_bytes
 
 from federation.reasons import Reason, Refused
 
@@ -17,6 +20,10 @@ from federation.reasons import Reason, Refused
 LIFETIME_SECONDS = 300
 LONGEST_LIFETIME_SECONDS = 12 * 3600
 SKEW_SECONDS = 3600
+
+#: Characters that a sender may have left as they are in a path, beside letters, digits, "-", "_" and "." (RFC 3986 3.3).
+_UNENCODED: Final = ("/:@!$&'()*+,;=~", "/~", "/")
+_ENCODED: Final = re.compile("%[0-9A-F]{2}")
 
 
 class BadSignature(Refused):
@@ -35,7 +42,7 @@ class MalformedDigest(BadSignature):
 
 @dataclass(frozen=True)
 class Message:
-    """A request: header names are in lower case, `target` is the path with its query as it was sent.
+    """A request: header names are in lower case, `target` is the path in one of its encodings, and the query as it was sent.
 
     `source` is the client's address in the form in which it is rate-limited; empty if there is none.
     """
@@ -45,6 +52,23 @@ class Message:
     headers: Mapping[str, str]
     body: bytes
     source: str = ""
+
+    def targets(self) -> Iterator[str]:
+        """Yield `target`, and then the other encodings of its path that a sender may have signed.
+
+        The web server decodes paths. The path of every document that has been published has only one encoding.
+        """
+        path, mark, query = self.target.partition("?")
+        decoded = unquote_to_bytes(path)
+        paths = {path: None}
+        for unencoded in _UNENCODED:
+            encoded = quote(decoded, unencoded)
+            encoded = encoded if "~" in unencoded else encoded.replace("~", "%7E")
+            paths |= {encoded: None, _ENCODED.sub(lambda found: found[0].lower(), encoded): None}
+        for encoded in paths:
+            yield f"{encoded}{mark}{query}"
+        if not mark:
+            yield f"{path}?"
 
     def header(self, name: str) -> str:
         """Return the value of a signed header. Raises BadSignature if the header is missing."""

@@ -6,6 +6,7 @@ Source: contract, federation section 10 "Accepting RFC 9421".
 from __future__ import annotations
 
 import base64
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -106,11 +107,11 @@ def verify(signature: MessageSignature, message: Message, base_url: str, public_
             public_keys={signature.key_id: keys.public_key(public_key_pem)}, private_keys={}
         ),
     )
-    request = _Request(message.method, f"{base_url}{message.target}", message.headers)
-    try:
-        verifier.verify(request, max_age=None)
-    except HTTPMessageSignaturesException:
-        raise WrongKey(Reason.SIGNATURE_WRONG) from None
+    for target in message.targets():
+        with contextlib.suppress(HTTPMessageSignaturesException):
+            verifier.verify(_Request(message.method, f"{base_url}{target}", message.headers), max_age=None)
+            return
+    raise WrongKey(Reason.SIGNATURE_WRONG)
 
 
 def _sha256_of(header: str) -> str:

@@ -123,9 +123,8 @@ def message_of(request: HttpRequest) -> Message:
     if len(body) > MAX_BYTES:
         raise TooLarge
     headers = {name.lower(): value for name, value in request.headers.items()}
-    # RAW_URI is the target as it was sent and signed; Django's own path has been decoded and encoded again.
-    target = request.META.get("RAW_URI") or request.get_full_path()
-    return Message(request.method or "GET", target, headers, body, rate_key(client_ip(request)))
+    # The path has been decoded and encoded again: `Message.targets` yields the other encodings.
+    return Message(request.method or "GET", request.get_full_path(), headers, body, rate_key(client_ip(request)))
 
 
 def reads(view: View) -> View:

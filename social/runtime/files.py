@@ -27,7 +27,7 @@ _HEADERS: Final = {
 _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})\Z")
 
 
-class _Part(io.FileIO):
+class Part(io.FileIO):
     """File that ends at `end`; the web server sends it without reading it in Python."""
 
     end: int | None = None
@@ -49,7 +49,7 @@ def media(request: HttpRequest, path: str) -> HttpResponseBase:
     tag = f'"{Path(path).stem}"' if Path(path).stem.isalnum() else ""
     headers = _HEADERS | ({"ETag": tag} if tag else {})
     try:
-        file = _Part(safe_join(str(settings.MEDIA_ROOT), path))
+        file = Part(safe_join(str(settings.MEDIA_ROOT), path))
     except (SuspiciousFileOperation, OSError, ValueError):
         raise Http404 from None
     if tag and tag in request.headers.get("If-None-Match", ""):
@@ -62,7 +62,7 @@ def media(request: HttpRequest, path: str) -> HttpResponseBase:
     return response
 
 
-def _narrow(response: FileResponse, file: _Part, first: str, last: str) -> None:
+def _narrow(response: FileResponse, file: Part, first: str, last: str) -> None:
     """Make a response 206 with the range, or 416 if the file is too short for the range; an invalid range is ignored."""
     size = os.fstat(file.fileno()).st_size
     if first:

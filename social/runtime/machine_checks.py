@@ -26,7 +26,6 @@ from social.kernel.media.decoder import DecodingFailed, decoder
 from social.kernel.media.decoding import jobs
 from social.runtime.datadir import running_supervisor
 from social.runtime.postgres import Postgres
-from social.runtime.web.limits import Limits
 from social.settings import env
 
 State = Literal["ok", "warning", "failed"]
@@ -35,8 +34,9 @@ State = Literal["ok", "warning", "failed"]
 _READER_SECONDS = 10
 # A GIF of one pixel.
 _PIXEL = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;"
-#: Open files that a web process needs: two per connection (its socket, and a body or file), and some for other uses.
-LEAST_OPEN_FILES = 2 * Limits().connections + 256
+#: Open files that a web process needs for 2,048 connections: two each (its socket, and a body or file), and some for other
+#: uses.
+LEAST_OPEN_FILES = 2 * 2048 + 256
 LEAST_FREE, LOW_FREE = 256 << 20, 2 << 30
 _FREE_SPACE = (
     f"Remove what is largest: backups in {env.DATA_DIR / 'backups'}, logs (journalctl --vacuum-size=500M), copies of files of "

@@ -12,12 +12,11 @@ import socket
 import sys
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from social.kernel import descriptors, liveness
+from social.kernel import descriptors
 from social.queues import WAKE_QUEUES, queues_of
 from social.runtime.failures import OperatorError
 from social.runtime.processes import SUPERVISED, follow_parent
@@ -37,17 +36,14 @@ SPARE_CONNECTIONS = 2
 def web() -> None:
     """The REST API and the pages, on PORT: WEB_WORKERS processes of WEB_THREADS threads.
 
-    SIGHUP replaces them one after the other by processes of the program as it is then.
+    SIGHUP replaces them with processes of the program as it is then.
     """
     from django.conf import settings
     from django.urls import get_resolver
 
     from social.api.routing import upload_limits
-    from social.runtime.web import succession
-    from social.runtime.web.adapter import Adapter
-    from social.runtime.web.limits import Limits
-    from social.runtime.web.processes import Processes, listen
-    from social.runtime.web.server import serve
+    from social.runtime.web.adapter import Adapter, Limits
+    from social.runtime.web.server import Server
 
     descriptors.allow_many()
     application = _load_web()
@@ -55,26 +51,15 @@ def web() -> None:
 
     limits = Limits(threads=settings.WEB_THREADS, upload_threads=settings.UPLOAD_THREADS)
     upload_limit = upload_limits(get_resolver().url_patterns)
-    listener, former = succession.inherited() or (listen(env.BIND, env.PORT), [])
-
-    def run(beat: Callable[[], None]) -> None:
-        adapter = Adapter(application, limits, upload_limit=upload_limit, folder=str(env.DATA_DIR), beat=beat)
-        serve(adapter, limits, listener, at_end=write_last_counts)
-
+    adapter = Adapter(
+        application, limits, upload_limit=upload_limit, folder=str(env.DATA_DIR), at_end=write_last_counts
+    )
     # What was loaded lives as long as the process: a collection that walked it would unshare every page.
     gc.collect()
     gc.freeze()
     # A request makes thousands of objects that end with it; looking for cycles after every 700 took a twentieth of its time.
     gc.set_threshold(5_000, 20, 20)
-    processes = Processes(
-        env.WEB_WORKERS,
-        run,
-        grace=limits.stop_seconds + 1,
-        former=former,
-        check=succession.begin_check,
-        succeed=partial(succession.succeed, listener),
-    )
-    processes.run(liveness.tell_supervisor)
+    Server(adapter, limits, env.BIND, env.PORT, workers=env.WEB_WORKERS).run()
 
 
 def _load_web() -> Any:

@@ -56,6 +56,7 @@ FULL = ("@method", "@target-uri", "content-digest")
         pytest.param(("@method", "@target-uri"), {}, 401, id="the digest is not signed"),
         pytest.param(("@method", "content-digest"), {}, 401, id="the address is not signed"),
         pytest.param(FULL, {"path": "/users/alice/inbox"}, 401, id="for another inbox"),
+        pytest.param(FULL, {"path": "/inbox?"}, 202, id="with an empty query"),
         pytest.param(FULL, {"created": -3}, 401, id="stale"),
         pytest.param(FULL, {"created": 2}, 401, id="from the future"),
         pytest.param(FULL, {"created": -10, "expires": 1}, 202, id="good for eleven hours"),

@@ -9,12 +9,13 @@ import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection, connections
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from accounts.models import Account, KeyPair
 from federation.inbound import receiving
@@ -22,7 +23,8 @@ from federation.models import InboundActivity
 from federation.remote import signers
 from federation.remote.actors import fetch_actor
 from federation.signatures import cavage
-from federation.signatures.message import BadSignature
+from federation.signatures.message import BadSignature, WrongKey
+from federation.views.negotiation import message_of
 from social.kernel import clock, redis
 from social.kernel.http import limits
 from social.kernel.http.limits import stranger_budget, web_request_budget
@@ -62,7 +64,8 @@ def test_every_inbox_accepts_a_signed_activity_and_stores_its_recipient(zoe: Rem
         pytest.param({"covered": ("host", "digest")}, 401, id="the date is not signed"),
         pytest.param({"covered": ("date",)}, 401, id="only the date is signed"),
         pytest.param({"host": "elsewhere.example"}, 401, id="for another server"),
-        pytest.param({"target": "post /users/alice/inbox"}, 401, id="for another inbox"),
+        pytest.param({"target": "/users/alice/inbox"}, 401, id="for another inbox"),
+        pytest.param({"target": "/inbox?"}, 202, id="with an empty query"),
         pytest.param({"at": timedelta(hours=-3)}, 401, id="stale"),
         pytest.param({"at": timedelta(hours=2)}, 401, id="from the future"),
         pytest.param({"at": timedelta(minutes=-30)}, 202, id="within the skew"),
@@ -259,6 +262,24 @@ def test_a_key_of_many_is_found_by_an_index(db: None) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL enable_seqscan = off")
     assert "accounts_keypair_further" in found.explain()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/@%E2%98%83~(a)", "/@%e2%98%83~(a)", "/%40%E2%98%83~%28a%29", "/%40%e2%98%83~%28a%29", "/%40%e2%98%83%7e%28a%29"],
+)
+def test_a_path_may_be_signed_in_each_of_its_usual_encodings(path: str) -> None:
+    """The web server gives the path decoded."""
+    private_key, public_key = pair(1)
+    for method, body in (("GET", None), ("POST", b"{}")):
+        covered = ("(request-target)", "host", "date", *(("digest",) if body else ()))
+        headers = signed(private_key, "https://a.example/#key", path, body, method=method, covered=covered)
+        request = RequestFactory().generic(method, path, body or b"", headers=headers)
+        message = message_of(request)
+        signature = cavage.parse(message.header("signature"))
+        cavage.verify(signature, message, public_key, clock.now())
+        with pytest.raises(WrongKey):
+            cavage.verify(signature, replace(message, target="/another"), public_key, clock.now())
 
 
 def test_keys_of_this_server_sign_nothing_that_comes_in(zoe: RemotePerson, alice: Account) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +15,6 @@ from social.runtime import processes
 from social.runtime.console import Console
 from social.runtime.processes import ProcessSpec
 from social.runtime.supervisor import Supervisor
-from social.runtime.web.processes import SILENCE_SECONDS, Processes, _Process
 from tests.runtime.processes import eventually
 from tests.runtime.test_supervisor import BEATS
 
@@ -83,26 +81,3 @@ def test_after_a_pause_of_the_machine_no_child_is_killed(supervisor: Supervisor,
         return child.process is not None and child.process.pid != first
 
     eventually(is_replaced)
-
-
-def test_after_a_pause_of_the_machine_no_web_process_is_killed(clock: Clock) -> None:
-    processes = Processes(1, lambda beat: True, grace=1.0)
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    watched: _Process = processes._processes[0]
-    watched.pid = child.pid
-    try:
-        processes._beats.beat(0)
-        processes._look()
-        for _ in range(5):
-            clock.ahead += 3600
-            processes._look()
-            processes._beats.beat(0)
-            processes._look()
-        assert not watched.killed
-        for _ in range(int(SILENCE_SECONDS) + 2):
-            clock.ahead += 1
-            processes._look()
-        assert watched.killed
-    finally:
-        child.kill()
-        child.wait()

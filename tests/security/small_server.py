@@ -4,6 +4,7 @@ Requests for /hold wait for as long as there is a file of the name FILE with POR
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import os
@@ -18,10 +19,9 @@ from typing import Any
 from django.http import HttpResponse
 
 from social.api import later
-from social.runtime.web.adapter import Adapter
-from social.runtime.web.limits import Limits
-from social.runtime.web.processes import Processes, listen
-from social.runtime.web.server import serve
+from social.runtime.files import Part
+from social.runtime.web.adapter import Adapter, Limits
+from social.runtime.web.server import Server
 
 _never = threading.Event()
 
@@ -31,9 +31,13 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     path = environ["PATH_INFO"]
     headers = [("Content-Type", "text/plain")]
     if path == "/file":
-        start_response("200 OK", headers)
         wrap: Callable[..., Iterable[bytes]] = environ["wsgi.file_wrapper"]
-        return wrap(open(sys.argv[2], "rb"))
+        file = Part(sys.argv[2])
+        size = os.fstat(file.fileno()).st_size
+        start, file.end = map(int, environ["QUERY_STRING"].split(",")) if environ["QUERY_STRING"] else (0, size)
+        file.seek(start)
+        start_response("200 OK", [*headers, ("Content-Length", str(file.end - start))])
+        return wrap(file)
     if path == "/raise":
         raise ValueError("unforeseen")
     if path == "/full":
@@ -48,6 +52,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
         _put_off(environ)
     if path == "/stop":
         os.kill(os.getpid(), signal.SIGSTOP)
+    if path == "/hang":
+        ctypes.PyDLL(None).pause()  # with the interpreter's lock: no Python code of the process runs any more
     start_response("200 OK", headers)
     if path == "/bytes":
         return [b"b" * int(environ["QUERY_STRING"])]
@@ -82,18 +88,16 @@ def main() -> None:
     """Serve until a signal stops it."""
     logging.basicConfig(level=logging.WARNING)
     given = json.loads(sys.argv[3])
-    count, silence = given.pop("processes", 1), given.pop("silence", 10.0)
+    count = given.pop("processes", 1)
     os.environ["TRUSTED_PROXIES"] = given.pop("trusted", "")
     limits = Limits(**given)
-    listener = listen("127.0.0.1", int(sys.argv[1]))
 
-    def run(beat: Callable[[], None]) -> None:
-        def upload_limit(method: str, path: str) -> int | None:
-            return 64 * 2**20 if path.startswith("/upload") else None
+    def upload_limit(method: str, path: str) -> int | None:
+        return 64 * 2**20 if path.startswith("/upload") else None
 
-        serve(Adapter(application, limits, upload_limit=upload_limit, beat=beat), limits, listener)
-
-    Processes(count, run, grace=limits.stop_seconds + 1, silence=silence).run()
+    Server(
+        Adapter(application, limits, upload_limit=upload_limit), limits, "127.0.0.1", int(sys.argv[1]), workers=count
+    ).run()
 
 
 if __name__ == "__main__":

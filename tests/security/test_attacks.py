@@ -157,5 +157,5 @@ def test_row_49_a_part_that_hangs_is_replaced(server: Instance, token: str, part
 def test_only_the_hung_process_was_replaced(server: Instance) -> None:
     log = server.log.read_text()
     assert log.count("gives no sign of life") == 3
-    assert log.count("answers nothing and is replaced") == 1
+    assert log.count("sends no heartbeats and is replaced") == 1
     assert "Traceback" not in log.split("gives no sign of life")[0]

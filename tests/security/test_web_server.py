@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.processes import PATIENCE, descendants, eventually
+from tests.runtime.processes import descendants, eventually
 from tests.security.small_client import ENDLESS, FILE_SIZE, first_line, is_closed, is_readable, read_until
 from tests.support.patience import SOON
 
@@ -33,7 +33,7 @@ def test_row_49_http_2_is_not_spoken_and_half_requests_of_it_hold_nothing(start:
     ]
     for _number in range(6):
         client = small.connect(preface + settings_frame + b"".join(headers))
-        assert first_line(client).startswith(b"HTTP/1.1 400")
+        assert is_closed_soon(client)
         client.close()
     assert small.serves_others()
 
@@ -44,6 +44,12 @@ def test_row_49_an_upgrade_to_http_2_is_answered_in_http_1(start: Any) -> None:
     for body in (None, b"x" * 300):
         answer = small.ask("POST", "/echo", body, headers=upgrade)
         assert (answer.status, answer.version, answer.read()) == (200, 11, str(len(body or b"")).encode())
+
+
+def is_closed_soon(client: socket.socket) -> bool:
+    """Whether the server ends a connection, with a refusal or without one."""
+    line = first_line(client)
+    return line in (b"", b"HTTP/1.1 400 Bad Request")
 
 
 @pytest.mark.verify
@@ -110,19 +116,27 @@ def test_row_50_one_address_sends_a_bounded_number_of_bodies_at_a_time(start: An
 def test_row_51_forty_slow_readers_of_a_large_file_hold_no_thread_and_others_get_it_whole(start: Any) -> None:
     small = start(threads=2, **ENDLESS)
     request = b"GET /file HTTP/1.1\r\nHost: x\r\n\r\n"
-    readers = [small.connect(request, SO_RCVBUF=2048) for _number in range(40)]
+    before = small.descriptors()
+    for _number in range(40):
+        small.connect(request, SO_RCVBUF=2048)
     assert small.serves_others()
     assert len(small.get("/file").read()) == FILE_SIZE
-    assert not any(_has_ended(client) for client in readers)
+    assert small.descriptors() >= before + 40
     impatient = start(threads=2, read_seconds=1.0)
-    readers = [impatient.connect(request, SO_RCVBUF=2048) for _number in range(4)]
-    eventually(lambda: all(_has_ended(client) for client in readers))
+    assert impatient.serves_others(1)
+    before = impatient.descriptors()
+    for _number in range(4):
+        impatient.connect(request, SO_RCVBUF=2048)
+    eventually(lambda: impatient.descriptors() >= before + 4)
+    eventually(lambda: impatient.descriptors() <= before)
 
 
-def _has_ended(client: socket.socket) -> bool:
-    """Whether the server gave up sending: the kernel reports it without anything being read."""
-    state = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
-    return state != 1  # TCP_ESTABLISHED
+def test_a_part_of_a_file_is_sent_however_short_it_is(start: Any) -> None:
+    small = start(threads=2)
+    whole = small.get("/file").read()
+    for first, end in ((0, 0), (5, 5), (FILE_SIZE, FILE_SIZE), (9, 10), (7, 1_000_000), (1_000_000, FILE_SIZE)):
+        answer = small.get(f"/file?{first},{end}")
+        assert (answer.status, answer.read()) == (200, whole[first:end])
 
 
 @pytest.mark.verify
@@ -138,44 +152,50 @@ def test_row_51_a_reader_that_is_slow_but_not_too_slow_gets_everything(start: An
             time.sleep(0.1)
 
 
-def test_row_52_idle_connections_are_replaced_by_new_ones_and_closed_early(start: Any) -> None:
-    small = start(connections=300, **ENDLESS)
-    idle = [small.connect() for _number in range(600)]
-    half = [small.connect(b"GET / HTTP/1.1\r\nHost: ") for _number in range(500)]
+def test_row_52_idle_and_half_open_connections_hold_nobody_up(start: Any) -> None:
+    small = start(threads=2, **ENDLESS)
+    for number in range(1100):
+        small.connect(b"GET / HTTP/1.1\r\nHost: " if number % 2 else b"")
     assert small.serves_others()
-    eventually(lambda: all(is_closed(client) for client in idle))
-    for client in half:
-        client.close()
-
-
-def test_row_52_a_connection_between_two_requests_outlives_those_that_never_asked(start: Any) -> None:
-    small = start(connections=50)
-    kept = small.connect(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert first_line(kept) == b"HTTP/1.1 200 OK"
-    for _number in range(200):
-        small.connect()
-    kept.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    assert first_line(kept) == b"HTTP/1.1 200 OK"
-
-
-def test_row_52_a_connection_too_many_is_answered_503_while_all_others_are_busy(start: Any) -> None:
-    small = start(connections=2, threads=2)
-    with small.holding() as hold:
-        for _number in range(2):
-            hold(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
-        refused = small.get("/")
-    assert (refused.status, refused.headers["Retry-After"]) == (503, "5")
 
 
 @pytest.mark.verify
+def test_row_52_idle_and_half_open_connections_are_closed_early(start: Any) -> None:
+    small = start(head_seconds=1.5)
+    waiting = [small.connect(data) for data in (b"", b"GET /", b"GET / HTTP/1.1\r\nHost: x\r\nX-A: ")]
+    kept = small.connect(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert first_line(kept) == b"HTTP/1.1 200 OK"
+    eventually(lambda: all(is_closed(client) for client in (*waiting, kept)))
+
+
+@pytest.mark.verify
+def test_row_52_connections_beyond_the_limit_wait_and_are_served_when_idle_ones_are_closed(start: Any) -> None:
+    small = start(connections=20, head_seconds=1.5)
+    for _number in range(60):
+        small.connect()
+    assert small.serves_others(2)
+
+
+@pytest.mark.verify
+def test_row_52_three_thousand_connections_that_are_reset_leave_nothing(start: Any) -> None:
+    small = start(threads=2)
+    assert small.serves_others(1)
+    before = small.descriptors()
+    for number in range(3000):
+        with socket.socket() as client:
+            client.connect(("127.0.0.1", small.port))
+            if number % 2:
+                client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    assert small.serves_others()
+    eventually(lambda: small.descriptors() <= before)
+
+
 def test_row_52_headers_have_an_end(start: Any) -> None:
-    impatient = start(head_seconds=1.5)
-    dripping = impatient.connect(b"GET / HTTP/1.1\r\nHost: x\r\nX-A: ")
     small = start(threads=2, **ENDLESS)
     for head in (b"X-A: " + b"a" * 40_000, b"\r\n".join(b"X-%d: a" % number for number in range(200))):
         client = small.connect(b"GET / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n")
         assert first_line(client).startswith(b"HTTP/1.1 431")
-    assert first_line(dripping) == b"HTTP/1.1 408 Request Timeout"
 
 
 def test_row_56_uploads_that_take_long_wait_for_each_other_and_hold_no_thread_of_others(start: Any) -> None:
@@ -203,48 +223,52 @@ def test_more_requests_than_can_wait_are_503_with_retry_after(start: Any) -> Non
 
 
 @pytest.mark.verify
-def test_row_49_a_process_that_is_stopped_is_replaced_while_the_other_answers(start: Any) -> None:
-    small = start(processes=2, silence=4.0)
+@pytest.mark.parametrize(("way", "silence"), [("hang", 3.0), ("stop", 2.0)])
+def test_row_49_a_process_that_has_hung_or_was_stopped_is_replaced(start: Any, way: str, silence: float) -> None:
+    small = start(processes=2, silence=silence)
     before = descendants(small.process.pid)
-    small.connect(b"GET /stop HTTP/1.1\r\nHost: x\r\n\r\n")
-    time.sleep(0.2)
-    assert small.serves_others()
-    eventually(lambda: "answers nothing and is replaced" in small.process.text())
+    small.connect(f"GET /{way} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    if way == "stop":  # one that has hung may still accept connections
+        time.sleep(0.2)
+        assert small.serves_others()
+    eventually(lambda: "sends no heartbeats and is replaced" in small.process.text())
     eventually(lambda: len(now := descendants(small.process.pid)) == 2 and now != before)
     assert small.serves_others()
 
 
 @pytest.mark.verify
 def test_row_49_a_process_whose_threads_never_come_back_is_replaced(start: Any) -> None:
-    small = start(threads=2, stuck_seconds=1.5, silence=4.0)
+    small = start(threads=2, stuck=1.5, silence=3.0)
     for _number in range(3):
         small.connect(b"GET /deadlock HTTP/1.1\r\nHost: x\r\n\r\n")
-    eventually(lambda: "answers nothing and is replaced" in small.process.text())
+    eventually(lambda: "sends no heartbeats and is replaced" in small.process.text())
+    eventually(lambda: "in application" in small.process.text())
     eventually(small.answers)
 
 
 @pytest.mark.verify
 def test_a_killed_process_is_replaced_at_once_and_the_other_answers(start: Any) -> None:
-    small = start(processes=2, silence=30.0)
+    small = start(processes=2)
     victim = int(small.get("/pid").read())
     os.kill(victim, signal.SIGKILL)
     assert small.serves_others(20)
     eventually(lambda: len(descendants(small.process.pid) - {victim}) == 2)
 
 
-def test_a_stop_lets_requests_under_way_end_and_waits_for_nobody_else(start: Any) -> None:
-    """A client in the middle of a body, an idle one and a slow reader: none of them makes the stop last."""
-    small = start(stop_seconds=100 * PATIENCE)
+def test_a_stop_lets_requests_under_way_end(start: Any) -> None:
+    """Nobody keeps it from its end: not a client in the middle of a body, an idle one, or one whose answer is put off."""
+    small = start(stop_seconds=2.0)
     small.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
     small.connect()
     kept = small.connect(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     assert first_line(kept) == b"HTTP/1.1 200 OK"
+    later = small.connect(b"GET /later?1000000,600 HTTP/1.1\r\nHost: x\r\n\r\n")
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(small.get, "/sleep?0.7")
         time.sleep(0.3)
         small.process.end()
         assert answer.result().status == 200
-    assert "killed" not in small.process.text()
+    assert first_line(later) == b"HTTP/1.1 200 OK"
     assert small.process.process.returncode == 0
 
 
@@ -293,13 +317,12 @@ def test_requests_sent_ahead_are_answered_as_soon_as_the_one_before_them(start: 
     for _round in range(3):
         with small.holding() as hold:
             client = hold(b"GET /hold HTTP/1.1\r\nHost: x\r\n\r\n")
-            client.sendall("".join(map(ask.format, lengths)).encode())
-            client.shutdown(socket.SHUT_WR)
+            last = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+            client.sendall(("".join(map(ask.format, lengths)) + last).encode())
         answers = b""
         while data := client.recv(65536):
             answers += data
-        assert re.findall(rb"content-length: (\d+)", answers)[1:] == [b"%d" % length for length in lengths]
-    # Each that waited for the check of every second would take one.
+        assert re.findall(rb"content-length: (\d+)", answers)[1:-1] == [b"%d" % length for length in lengths]
     assert time.monotonic() - began < SOON
 
 

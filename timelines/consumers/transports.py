@@ -184,13 +184,17 @@ class SingleRequest(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Check the headers of the request. An exception raised here makes the parser refuse it."""
-        status = refusal_of(
-            self.url,
-            self.parser.get_http_version(),
-            self.headers,
-            size_limit=_HEAD_BYTES,
-            count_limit=_HEADER_LIMIT,
-        )
+        values: dict[bytes, str] = {}
+        for name, value in self.headers:
+            values[name] = f"{values[name]},{value.decode('latin-1')}" if name in values else value.decode("latin-1")
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > _HEAD_BYTES or len(self.headers) > _HEADER_LIMIT:
+            status: int | None = 431
+        elif b"#" in self.url:
+            status = 400
+        else:
+            version = self.parser.get_http_version()
+            status = refusal_of(version, values.get(b"host"), values.get(b"transfer-encoding"))
         if status is not None:
             self._refusal = status
         has_begun = self.cycle is not None

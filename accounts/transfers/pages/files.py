@@ -43,9 +43,7 @@ from social.pages.frame import show
 
 
 def table(file_name: str, lines: Iterable[Sequence[str]]) -> FileResponse:
-    """A CSV file to download. The file is closed with the response, which the event loop sends as fast as the client
-    reads.
-    """
+    """A CSV file to download. The file is closed with the response."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
     for cells in lines:
         file.write(write_line(cells).encode())

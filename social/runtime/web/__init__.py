@@ -1,5 +1,5 @@
-"""The server of HTTP requests: Uvicorn receives them and sends the answers, threads run the application.
+"""The server of HTTP requests: Granian receives them and sends the responses, threads run the application.
 
-A thread is taken when a request has arrived whole, and is free as soon as the answer is made: slow senders and slow readers
-cost a connection and nothing else (security rows 49 to 52). HTTP/1.1 and 1.0 only.
+A thread is taken when a request has arrived whole, and is free as soon as the response is made: slow senders and slow
+readers take a connection and nothing else (security rows 49 to 52). HTTP/1.1 and 1.0 only.
 """

@@ -1,40 +1,157 @@
-"""Runs a WSGI application on whole requests, in a bounded number of threads, and in none while anybody waits."""
+"""The RSGI application: it receives the body of a request, runs a WSGI application in a thread, and returns the response."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import errno
+import faulthandler
 import io
 import logging
 import os
+import signal
+import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
-from typing import IO, Any, cast
+from http import HTTPStatus
+from typing import IO, Any, Final, NamedTuple
 
-from django.http import HttpResponse
+import orjson
 
 from social.api import addresses, later
-from social.runtime.web.connection import Connections, Request, count_down
-from social.runtime.web.environment import BUSY, CHUNK, Answer, Application, File, Refused, call
-from social.runtime.web.limits import UNSENT, Limits
-from social.runtime.web.threads import ThreadPool
+from social.api.heads import refusal_of
 
 logger = logging.getLogger("social.web")
-Receive = Callable[[], Awaitable[Any]]
-Send = Callable[[Any], Awaitable[None]]
+
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
+#: Seconds for which the body of a refused request is still read: closed earlier, the connection is reset, and the client
+#: never reads why it was refused.
+_DISCARD_SECONDS: Final = 2.0
+#: Bytes of names and values of a head. Granian's own limit is that of a buffer, which one read may exceed.
+_HEAD_BYTES: Final = 32 * 1024
+#: Bytes of a file that are read by the thread that opened it. (Granian refuses to send nothing of a file.)
+_SMALL_FILE: Final = 64 * 1024
+_BUSY: Final = "There was a temporary problem serving your request, please try again"
+_CONSTANTS: Final = {
+    "SCRIPT_NAME": "",
+    "wsgi.version": (1, 0),
+    "wsgi.url_scheme": "http",
+    "wsgi.errors": sys.stderr,
+    "wsgi.multithread": True,
+    "wsgi.multiprocess": True,
+    "wsgi.run_once": False,
+    "wsgi.input_terminated": True,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits of a web process, in seconds and bytes.
+
+    A body must have arrived after `body_grace` plus one second for each `body_rate` bytes received, and after
+    `body_longest` at the latest. A process sends a heartbeat every second while its event loop runs, unless requests have
+    waited for `stuck` seconds without any being finished; one that sends none for `silence` seconds is replaced.
+    """
+
+    threads: int = 8
+    waiting: int = 256
+    upload_threads: int = 2
+    uploads_waiting: int = 32
+    connections: int = 8192
+    head_seconds: float = 10.0
+    body: int = 1024 * 1024
+    body_in_memory: int = 64 * 1024
+    body_grace: float = 20.0
+    body_rate: int = 2048
+    body_longest: float = 600.0
+    bodies_total: int = 1024 * 1024 * 1024
+    bodies_per_address: int = 64
+    uploads_per_address: int = 8
+    read_seconds: float = 60.0
+    stuck: float = 30.0
+    silence: float = 10.0
+    leave_seconds: float = 2.0
+    stop_seconds: float = 3.0
+
+
+class _Answer(NamedTuple):
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes = b""
+    file: tuple[str, int, int] | None = None
+
+
+class _Refused(Exception):
+    """A request that the application never receives: status, text, and the seconds of Retry-After."""
+
+    def __init__(self, status: int, text: str, retry_after: int | None = None) -> None:
+        super().__init__(text)
+        headers = [("content-type", "application/json; charset=utf-8"), ("access-control-allow-origin", "*")]
+        headers += [("connection", "close")] + [("retry-after", str(retry_after))] * (retry_after is not None)
+        self.answer = _Answer(status, headers, orjson.dumps({"error": text}))
+
+
+class _File:
+    """`wsgi.file_wrapper`: the rest of a file, or the part before its attribute `end`."""
+
+    def __init__(self, file: Any, block_size: int = 8192) -> None:
+        self._file, self._block_size = file, block_size
+        self.close: Callable[[], None] = file.close
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(lambda: self._file.read(self._block_size), b"")
+
+    def part(self) -> tuple[str, int, int] | None:
+        """Return the path, the start and the end; None for a file without a path, and for a small part."""
+        path = getattr(self._file, "name", None)
+        if not isinstance(path, str) or not os.path.isabs(path):
+            return None
+        start, end = self._file.tell(), getattr(self._file, "end", None)
+        end = os.fstat(self._file.fileno()).st_size if end is None else end
+        return (path, start, end) if end - start > _SMALL_FILE else None
+
+
+class _Threads:
+    """Threads that run calls, with a limit of the calls that wait for one."""
+
+    def __init__(self, name: str, threads: int, waiting: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, name)
+        self._threads, self._limit = threads, threads + waiting
+        self._calls, self._progress = 0, 0.0
+
+    async def run(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Return what the call returns. Raises _Refused when too many calls wait."""
+        if self._calls >= self._limit:
+            raise _Refused(503, _BUSY, 1)
+        if self._calls < self._threads:
+            self._progress = time.monotonic()
+        self._calls += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+        finally:
+            self._calls, self._progress = self._calls - 1, time.monotonic()
+
+    @property
+    def are_busy(self) -> bool:
+        """True when a call would have to wait for a thread."""
+        return self._calls >= self._threads
+
+    def are_stuck(self, seconds: float) -> bool:
+        """Tell whether calls have waited for so long without any call having finished."""
+        return self._calls > self._threads and time.monotonic() - self._progress > seconds
 
 
 class Adapter:
-    """The ASGI application. Only for connections of the class Connection.
+    """RSGI application of a web process.
 
-    `upload_limit(method, path)` answers the most bytes of a body where a path declares more than `limits.body`, else
-    None; such requests have threads of their own. `folder` is where large bodies wait. `beat` is called every second
-    while the process does its work.
+    `upload_limit(method, path)` returns the limit of a body for a path that has its own, else None; such requests have
+    their own threads. Bodies that are too large for memory are stored in `folder`. SIGHUP makes the process
+    leave: it accepts no more connections, closes each with its next response, and ends after `leave_seconds`. SIGUSR1 makes
+    it write to the log where its threads are. `at_end` is called after the last response.
     """
 
     def __init__(
@@ -44,261 +161,223 @@ class Adapter:
         *,
         upload_limit: Callable[[str, str], int | None] = lambda method, path: None,
         folder: str | None = None,
-        beat: Callable[[], None] = lambda: None,
+        at_end: Callable[[], object] = lambda: None,
     ) -> None:
-        self.connections = Connections(limits)
-        self._application = application
-        self._limits = limits
-        self._upload_limit = upload_limit
-        self._folder = folder
-        self._beat = beat
-        self._requests = ThreadPool("web", limits.threads, limits.waiting)
-        self._uploads = ThreadPool("uploads", limits.upload_threads, limits.uploads_waiting)
-        self._files = ThreadPool("files", 4, limits.connections)
-        self._bodies: Counter[str] = Counter()
-        self._uploads_of: Counter[str] = Counter()
+        self._application, self._limits = application, limits
+        self._upload_limit, self._folder = upload_limit, folder
+        self._at_end = at_end
+        self._requests = _Threads("web", limits.threads, limits.waiting)
+        self._uploads = _Threads("uploads", limits.upload_threads, limits.uploads_waiting)
+        self._bodies: Counter[tuple[str, bool]] = Counter()
         self._body_bytes = 0
+        self._stopping = False
+        self.beat: Callable[[], object] = lambda: None
+        self.stop_accepting: Callable[[], None] = lambda: None
 
-    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        """Look after the connections for as long as the process lives (ASGI's lifespan)."""
-        assert scope["type"] == "lifespan"
-        await receive()
-        for pool in (self._requests, self._uploads, self._files):
-            pool.start()
-        watch = asyncio.create_task(self._watch())
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        watch.cancel()
-        await send({"type": "lifespan.shutdown.complete"})
+    def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start, before the event loop runs."""
+        faulthandler.register(signal.SIGUSR1)
+        # Granian's own handler of SIGTERM is that of SIGINT too, and does not end answers that wait for background work.
+        loop.add_signal_handler(signal.SIGTERM, self._leave, loop, 0.0)
+        loop.add_signal_handler(signal.SIGHUP, self._leave, loop, self._limits.leave_seconds)
+        self._beating = loop.create_task(self._send_heartbeats())
 
-    async def _watch(self) -> None:
-        refusals = self.connections.refusals
+    def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End, after the last response."""
+        self._at_end()
+
+    async def _send_heartbeats(self) -> None:
         while True:
-            self.connections.check()
-            if self._requests.stuck_for() < self._limits.stuck_seconds:
-                self._beat()
-            if refusals:
-                counts = ", ".join(f"{count} x {status}" for status, count in sorted(refusals.items()))
-                logger.warning("requests were refused before they reached the application: %s", counts)
-                refusals.clear()
+            if not self._requests.are_stuck(self._limits.stuck):
+                self.beat()
             await asyncio.sleep(1.0)
 
-    # --- requests --------------------------------------------------------------------------------------------------
+    def _leave(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        self._stopping = True
+        self.stop_accepting()
+        loop.call_later(seconds, os.kill, os.getpid(), signal.SIGINT)
 
-    def begin(self, request: Request) -> None:
-        """Have a request answered. One that is whole and small, with a small answer, needs no task of the event loop."""
-        environ, body = request.environ, request.body
-        if request.more_body or len(body) > self._limits.body_in_memory or (body and self._limit_of_upload(environ)):
-            request.start(self._receive_and_answer)
-            return
-        if body or "HTTP_TRANSFER_ENCODING" in environ:
-            _set_body(environ, io.BytesIO(body), len(body))
+    async def __rsgi__(self, scope: Any, protocol: Any) -> None:
+        """Answer a request."""
+        try:
+            self._send(protocol, await self._answer(scope, protocol))
+        except _Refused as refused:
+            self._send(protocol, refused.answer)
+            with contextlib.suppress(TimeoutError, RuntimeError):
+                async with asyncio.timeout(_DISCARD_SECONDS):
+                    async for _data in protocol:
+                        pass
+
+    def _send(self, protocol: Any, answer: _Answer) -> None:
+        status, headers, body, file = answer
+        if self._stopping:
+            headers = [*headers, ("connection", "close")]
+        if file is None:
+            protocol.response_bytes(status, headers, body)
+        else:
+            protocol.response_file_range(status, headers, *file)
+
+    async def _answer(self, scope: Any, protocol: Any) -> _Answer:
+        environ = _environment(scope)
+        waits = environ[later.KEY] = []
+        if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+            answer = await self._answer_to_body(environ, protocol)
         else:
             environ["wsgi.input"] = io.BytesIO()
+            call = self._requests.run(self._call, environ)
+            if self._requests.are_busy and environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+                call = _unless_gone(protocol, call)
+            answer = await call
+        return await self._wait(answer, waits[0]) if waits else answer
+
+    async def _answer_to_body(self, environ: dict[str, Any], protocol: Any) -> _Answer:
+        limits, limit = self._limits, self._upload_limit(environ["REQUEST_METHOD"], environ["PATH_INFO"])
+        address, is_upload = addresses.connection_key(addresses.find(environ)), limit is not None
+        if address is not None:
+            if self._bodies[address, is_upload] >= (
+                limits.uploads_per_address if is_upload else limits.bodies_per_address
+            ):
+                raise _Refused(429, "Too many requests", 1)
+            self._bodies[address, is_upload] += 1
         try:
-            self._requests.submit(partial(self._call, request), partial(self._answered, request))
-        except Refused as refused:
-            request.connection.refuse(refused)
+            with tempfile.SpooledTemporaryFile(limits.body_in_memory, dir=self._folder) as file:
+                size = await self._receive(environ, protocol, file, limits.body if limit is None else limit)
+                file.seek(0)
+                environ.pop("HTTP_TRANSFER_ENCODING", None)
+                environ |= {"CONTENT_LENGTH": str(size), "wsgi.input": file}
+                return await (self._uploads if is_upload else self._requests).run(self._call, environ)
+        finally:
+            if address is not None:
+                self._bodies[address, is_upload] -= 1
+                self._bodies += Counter()  # removes the addresses without bodies
 
-    def _answered(self, request: Request, answer: Answer | None, _error: Exception | None) -> None:
-        if answer is None:
-            return
-        if _is_small(answer) and not request.flow.write_paused:
-            request.answer(answer)
-        else:
-            request.start(partial(self._send, answer))
-
-    async def _receive_and_answer(self, request: Request) -> None:
-        try:
-            answer = await self._answer(request)
-        except Refused as refused:
-            request.connection.refuse(refused)
-        else:
-            if answer is not None:
-                await self._send(answer, request)
-
-    async def _answer(self, request: Request) -> Answer | None:
-        """Return what the application answers; None when nobody waits for it. Raises Refused."""
-        environ = request.environ
-        limit = self._limit_of_upload(environ)
-        most = self._limits.body if limit is None else limit
-        if int(environ.get("CONTENT_LENGTH", 0)) > most:
-            raise Refused(413, "Payload too large")
-        address = addresses.connection_key(addresses.find(environ))
-        with self._body() as body:
-            with _counted(self._bodies, address, self._limits.bodies_per_address, Refused(429, "Too many requests")):
-                if not await self._receive(request, body, most):
-                    return None
-            body.file.seek(0)
-            _set_body(environ, body.file, body.received)
-            if limit is None:
-                return await self._requests.run(self._call, request)
-            with _counted(self._uploads_of, address, self._limits.uploads_per_address, Refused(503, BUSY, 1)):
-                return await self._uploads.run(self._call, request)
-
-    def _limit_of_upload(self, environ: dict[str, Any]) -> int | None:
-        return self._upload_limit(environ["REQUEST_METHOD"], environ["PATH_INFO"])
-
-    @contextlib.contextmanager
-    def _body(self) -> Iterator[_Body]:
-        with tempfile.SpooledTemporaryFile(self._limits.body_in_memory, dir=self._folder) as file:
-            body = _Body(file)
-            try:
-                yield body
-            finally:
-                self._body_bytes -= body.received
-
-    async def _receive(self, request: Request, body: _Body, most: int) -> bool:
-        """Keep a body; False when the client has gone. Raises Refused when it is too large or too slow."""
-        limits, begun = self._limits, asyncio.get_running_loop().time()
+    async def _receive(self, environ: dict[str, Any], protocol: Any, file: IO[bytes], limit: int) -> int:
+        """Write the body into the file and return its size. Raises _Refused if it is too large, too slow or malformed."""
+        limits, loop = self._limits, asyncio.get_running_loop()
+        began = loop.time()
+        size = ends = 0
+        if int(environ.get("CONTENT_LENGTH", 0)) > limit:
+            raise _Refused(413, "Payload too large")
         try:
             async with asyncio.timeout(limits.body_grace) as deadline:
-                while (message := cast(Any, await request.receive()))["type"] == "http.request":
-                    data: bytes = message["body"]
-                    body.received += len(data)
+                async for data in protocol:
+                    ends += not data
+                    size += len(data)
                     self._body_bytes += len(data)
-                    if body.received > most:
-                        raise Refused(413, "Payload too large")
                     if self._body_bytes > limits.bodies_total:
-                        raise Refused(503, BUSY, 30)
-                    if body.received > limits.body_in_memory:
-                        await self._files.run(body.file.write, data)
+                        raise _Refused(503, _BUSY, 30)
+                    if size > limit:
+                        raise _Refused(413, "Payload too large")
+                    if size <= limits.body_in_memory:
+                        file.write(data)
                     else:
-                        body.file.write(data)
-                    if not message["more_body"]:
-                        return True
-                    allowed = limits.body_grace + body.received / limits.body_rate
-                    deadline.reschedule(begun + min(allowed, limits.body_longest))
+                        await asyncio.to_thread(file.write, data)
+                    allowed = min(limits.body_grace + size / limits.body_rate, limits.body_longest)
+                    deadline.reschedule(began + allowed)
         except TimeoutError:
-            raise Refused(408, "Request Timeout") from None
+            raise _Refused(408, "Request Timeout") from None
         except OSError as error:
-            logger.error("a body could not be kept: %s", error)
-            raise Refused(503, BUSY, 30) from None
-        return False
+            logger.error("a body could not be stored: %s", error)
+            raise _Refused(503, _BUSY, 30) from None
+        finally:
+            self._body_bytes -= size
+        # A whole body ends with one empty piece, and one that breaks off, is malformed or has trailers with two.
+        if ends != 1:
+            raise _Refused(400, "Bad Request")
+        return size
 
-    def _call(self, request: Request) -> Answer | None:
-        """Run the application, in a thread; not for who has gone and only wanted to read."""
-        if request.transport.is_closing() and request.environ["REQUEST_METHOD"] in ("GET", "HEAD"):
-            return None
+    def _call(self, environ: dict[str, Any]) -> _Answer:
+        """Run the application, in a thread."""
+        started: list[Any] = []
         try:
-            return call(self._application, request.environ)
+            response = self._application(
+                environ, lambda status, headers, _error=None: started.extend((status, headers))
+            )
+            try:
+                file = response.part() if isinstance(response, _File) else None
+                body = b"".join(response) if file is None else b""
+            finally:
+                if hasattr(response, "close"):
+                    response.close()
+            return _Answer(int(started[0][:3]), started[1], body, file)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 logger.error("the disk is full: %s", error)
-                return Refused(503, BUSY, 30).answer
+                return _Refused(503, _BUSY, 30).answer
             logger.exception("a request was not answered by the application")
         except Exception:
             logger.exception("a request was not answered by the application")
-        return Refused(500, "Internal Server Error").answer
+        return _Refused(500, "Internal Server Error").answer
 
-    async def _wait(self, answer: Answer, wait: later.Wait, request: Request) -> Answer | None:
-        """Ask for an answer that was put off until it is there, its time is over, or nobody waits for it."""
-        gone = asyncio.ensure_future(_disconnection(request))
+    async def _wait(self, answer: _Answer, wait: later.Wait) -> _Answer:
+        """Return the delayed answer, or `answer` when its time is over."""
         end, pause, found = time.monotonic() + wait.seconds, later.FIRST_PAUSE, None
         try:
-            while found is None and not self.connections.stopping and time.monotonic() + pause < end:
-                await asyncio.wait([gone], timeout=pause)
-                if gone.done():
-                    return None
+            while found is None and not self._stopping and time.monotonic() + pause < end:
+                await asyncio.sleep(pause)
                 pause = min(pause * 2, later.LONGEST_PAUSE)
-                with contextlib.suppress(Refused):  # the threads are busy: they are asked again
-                    found = await self._requests.run(_ask, wait)
+                with contextlib.suppress(_Refused):  # polled again when a thread is free
+                    found = await self._requests.run(later.ask, wait.poll)
         except Exception:
-            logger.exception("a request that was put off was not answered by the application")
-            return Refused(500, "Internal Server Error").answer
-        finally:
-            gone.cancel()
+            logger.exception("a delayed request was not answered by the application")
+            return _Refused(500, "Internal Server Error").answer
         if found is None:
-            return answer._replace(wait=None)
+            return answer
         own = {name.lower() for name, _value in found.items()} | {"content-length"}
         kept = [header for header in answer.headers if header[0].lower() not in own]
-        return Answer(
-            found.status_code, [*kept, *found.items(), ("content-length", str(len(found.content)))], found.content
-        )
-
-    # --- answers ---------------------------------------------------------------------------------------------------
-
-    async def _send(self, answer: Answer, request: Request) -> None:
-        """Hand an answer to the client as quickly as it takes it. Who is too slow is ended by the check of every second."""
-        if answer.wait is not None:
-            found = await self._wait(answer, answer.wait, request)
-            if found is None:
-                return
-            answer = found
-        request.connection.extend(self._limits.read_seconds)
-        if _is_small(answer):
-            await request.flow.drain()
-            request.answer(answer)
-            return
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers]
-        await request.send({"type": "http.response.start", "status": answer.status, "headers": headers})
-        if answer.file is not None:
-            await self._send_file(request, answer.file)
-            return
-        for place in range(0, len(answer.body), CHUNK):
-            request.connection.extend(self._limits.read_seconds)
-            more = place + CHUNK < len(answer.body)
-            body = answer.body[place : place + CHUNK]
-            await request.send({"type": "http.response.body", "body": body, "more_body": more})
-
-    async def _send_file(self, request: Request, file: File) -> None:
-        """Send a part of a file, one chunk in memory, and close it.
-
-        The connection is ended when the file has become shorter, or cannot be read: the promised length cannot be kept.
-        """
-        connection, place, end = request.connection, file.offset, file.offset + file.size
-        try:
-            while place < end and not connection.transport.is_closing():
-                chunk = await self._files.run(os.pread, file.descriptor, min(CHUNK, end - place), place)
-                place += len(chunk)
-                if not chunk:
-                    break
-                connection.extend(self._limits.read_seconds)
-                await request.send({"type": "http.response.body", "body": chunk, "more_body": place < end})
-        except OSError:
-            logger.exception("a file could not be read")
-        finally:
-            os.close(file.descriptor)
-        if place < end:
-            connection.drop()
+        return _Answer(found.status_code, [*kept, *found.items()], found.content)
 
 
-@dataclass
-class _Body:
-    file: IO[bytes]
-    received: int = 0
-
-
-def _ask(wait: later.Wait) -> HttpResponse | None:
-    return later.ask(wait.poll)
-
-
-def _is_small(answer: Answer) -> bool:
-    """Tell whether an answer is there, and is small enough to be given to the system at once."""
-    return answer.wait is None and answer.file is None and len(answer.body) <= UNSENT
-
-
-def _set_body(environ: dict[str, Any], file: IO[bytes], size: int) -> None:
-    environ.pop("HTTP_TRANSFER_ENCODING", None)
-    environ |= {"CONTENT_LENGTH": str(size), "wsgi.input": file}
-
-
-async def _disconnection(request: Request) -> None:
-    """Return when the client has gone."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
-@contextlib.contextmanager
-def _counted(counter: Counter[str], address: str | None, most: int, refused: Refused) -> Iterator[None]:
-    """Count the client for the block, None not at all. Raises `refused` when it has as many already."""
-    if address is None:
-        yield
-        return
-    if counter[address] >= most:
-        raise refused
-    counter[address] += 1
+async def _unless_gone(protocol: Any, call: Coroutine[Any, Any, _Answer]) -> _Answer:
+    """Return the result of the call. When the client closes the connection before, a call that still waits is not made."""
+    gone, calling = asyncio.ensure_future(protocol.client_disconnect()), asyncio.ensure_future(call)
+    gone.add_done_callback(lambda _gone: calling.cancel())
     try:
-        yield
+        return await calling
+    except asyncio.CancelledError:
+        raise _Refused(499, "Client Closed Request") from None
     finally:
-        count_down(counter, address)
+        gone.cancel()
+
+
+def _environment(scope: Any) -> dict[str, Any]:
+    """Build the WSGI environment from the head of a request. Raises _Refused for a malformed head.
+
+    Headers with an underscore are dropped, as proxies do: `X_Forwarded_For` and `X-Forwarded-For` would be one name.
+    """
+    version = "1.0" if scope.http_version == "1" else scope.http_version
+    server, client = scope.server.rpartition(":"), scope.client.rpartition(":")
+    environ: dict[str, Any] = _CONSTANTS | {
+        "wsgi.file_wrapper": _File,
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": server[2],
+        "REMOTE_ADDR": client[0].strip("[]"),
+        "REMOTE_PORT": client[2],
+        "REQUEST_METHOD": scope.method,
+        "PATH_INFO": scope.path.encode().decode("latin-1"),
+        "QUERY_STRING": scope.query_string.encode().decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{version}",
+    }
+    names, size = set(), len(scope.path) + len(scope.query_string)
+    for name, value in scope.headers.items():
+        names.add(name)
+        size += len(name) + len(value)
+        if "_" not in name:
+            key = "HTTP_" + name.upper().replace("-", "_")
+            environ[key] = value if key not in environ else f"{environ[key]}{'; ' if name == 'cookie' else ','}{value}"
+    # Granian leaves out headers that are not ASCII. Without one that a proxy writes, a stranger would be taken for the proxy.
+    lost = set(scope.headers.keys()) - names
+    status = refusal_of(version, environ.get("HTTP_HOST"), environ.get("HTTP_TRANSFER_ENCODING"))
+    if any(name in ("forwarded", "via", "x-real-ip") or name.startswith("x-forwarded-") for name in lost):
+        status = 400
+    # Granian would take the response to CONNECT for the start of a tunnel. A target without a path belongs to CONNECT.
+    if scope.method == "CONNECT" or not scope.path:
+        status = 400
+    if size > _HEAD_BYTES:
+        status = 431
+    if status is not None:
+        raise _Refused(status, HTTPStatus(status).phrase)
+    for key in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+        if f"HTTP_{key}" in environ:
+            environ[key] = environ.pop(f"HTTP_{key}")
+    return environ

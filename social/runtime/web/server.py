@@ -1,73 +1,168 @@
-"""Web process: Uvicorn with the adapter, the protocol and the limits of this server."""
+"""The web processes: Granian starts them, replaces those that end, and stops them.
+
+Each is forked from a process that has loaded everything. They accept connections from one socket, so that none waits for a
+process that has hung or ended.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import math
+import contextlib
+import logging
+import multiprocessing
+import os
+import resource
 import signal
 import socket
+import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable
-from types import FrameType
-from typing import cast
+from typing import Any, Final
 
-import uvicorn
+from granian import Granian
+from granian.constants import HTTPModes, Interfaces, Loops
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
+from granian.net import SocketHolder
 
-from social.runtime.web.adapter import Adapter
-from social.runtime.web.connection import Connection
-from social.runtime.web.limits import Limits
-from social.runtime.web.processes import LEAVE_SECONDS
+from social.kernel.liveness import tell_supervisor
+from social.runtime.processes import LOOK_SECONDS, SUPERVISED, AwakeTime
+from social.runtime.web.adapter import Adapter, Limits
+
+logger = logging.getLogger("social.web")
+
+_BACKLOG: Final = 8192
+#: Open files that a process needs for itself. A connection may need two: its socket, and a body or file.
+_OWN_FILES: Final = 256
+#: Environment variable with the socket and the web processes of the program that this one replaces.
+_INHERITANCE: Final = "SOCIAL_INHERITANCE"
+#: Seconds that a process has until its first heartbeat.
+_START_SECONDS: Final = 30.0
+_PID_BYTES: Final = 4
+_COMMAND: Final = (sys.executable, "-m", "social.runtime.serve", "web")
 
 
-def serve(
-    adapter: Adapter, limits: Limits, listener: socket.socket, *, at_end: Callable[[], None] | None = None
-) -> None:
-    """Serve until SIGTERM or SIGINT, and let requests under way end within `limits.stop_seconds`.
-
-    SIGHUP asks to leave: no connection is accepted any more, and those that are open are answered and closed. `at_end` is
-    called in a thread after the last answer.
-    """
-    config = uvicorn.Config(
-        adapter,
-        http=Connection,
-        ws="none",
-        loop="uvloop",
-        interface="asgi3",
-        lifespan="on",
-        proxy_headers=False,
-        server_header=False,
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        timeout_keep_alive=math.ceil(limits.idle_seconds),
-        # Declared a whole number; it is what asyncio.wait_for takes.
-        timeout_graceful_shutdown=cast(int, limits.stop_seconds),
+def listen(address: str, port: int, read_seconds: float) -> socket.socket:
+    """Return the socket of all processes. A connection ends when its client has accepted nothing for `read_seconds`."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.create_server(
+        (address, port), family=family, backlog=_BACKLOG, dualstack_ipv6=family == socket.AF_INET6
     )
-    server = _Server(config, adapter, at_end)
-    signal.signal(signal.SIGHUP, server.leave)
-    server.run(sockets=[listener])
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(read_seconds * 1000))
+    listener.setblocking(False)
+    return listener
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, adapter: Adapter, at_end: Callable[[], None] | None) -> None:
-        super().__init__(config)
-        self._adapter = adapter
-        self._at_end = at_end
-        self._leaving = False
+class Server(Granian):
+    """`workers` processes that serve `adapter`, until SIGTERM or SIGINT.
 
-    def leave(self, signum: int, frame: FrameType | None) -> None:
-        """Handle SIGHUP."""
-        self._leaving = self.should_exit = True
+    SIGHUP replaces the program: this process runs the current one, which inherits the socket, starts its processes, and has
+    the former ones leave. A program that cannot be loaded replaces nothing.
+    """
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop. Who was asked to leave first answers, for a while, what clients have sent or are about to."""
-        if self._leaving:
-            for listener in self.servers:
-                listener.close()
-            self._adapter.connections.stopping = True
-            deadline = time.monotonic() + LEAVE_SECONDS
-            while self.server_state.connections and time.monotonic() < deadline:
-                await asyncio.sleep(0.05)
-        await super().shutdown(sockets)
-        if self._at_end is not None:
-            await asyncio.to_thread(self._at_end)
+    def __init__(self, adapter: Adapter, limits: Limits, address: str, port: int, *, workers: int) -> None:
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        super().__init__(
+            "social",
+            interface=Interfaces.RSGI,
+            workers=workers,
+            loop=Loops.uvloop,
+            http=HTTPModes.http1,
+            websockets=False,
+            backlog=_BACKLOG,
+            # It must never reach the limit of open files: Granian stops accepting for good.
+            backpressure=max(16, min(limits.connections, (files - _OWN_FILES) // 2)),
+            runtime_blocking_threads=4,
+            http1_settings=HTTP1Settings(
+                header_read_timeout=int(limits.head_seconds * 1000), max_buffer_size=32 * 1024
+            ),
+            respawn_failed_workers=True,
+            workers_kill_timeout=limits.stop_seconds,  # type: ignore[arg-type]  # passed to Process.join, which takes a float
+            log_level=LogLevels.warning,
+            log_dictconfig={
+                "formatters": {},
+                "handlers": {},
+                "loggers": {},
+            },  # its messages go where those of Django go
+        )
+        listener, *self._former = map(int, os.environ.pop(_INHERITANCE, "-1").split())
+        self._listener = listen(address, port, limits.read_seconds) if listener < 0 else socket.socket(fileno=listener)
+        adapter.stop_accepting = self._stop_accepting
+        self._beats_in, self._beats_out = os.pipe()
+        for end in (self._beats_in, self._beats_out):
+            os.set_blocking(end, False)
+        adapter.beat = self._beat
+        self._adapter, self._limits = adapter, limits
+        self.on_startup(self._start_threads)
+
+    def run(self) -> None:
+        """Serve until a signal stops it."""
+        multiprocessing.set_start_method("fork", force=True)
+        self.serve(target_loader=lambda: self._adapter, wrap_loader=False)
+
+    def _init_shared_socket(self) -> None:
+        # Granian would give each process its own socket, and reset the connections that wait in that of a process that ends.
+        self._ssp, self._shd = None, SocketHolder(self._listener.fileno(), False, _BACKLOG)
+        self._sso = self._listener
+
+    def _stop_accepting(self) -> None:
+        """Leave new connections to the other processes: Granian would close those that it has just accepted."""
+        with socket.create_server(("127.0.0.1", 0), backlog=1) as unused:
+            unused.setblocking(False)
+            os.dup2(unused.fileno(), self._listener.fileno())
+
+    def _beat(self) -> None:
+        with contextlib.suppress(OSError):  # nobody reads those of a process that leaves
+            os.write(self._beats_out, os.getpid().to_bytes(_PID_BYTES))
+
+    def _start_threads(self) -> None:
+        threading.Thread(target=self._watch, daemon=True, name="watch").start()
+        for pid in self._former:
+            threading.Thread(target=self._end_former, args=(pid,), daemon=True, name=f"end-{pid}").start()
+
+    def _watch(self) -> None:
+        """Kill the processes that send no heartbeats; Granian starts others."""
+        awake, ends = AwakeTime(), dict[int, float]()
+        while True:
+            time.sleep(LOOK_SECONDS)
+            tell_supervisor()
+            now = awake.look()
+            with contextlib.suppress(BlockingIOError):
+                data = os.read(self._beats_in, 65536)
+                for place in range(0, len(data), _PID_BYTES):
+                    ends[int.from_bytes(data[place : place + _PID_BYTES])] = now + self._limits.silence
+            pids = {worker.inner.pid for worker in list(self.wrks) if worker.is_alive()}
+            ends = {pid: ends.get(pid, now + _START_SECONDS) for pid in pids}
+            for pid in (pid for pid, end in ends.items() if end <= now):
+                logger.error("web process %d sends no heartbeats and is replaced", pid)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGUSR1)
+                    time.sleep(0.5)  # in which it writes where its threads are
+                    os.kill(pid, signal.SIGKILL)
+
+    def _end_former(self, pid: int) -> None:
+        deadline = time.monotonic() + self._limits.leave_seconds + self._limits.stop_seconds
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(pid, signal.SIGHUP)
+            while not os.waitpid(pid, os.WNOHANG)[0]:
+                time.sleep(0.1)
+                if time.monotonic() > deadline:
+                    os.kill(pid, signal.SIGKILL)
+
+    def _reload(self, *_: Any) -> None:
+        """Run the current program in this process, in the main thread, with which the web processes would end."""
+        self.reload_signal = False
+        self.main_loop_interrupt.clear()
+        environment = {name: value for name, value in os.environ.items() if name != SUPERVISED}
+        if code := subprocess.run(
+            [*_COMMAND, "--check"], env=environment, stdin=subprocess.DEVNULL, check=False
+        ).returncode:
+            logger.error("the program could not be loaded (%d): the web processes go on as they are", code)
+        elif not self.interrupt_signal:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the new program handles it
+            os.set_inheritable(self._listener.fileno(), True)
+            pids = [worker.inner.pid for worker in self.wrks]
+            os.environ[_INHERITANCE] = " ".join(map(str, [self._listener.fileno(), *pids]))
+            os.execv(_COMMAND[0], _COMMAND)  # noqa: S606  (no shell)
