@@ -18,7 +18,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final, NamedTuple, TypeVar
 
 import orjson
 
@@ -26,6 +26,8 @@ from social.api import addresses, later
 from social.api.heads import refusal_of
 
 logger = logging.getLogger("social.web")
+
+T = TypeVar("T")
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 #: Seconds for which the body of a refused request is still read: closed earlier, the connection is reset, and the client
@@ -123,7 +125,7 @@ class _Threads:
         self._threads, self._limit = threads, threads + waiting
         self._calls, self._progress = 0, 0.0
 
-    async def run(self, work: Callable[..., Any], *args: Any) -> Any:
+    async def run(self, work: Callable[..., T], *args: Any) -> T:
         """Return what the call returns. Raises _Refused when too many calls wait."""
         if self._calls >= self._limit:
             raise _Refused(503, _BUSY, 1)

@@ -23,7 +23,7 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
-from granian.net import SocketHolder
+from granian.net import SocketHolder  # type: ignore[attr-defined]  # not listed as exported
 
 from social.kernel.liveness import tell_supervisor
 from social.runtime.processes import LOOK_SECONDS, SUPERVISED, AwakeTime
@@ -55,7 +55,7 @@ def listen(address: str, port: int, read_seconds: float) -> socket.socket:
     return listener
 
 
-class Server(Granian):
+class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an expression
     """`workers` processes that serve `adapter`, until SIGTERM or SIGINT.
 
     SIGHUP replaces the program: this process runs the current one, which inherits the socket, starts its processes, and has
@@ -79,7 +79,7 @@ class Server(Granian):
                 header_read_timeout=int(limits.head_seconds * 1000), max_buffer_size=32 * 1024
             ),
             respawn_failed_workers=True,
-            workers_kill_timeout=limits.stop_seconds,  # type: ignore[arg-type]  # passed to Process.join, which takes a float
+            workers_kill_timeout=limits.stop_seconds,  # passed to Process.join, which takes a float
             log_level=LogLevels.warning,
             log_dictconfig={
                 "formatters": {},
@@ -104,7 +104,8 @@ class Server(Granian):
 
     def _init_shared_socket(self) -> None:
         # Granian would give each process its own socket, and reset the connections that wait in that of a process that ends.
-        self._ssp, self._shd = None, SocketHolder(self._listener.fileno(), False, _BACKLOG)
+        holder: Any = SocketHolder
+        self._ssp, self._shd = None, holder(self._listener.fileno(), False, _BACKLOG)
         self._sso = self._listener
 
     def _stop_accepting(self) -> None:
