@@ -47,6 +47,11 @@ def tell(someone: RemotePerson, activity: dict[str, Any], *readers: Person) -> N
         assert answer.status_code == 202, answer.text
 
 
+def holders(reader: Person, address: str) -> list[tuple[str, str]]:
+    """The addresses and ids of those whom the reader's server finds under the address."""
+    return [(found.acct, found.uri) for found in reader.client.account_search(address, resolve=True)]
+
+
 def find(reader: Person, address: str) -> Any:
     """Who has this address, as the reader's server finds out."""
     (found,) = reader.client.account_search(address, resolve=True)
@@ -137,7 +142,7 @@ def test_two_who_have_swapped_their_handles_are_read_and_answered_under_the_new_
     swapped = {zoe: names[yan], yan: names[zoe]}
     for reader in people:
         for someone, address in swapped.items():
-            wait(lambda reader=reader, ask=address, uri=someone.uri: find(reader, ask).uri == uri, SECONDS)
+            wait(lambda reader=reader, ask=address, uri=someone.uri: holders(reader, ask) == [(ask, uri)], SECONDS)
     for someone, address in swapped.items():
         note = someone.note(f"<p>{someone.name} is {address} now</p>", 3)
         tell(someone, someone.activity("Create", note), *people)
