@@ -143,7 +143,7 @@ def test_their_posts_are_shown_with_all_that_they_hold(anna: Person, anna_uri: s
     assert [mention.acct for mention in seen.mentions] == ["anna"]
     assert [tag.name for tag in seen.tags] == ["fedify"]
     assert [(file.type, file.description) for file in seen.media_attachments] == [("image", "a dot")]
-    assert [item.status.id for item in anna.notifications("mention")][:1] == [seen.id]
+    wait(lambda: [item.status.id for item in anna.notifications("mention")][:1] == [seen.id])
 
 
 @pytest.mark.parametrize("visibility", ["public", "unlisted", "private", "direct"])
