@@ -4,6 +4,7 @@ from django.urls import path
 
 from accounts.pages.member import member_page
 from notifications.pages.notifications import notifications, remove
+from notifications.pages.requests import notification_requests, policy
 from notifications.viewsets.annual_reports import AnnualReportsViewSet
 from notifications.viewsets.notifications import NotificationGroupsViewSet, NotificationsViewSet
 from notifications.viewsets.policies import (
@@ -19,6 +20,8 @@ _REQUESTS = "api/v1/notifications/requests"
 
 urlpatterns = [
     path("notifications", member_page(notifications), name="notifications"),
+    path("notifications/requests", member_page(notification_requests), name="notification_requests"),
+    path("notifications/policy", member_page(policy), name="notification_policy"),
     path("notifications/remove", member_page(remove), name="remove_notifications"),
     endpoint("api/v1/annual_reports", AnnualReportsViewSet, {"get": "list"}),
     endpoint("api/v1/annual_reports/<year>", AnnualReportsViewSet, {"get": "retrieve"}),

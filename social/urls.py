@@ -12,6 +12,7 @@ from django.views.generic import RedirectView
 
 from social.api.routing import api_urls, other_urls
 from social.pages.views import robots
+from social.pages.web_client import web_client, with_slash
 
 # If two pages have the same URL, the first one is used: the pages of federation also serve an ActivityPub document.
 _APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notifications")
@@ -31,6 +32,9 @@ urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
     path("robots.txt", robots),
     path("", include("social.pages.api_docs")),
+    path("app", with_slash),
+    path("app/", web_client, name="web_client"),
+    path("app/<path:path>", web_client),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
     # Moderators' apps open these paths in a browser.
     re_path("^admin/reports/?$", RedirectView.as_view(pattern_name="admin:moderation_report_changelist")),

@@ -8,9 +8,11 @@ from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
 from statuses.pages.acts import act
+from statuses.pages.filters import edit_filter, filter_post, filter_posts, filters, new_filter, remove_filter
 from statuses.pages.marks import bookmarks, favourites
 from statuses.pages.posts import embed, tagged
 from statuses.pages.retention import retention
+from statuses.pages.scheduled import change_scheduled, scheduled
 from statuses.pages.threads import people
 from statuses.pages.writing import WRITING_MAX_BODY, delete, edit, write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
@@ -79,6 +81,14 @@ urlpatterns = [
     path("statuses/<int:id>/edit", member_page(edit, max_body=WRITING_MAX_BODY), name="edit_post"),
     path("statuses/<int:id>/act", member_page(act), name="act_on_post"),
     re_path(r"^statuses/(?P<id>[0-9]{1,19})/(?P<kind>boosts|favourites)$", member_page(people), name="post_people"),
+    path("statuses/<int:id>/filter", member_page(filter_post), name="filter_post"),
+    path("filters", member_page(filters), name="filters"),
+    path("filters/new", member_page(new_filter), name="new_filter"),
+    path("filters/<int:id>", member_page(edit_filter), name="edit_filter"),
+    path("filters/<int:id>/posts", member_page(filter_posts), name="filter_posts"),
+    path("filters/<int:id>/delete", member_page(remove_filter), name="delete_filter"),
+    path("scheduled", member_page(scheduled), name="scheduled"),
+    path("scheduled/<int:id>", member_page(change_scheduled), name="change_scheduled"),
     path("statuses/<int:id>/delete", member_page(delete), name="delete_post"),
     path("settings/old_posts", settings_page(retention, states=(SignInState.ACTIVE,)), name="settings_old_posts"),
     endpoint("media_proxy/<id>/<style>", AttachmentsViewSet, {"get": "proxy"}),

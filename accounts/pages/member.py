@@ -41,6 +41,7 @@ class Member:
     links: list[dict[str, Any]]
     admin_url: str
     apps_url: str
+    client_url: str
 
 
 def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
@@ -57,6 +58,7 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
             links=entries((match.url_name if match else None) or "", counts),
             admin_url=url_of("admin:index") if request.user.is_staff else "",
             apps_url=url_of("apps"),
+            client_url=url_of("web_client") if settings.WEB_CLIENT else "",
         )
 
     return {"member": find}

@@ -19,6 +19,7 @@ from notifications.models.notification import MESSAGE_TYPES
 from notifications.policies.titles import title_of_group
 from notifications.queries.groups import GROUPED_TYPES, list_heads, load_group_page, load_groups
 from notifications.queries.listing import NotificationFilter
+from notifications.queries.requests import count_requests
 from notifications.serializers.notification import present_groups
 from notifications.services.notifying import clear, dismiss_group
 from social.pages.frame import show, url_of
@@ -79,6 +80,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
         "found": found,
         "only": chosen if chosen in _CHOICES else "",
         "requests_url": url_of("follow_requests"),
+        "held": count_requests(me).requests,
         "of_others": True,
     }
     return show(request, "notifications/notifications.html", context)

@@ -31,7 +31,13 @@ class Entry:
 
 ENTRIES: Final = (
     Entry("home", pgettext_lazy("page with the posts of those whom somebody follows", "Home"), "home", main=True),
-    Entry("notifications", _("Notifications"), "bell", ("follow_requests", "notification_requests"), main=True),
+    Entry(
+        "notifications",
+        _("Notifications"),
+        "bell",
+        ("follow_requests", "notification_requests", "notification_policy"),
+        main=True,
+    ),
     Entry("write", _("Write"), "pen", main=True),
     Entry("search", _("Search"), "search", main=True),
     Entry("explore", _("Explore"), "compass", ("public_timeline", "tag"), main=True),
@@ -43,6 +49,9 @@ ENTRIES: Final = (
     Entry("scheduled", _("Scheduled posts"), "clock"),
     Entry("announcements", _("Announcements"), "horn"),
     Entry("mutes", _("Muted and blocked"), "shield", ("blocks", "domain_blocks")),
+    Entry(
+        "filters", _("Filters"), "funnel", ("new_filter", "edit_filter", "filter_posts", "delete_filter", "filter_post")
+    ),
     Entry("settings_index", _("Settings"), "gear"),
 )
 

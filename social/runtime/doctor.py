@@ -293,6 +293,7 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     machine_checks.storage,
     machine_checks.disk,
     machine_checks.decoding,
+    machine_checks.web_client,
     machine_checks.open_files,
     _database,
     _migrations,
@@ -310,7 +311,14 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _web_push,
 )
 _ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _web_push)
-_CHECKS_OF_SETTINGS = (machine_checks.secrets, _proxies, _loopback_federation, _missing_mail, _push_keys)
+_CHECKS_OF_SETTINGS = (
+    machine_checks.secrets,
+    machine_checks.web_client,
+    _proxies,
+    _loopback_federation,
+    _missing_mail,
+    _push_keys,
+)
 
 
 def system_checks() -> list[checks.CheckMessage]:

@@ -24,6 +24,7 @@ from social.kernel import descriptors
 from social.kernel.media import storage as media_storage
 from social.kernel.media.decoder import DecodingFailed, decoder
 from social.kernel.media.decoding import jobs
+from social.pages.web_client import INDEX, find_file
 from social.runtime.datadir import running_supervisor
 from social.runtime.postgres import Postgres
 from social.settings import env
@@ -128,6 +129,17 @@ def _reading_fault() -> str:
     finally:
         default_storage.delete(path)
     return fault
+
+
+def web_client() -> Iterator[Check]:
+    """Check that the folder of the web client, if one is named, has the page that `/app/` shows."""
+    if not settings.WEB_CLIENT:
+        return
+    if find_file(INDEX) is None:
+        detail = f"WEB_CLIENT={settings.WEB_CLIENT} has no {INDEX} that can be read"
+        yield Check("web client", "warning", detail, f"Name the folder of the built client, in which {INDEX} is.")
+    else:
+        yield Check("web client", "ok", f"{settings.WEB_CLIENT} is served at {settings.BASE_URL}/app/")
 
 
 def decoding() -> Iterator[Check]:

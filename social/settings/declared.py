@@ -107,6 +107,11 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`command:clamdscan --no-summary -`; see [media.md](media.md)",
     ),
     "MEDIA_SCANNER_LOOPBACK": ("`no`", "whether the address in `MEDIA_SCANNER` may be this machine's"),
+    "WEB_CLIENT": (
+        "none",
+        "folder with a static web client, such as Phanpy or Elk, which is served at `/app/`; see "
+        "[operating.md](operating.md#a-web-client-of-your-choice)",
+    ),
     "KEEP_ADDRESSES_DAYS": (
         "`365`",
         "days for which the network addresses of sign-ups and of unused sessions are kept, which end then; `0`: for ever",

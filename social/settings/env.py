@@ -307,6 +307,7 @@ MEDIA_URL = _media_url()
 BUCKET_URL = _bucket_url()
 MEDIA_SCANNER = _scanner(_read("MEDIA_SCANNER"))
 MEDIA_SCANNER_LOOPBACK = _switch("MEDIA_SCANNER_LOOPBACK", False)
+WEB_CLIENT = _read("WEB_CLIENT")
 KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
 KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # a rule in the database keeps 30 days in any case
 KEEP_CLOSED_REPORTS_DAYS = _number("KEEP_CLOSED_REPORTS_DAYS", 0, 0, 36_500)

@@ -27,7 +27,8 @@ from statuses.queries.media import attachable
 from statuses.serializers.attachments import MediaAttachmentSerializer
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
 
-_AUDIENCES: Final = (*VISIBILITIES.items(), ("direct", _("Only people whom it mentions")))
+#: Who may read a post: the words of the interface, the widest first, with their titles.
+AUDIENCES: Final = (*VISIBILITIES.items(), ("direct", _("Only people whom it mentions")))
 _DURATIONS: Final = (
     ("300", _("5 minutes")),
     ("1800", _("30 minutes")),
@@ -65,7 +66,7 @@ class PostForm(ServiceForm):
         label=_("Text"), required=False, strip=False, widget=forms.Textarea({"rows": 5, "dir": "auto"})
     )
     spoiler_text = text_field(_("Content warning"))
-    visibility = forms.ChoiceField(label=_("Who may read it"), choices=_AUDIENCES)
+    visibility = forms.ChoiceField(label=_("Who may read it"), choices=AUDIENCES)
     sensitive = check_field(_("The files are sensitive"))
     language = forms.ChoiceField(label=_("Language"), required=False, choices=())
     quote_policy = forms.ChoiceField(label=_("Who may quote it"), required=False, choices=list(QUOTERS.items()))
@@ -203,7 +204,7 @@ def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[s
     reply does not exceed.
     """
     own = default_visibility(user.default_privacy, locked=user.account.locked)
-    widest = [name for name, _title in _AUDIENCES]
+    widest = [name for name, _title in AUDIENCES]
     return {
         "text": text,
         "visibility": max(own, visibility, key=widest.index) if visibility in widest else own,

@@ -100,6 +100,11 @@ def find_keyword(keyword_id: Any, account_id: int) -> FilterKeyword:
     return _find(list_keywords(account_id), keyword_id)
 
 
+def list_filtered_statuses(found: Filter) -> QuerySet[FilterStatus]:
+    """List the posts that were added to a filter; their order is that of a cursor."""
+    return FilterStatus.objects.filter(filter=found)
+
+
 def find_filter_status(filter_status_id: Any, account_id: int) -> FilterStatus:
     """Return a post of the account's own filters. Raises NotFound for a post of another account's filter."""
     return _find(FilterStatus.objects.filter(filter__account_id=account_id).select_related("filter"), filter_status_id)

@@ -110,3 +110,40 @@ def test_nobody_else_reads_or_removes_notifications(ann: User) -> None:
     browser.force_login(ann)
     assert browser.post("/notifications/remove", {"all": "yes"}).status_code == 403
     assert browser.get("/notifications/remove").status_code == 405
+
+
+def test_held_messages_are_accepted_and_dismissed_and_the_policy_is_chosen(ann: User) -> None:
+    browser, api = Client(), Api(make_token(ann))
+    browser.force_login(ann)
+    wrong = browser.post("/notifications/policy", {"for_not_following": "nonsense"})
+    assert wrong.status_code == 422
+    chosen = {"for_not_following": "filter", "for_not_followers": "accept", "for_new_accounts": "accept",
+              "for_private_mentions": "drop", "for_limited_accounts": "filter", "for_bots": "accept"}  # fmt: skip
+    assert browser.post("/notifications/policy", chosen).status_code == 303
+    assert {**api.get("/api/v2/notifications/policy").json(), "summary": None} == {**chosen, "summary": None}
+    assert re.search(r'<option value="drop" selected>', page(browser, "/notifications/policy"))
+    counts, senders = [], [make_user(name) for name in ("bea", "cem", "dan", "eve")]
+    for sender in senders:
+        Api(make_token(sender)).post("/api/v1/statuses", {"status": f"@ann hello of <i>{sender.account.username}"})
+        work()
+        with CaptureQueriesContext(connection) as queries:
+            text = page(browser, "/notifications/requests")
+        counts.append(len(queries))
+    assert counts[1] == counts[-1]
+    numbers = [entity["id"] for entity in api.get("/api/v1/notifications/requests").json()]
+    assert re.findall(r'id="request-(\d+)"', text) == numbers
+    assert "hello of &lt;i&gt;bea" in text
+    listed = page(browser)
+    assert keys(listed) == []
+    assert re.search(r'class="count">4<', listed)
+    stranger = Client()
+    stranger.force_login(senders[0])
+    stranger.post("/notifications/requests", {"id": numbers, "act": "accept"})
+    for _number in range(2):
+        decided = browser.post("/notifications/requests", {"id": numbers[3], "act": "accept", "next": "/notifications"})
+        assert (decided.status_code, decided["Location"]) == (303, "/notifications")
+    work()
+    assert "hello of" in page(browser)
+    browser.post("/notifications/requests", {"id": numbers[:2], "act": "dismiss"})
+    assert [entity["id"] for entity in api.get("/api/v1/notifications/requests").json()] == [numbers[2]]
+    assert browser.post("/notifications/requests", {"id": "nonsense", "act": "accept"}).status_code in (303, 404)

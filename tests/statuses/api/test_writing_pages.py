@@ -10,7 +10,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from PIL import Image
 
 from accounts.models import User
@@ -160,3 +162,45 @@ def test_files_of_others_are_not_attached(browser: Client) -> None:
     (number,) = re.findall(r'name="media" value="(\d+)"', text)
     assert browser.post("/write", values(media=number)).status_code == 303
     assert not MediaAttachment.objects.get(id=number).status_id
+
+
+def test_a_scheduled_post_is_seen_moved_to_another_time_and_deleted(ann: User, browser: Client) -> None:
+    ann.time_zone = "Europe/Berlin"
+    ann.save(update_fields=["time_zone"])
+    parent = make_status(ann.account, "the parent")
+    sent = {
+        "scheduled_at": "2099-07-01T12:00",
+        "text": "much <b>later",
+        "spoiler_text": "a warning",
+        "reply_to": parent.id,
+    }
+    sent |= {"option_1": "tea &", "option_2": "coffee"}
+    assert browser.post("/write", values(**sent)).status_code == 303
+    scheduled = ScheduledStatus.objects.get()
+    assert scheduled.scheduled_at.isoformat() == "2099-07-01T10:00:00+00:00"
+    with CaptureQueriesContext(connection) as queries:
+        text = browser.get("/scheduled").content.decode()
+    for part in ("much &lt;b&gt;later", "a warning", "tea &amp;", 'value="2099-07-01T12:00"', f"/{parent.id}"):
+        assert part in text
+    path, next_page = f"/scheduled/{scheduled.id}", {"next": "/scheduled"}
+    moved = browser.post(path, next_page | {"scheduled_at": "2099-08-01T12:00"})
+    assert (moved.status_code, moved["Location"]) == (303, f"/scheduled#scheduled-{scheduled.id}")
+    for refused in ("2001-01-01T12:00", "nonsense", ""):
+        browser.post(path, next_page | {"scheduled_at": refused})
+        assert 'class="error"' in browser.get("/scheduled").content.decode()
+    scheduled.refresh_from_db()
+    assert scheduled.scheduled_at.isoformat() == "2099-08-01T10:00:00+00:00"
+    browser.post("/write", values(key="two", scheduled_at="2099-07-01T13:00", reply_to=parent.id, file_0=picture()))
+    with CaptureQueriesContext(connection) as more:
+        assert browser.get("/scheduled").content.decode().count("<article") == 2
+    assert len(more) == len(queries)
+    ScheduledStatus.objects.filter(id=scheduled.id).update(scheduled_at=clock.now() - timedelta(hours=1))
+    assert "could not be published" in browser.get("/scheduled").content.decode()
+    stranger = Client()
+    stranger.force_login(make_user("bea"))
+    assert stranger.post(path, {"scheduled_at": "2099-08-01T12:00"}).status_code == 404
+    stranger.post(path, {"act": "delete"})
+    assert ScheduledStatus.objects.filter(id=scheduled.id).exists()
+    for _number in range(2):
+        assert browser.post(path, next_page | {"act": "delete"}).status_code == 303
+    assert ScheduledStatus.objects.count() == 1

@@ -1,0 +1,114 @@
+"""The page of a signed-in person's scheduled posts, on which their time is changed and they are deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from accounts.models import User
+from accounts.pages.member import back
+from accounts.pages.settings import counted, signed_in
+from social.api import limits
+from social.kernel import clock
+from social.kernel.errors import Invalid, NotFound
+from social.pages.frame import path_of, show
+from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from statuses.pages.post_form import AUDIENCES
+from statuses.pages.posts import load_shown, reader_of
+from statuses.queries.listings import find_scheduled, list_scheduled
+from statuses.serializers.scheduled_status import ScheduledStatusSerializer
+from statuses.services.scheduling import cancel_status, reschedule_status
+
+#: A post that is due for longer could not be published; its author got a mail.
+_LATE: Final = timedelta(minutes=5)
+
+
+class TimeForm(forms.Form):
+    """The new time of a scheduled post, in the reader's time zone."""
+
+    scheduled_at = forms.DateTimeField()
+
+
+@require_safe
+def scheduled(request: HttpRequest) -> HttpResponse:
+    """`/scheduled`: the scheduled posts of the reader, as the API lists them."""
+    user = signed_in(request)
+    cursor = cursor_of(request, PAGE_SIZE)
+    found = cursor.cut(list_scheduled(user.account_id))
+    rows = one_page(found, cursor)
+    entities = ScheduledStatusSerializer(rows, many=True).data
+    context = {
+        **links(request, found, cursor, [row.id for row in rows]),
+        "posts": _shown(entities, user),
+        "of_others": True,
+    }
+    return show(request, "statuses/scheduled.html", context)
+
+
+def _shown(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any]]:
+    """Return the scheduled posts as the template expects them, with the addresses of the posts that they answer or quote."""
+    titles, late = dict(AUDIENCES), clock.now() - _LATE
+    numbers = {
+        int(entity["params"][name])
+        for entity in entities
+        for name in ("in_reply_to_id", "quoted_status_id")
+        if entity["params"][name]
+    }
+    urls = {str(post["number"]): post["url"] for post in load_shown(numbers, reader_of(user, ""))} if numbers else {}
+    shown = []
+    for entity in entities:
+        sent, moment = entity["params"], datetime.fromisoformat(entity["scheduled_at"])
+        shown.append(
+            {
+                "id": entity["id"],
+                "moment": moment,
+                "late": moment < late,
+                "text": sent["text"],
+                "warning": sent["spoiler_text"] or "",
+                "audience": titles.get(sent["visibility"], ""),
+                "options": (sent["poll"] or {}).get("options", []),
+                "files": [
+                    {"preview": path_of(file["preview_url"]), "description": file["description"] or ""}
+                    for file in entity["media_attachments"]
+                ],
+                "answered_url": urls.get(sent["in_reply_to_id"] or "", ""),
+                "quoted_url": urls.get(sent["quoted_status_id"] or "", ""),
+            }
+        )
+    return shown
+
+
+@require_POST
+def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
+    """`POST /scheduled/:id`: change the time of a scheduled post to `scheduled_at`, or with `act=delete` delete it, and go back
+    (303). Deleted twice it is deleted once. Raises NotFound for another account's post.
+    """
+    user = signed_in(request)
+    counted(limits.INTERACTIONS, user)
+    if request.POST.get("act") == "delete":
+        try:
+            cancel_status(scheduled=find_scheduled(id, user.account_id))
+        except NotFound:
+            messages.info(request, _("This was already done."))
+        else:
+            messages.success(request, _("The scheduled post has been deleted."))
+        return back(request)
+    found, form = find_scheduled(id, user.account_id), TimeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Enter a date and a time."))
+        return back(request, f"scheduled-{found.id}")
+    try:
+        reschedule_status(scheduled=found, scheduled_at=form.cleaned_data["scheduled_at"])
+    except Invalid as refusal:
+        messages.error(request, capfirst(refusal.message))
+    else:
+        messages.success(request, _("The time has been changed."))
+    return back(request, f"scheduled-{found.id}")
