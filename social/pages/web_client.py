@@ -29,14 +29,14 @@ from social.kernel import links
 
 INDEX: Final = "index.html"
 _HTML: Final = "text/html"
-#: Types whose charset is told, and which are sent compressed.
+#: Types with a charset, which are sent compressed.
 _TEXTS: Final = ("text/", "application/json", "application/manifest+json", "image/svg+xml")
 # `index-BzYx12ab.js`: build tools change such a name with the content. Eight letters without a digit or a change of case may
 # be a word.
 _HASHED: Final = re.compile(
     r"[-.](?=\w*[0-9]|\w*[a-z_]+\w*[A-Z]|\w*[A-Z]+\w*[a-z])\w{8,}\.(?:js|mjs|css|woff2?|wasm)\Z", re.ASCII
 )
-_FOR_EVER: Final = "public, max-age=31536000, immutable"
+_CACHING_OF_HASHED: Final = "public, max-age=31536000, immutable"
 _types: Final = MediaTypes(extra_types={".mjs": "text/javascript", ".webmanifest": "application/manifest+json"})
 _compression: Final = GZipMiddleware(lambda request: FileResponse())
 
@@ -58,7 +58,7 @@ def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
     etag = f'"{found.st_mtime_ns:x}-{found.st_size:x}"'
     kind = _types.get_type(file.name)
     headers = {
-        "Cache-Control": _FOR_EVER if _HASHED.search(file.name) else "no-cache",
+        "Cache-Control": _CACHING_OF_HASHED if _HASHED.search(file.name) else "no-cache",
         "ETag": etag,
         "Last-Modified": http_date(found.st_mtime),
         "Content-Security-Policy": _policy(_inline_scripts(file, etag) if kind == _HTML else ()),

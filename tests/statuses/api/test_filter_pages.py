@@ -126,7 +126,7 @@ def test_a_post_is_added_to_a_filter_and_removed(ann: User, browser: Client) -> 
 def test_pages_of_filters_cost_the_same_for_many(ann: User, browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "_KEYWORDS_PER_PAGE", 3)
     counts = []
-    for _round in range(2):
+    for _round in range(3):
         for number in range(2):
             found = Filter.objects.create(account=ann.account, title=f"filter {number}", context=["home"])
             FilterKeyword.objects.bulk_create(FilterKeyword(filter=found, keyword=f"word {each}") for each in range(5))
@@ -138,7 +138,7 @@ def test_pages_of_filters_cost_the_same_for_many(ann: User, browser: Client, mon
                 page(browser, path)
             spent.append(len(queries))
         counts.append(spent)
-    assert counts[0] == counts[1]
+    assert counts[1] == counts[2]
     text = page(browser, f"/filters/{found.id}")
     (more,) = re.findall(r'href="(\?after=\d+)"', text)
     shown = re.findall(r'value="(word \d)"', text + page(browser, f"/filters/{found.id}{more}"))
