@@ -10,6 +10,7 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.models import EmailAddress
 from allauth.account.utils import get_next_redirect_url, user_pk_to_url_str
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.usersessions.models import UserSession
 from django import forms
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -28,7 +29,7 @@ from accounts.queries.site_settings import find_registrations
 from accounts.services.activation import activate_if_ready
 from accounts.services.confirmations import bounded, confirmation_url, request_confirmation
 from accounts.services.mails import report_security_change
-from accounts.services.sessions import change_password, publish_user_state
+from accounts.services.sessions import change_password, close_streams_of_sessions, publish_user_state
 from accounts.services.signing_up import sign_up
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
@@ -59,6 +60,12 @@ class AccountAdapter(DefaultAccountAdapter):
         "incorrect_password": gettext_lazy("This password is not right."),
         "enter_current_password": gettext_lazy("This is not your current password."),
     }
+
+    def logout(self, request: HttpRequest) -> None:
+        """Sign out, and end the streams that pages of this browser have opened."""
+        session_key = request.session.session_key or ""
+        super().logout(request)
+        close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Tell whether registrations are not closed, or the request has a usable invitation."""

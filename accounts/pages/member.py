@@ -22,7 +22,7 @@ from accounts.pages.person import Person, shown_person
 from accounts.pages.steps import to_sign_in
 from accounts.ports import unread_notifications
 from accounts.queries.tokens import SignInState, find_sign_in_state
-from social.pages.frame import is_local_path, url_of, with_query
+from social.pages.frame import is_local_path, stream_url, url_of, with_query
 from social.pages.navigation import entries
 from social.pages.views import View, page
 
@@ -42,6 +42,7 @@ class Member:
     admin_url: str
     apps_url: str
     client_url: str
+    stream_url: str
 
 
 def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
@@ -59,6 +60,7 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
             admin_url=url_of("admin:index") if request.user.is_staff else "",
             apps_url=url_of("apps"),
             client_url=url_of("web_client") if settings.WEB_CLIENT else "",
+            stream_url=stream_url(),
         )
 
     return {"member": find}

@@ -1,4 +1,4 @@
-"""Reads a user's browser sessions and second factors."""
+"""Reads browser sessions, whose streams they may open, and second factors."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from typing import Final
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django.contrib.auth import get_user
+from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.db.models import Exists, OuterRef, QuerySet
+from django.http import HttpRequest
 
 from accounts.models import RecoveryCode, User
 from accounts.policies.browsers import Browser, browser_of
+from accounts.queries.tokens import SignInState, find_sign_in_state
+from social.api.identities import Identity
 from social.kernel import clock
 
 SESSIONS_SHOWN: Final = 100
+#: What the pages may hear of the streams.
+_SESSION_SCOPES: Final = frozenset({"read:statuses", "read:notifications"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +37,39 @@ class BrowserSession:
     current: bool
 
 
+def all_live_sessions() -> QuerySet[UserSession]:
+    """List the sessions of all users that have neither ended nor expired."""
+    stored = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=clock.now())
+    found: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored))
+    return found
+
+
 def live_sessions(user: User) -> QuerySet[UserSession]:
     """List the user's sessions that have neither ended nor expired."""
-    stored = Session.objects.filter(session_key=OuterRef("session_key"), expire_date__gt=clock.now())
-    found: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored), user=user)
-    return found
+    return all_live_sessions().filter(user=user)
+
+
+def find_session_identity(session_key: str) -> Identity | None:
+    """Return the identity with which the pages of a signed-in browser open streams; None unless the session is alive and
+    its user may use the account. Its `token_id` is the id of the session below zero, where no token has an id.
+    """
+    request = HttpRequest()
+    request.session = SessionStore(session_key)
+    # The hash of the password in the session is compared as well.
+    user = get_user(request)
+    if not isinstance(user, User) or find_sign_in_state(user) is not SignInState.ACTIVE:
+        return None
+    session = live_sessions(user).filter(session_key=session_key).first()
+    if session is None:
+        return None
+    return Identity(
+        token_id=-session.pk,
+        application_id=None,
+        scopes=_SESSION_SCOPES,
+        user_id=user.pk,
+        account_id=user.account_id,
+        locale=user.locale or "",
+    )
 
 
 def list_sessions(user: User, current_key: str | None) -> list[BrowserSession]:

@@ -9,13 +9,13 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.events import UserStateChanged
 from accounts.models import AccessToken, Grant, User
-from accounts.services.tokens import refresh_identities, revoke_tokens
+from accounts.services.tokens import END_OF_STREAM, channel_of, refresh_identities, revoke_tokens
 from social.api import admission, limits
-from social.kernel import clock
+from social.kernel import clock, streams
 from social.kernel.errors import require_found
 from social.kernel.events import publish
 
@@ -37,7 +37,7 @@ def change_password(*, user: User, password: str, asking_key: str | None = None)
         user.new_email = None
         user.save(update_fields=["password", "new_email"])
         end_sessions(user=user, except_key=asking_key)
-        UserSession.objects.filter(user=user).delete()
+        close_streams_of_sessions(UserSession.objects.filter(user=user)).delete()
         _end_tokens(user)
         for rule, subject in ((limits.SIGN_IN_EMAIL, user.email.lower()), (limits.REAUTHENTICATION, str(user.pk))):
             transaction.on_commit(partial(admission.forget, rule, subject=subject))
@@ -58,7 +58,7 @@ def end_sessions(*, user: User, except_key: str | None = None) -> int:
     ending = UserSession.objects.filter(user=user).exclude(session_key=except_key or "")
     with transaction.atomic():
         Session.objects.filter(session_key__in=ending.values("session_key")).delete()
-        ended, _by_model = ending.delete()
+        ended, _by_model = close_streams_of_sessions(ending).delete()
     return int(ended)
 
 
@@ -68,8 +68,21 @@ def end_session(*, user: User, session_id: int) -> str:
         session = require_found(UserSession.objects.select_for_update().filter(user=user, pk=session_id).first())
         key = str(session.session_key)
         Session.objects.filter(session_key=key).delete()
+        close_streams_of_sessions(UserSession.objects.filter(pk=session_id))
         session.delete()
     return key
+
+
+def close_streams_of_sessions(sessions: QuerySet[UserSession]) -> QuerySet[UserSession]:
+    """Close every stream that pages have opened by these sessions, after the commit; return the sessions."""
+    ended = list(sessions.values_list("pk", flat=True))
+
+    def close() -> None:
+        for session_id in ended:
+            streams.publish(channel_of(-session_id), END_OF_STREAM)
+
+    transaction.on_commit(close, robust=True)
+    return sessions
 
 
 def note_visit(*, user: User, session_key: str, address: str, user_agent: str, brands: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
 from django.conf.locale import LANG_INFO
@@ -60,6 +60,18 @@ def allow_scripts(response: R) -> R:
     return response
 
 
+def allow_streams(response: R) -> R:
+    """Allow this page to run scripts of this server, and these to open the streams that a browser's session may read."""
+    response.hears_streams = True  # type: ignore[attr-defined]  # read below, where the policy is written
+    return allow_scripts(response)
+
+
+def stream_url() -> str:
+    """Return the address of the streams for pages; empty if they are on another host, which gets no session cookie."""
+    own, streams = urlsplit(settings.BASE_URL), urlsplit(settings.STREAMING_URL)
+    return settings.STREAMING_URL if own.hostname == streams.hostname else ""
+
+
 def allow_caching(response: R) -> R:
     """Allow caches to store this public page for some seconds, for readers without cookies."""
     response.same_for_anybody = True  # type: ignore[attr-defined]  # read below, where the header is written
@@ -105,7 +117,8 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool
         "frame-ancestors": "*" if getattr(response, "framed_by_anyone", False) else "'none'",
     }
     if getattr(response, "runs_scripts", False):
-        policy |= {"script-src": "'self'", "connect-src": "'self'"}
+        streams = stream_url() if getattr(response, "hears_streams", False) else ""
+        policy |= {"script-src": "'self'", "connect-src": f"'self' {streams}".strip()}
     response.headers["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in policy.items())
     cacheable = getattr(response, "same_for_anybody", False) and not cookies and response.status_code == HTTPStatus.OK
     response.headers["Cache-Control"] = _CACHED if cacheable else "private, no-store"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -14,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from social.kernel.errors import KernelError
 from social.pages.errors import not_allowed, of_kernel
-from social.pages.frame import allow_scripts, frame, protect, sharing_of_site
+from social.pages.frame import allow_scripts, allow_streams, frame, protect, sharing_of_site
 
 View = Callable[..., HttpResponseBase]
 _compression: Final = GZipMiddleware(lambda request: HttpResponse())
@@ -37,6 +38,8 @@ def page(view: View, *, in_popup: bool = False) -> View:
         if isinstance(response, TemplateResponse):
             around = {**frame(request), "sharing": sharing_of_site(_canonical(request)), "in_popup": in_popup}
             response.context_data = {**around, **(response.context_data or {})}
+            if settings.SESSION_COOKIE_NAME in request.COOKIES and not in_popup:
+                allow_streams(response)
         # `lang` in the query sets a cookie.
         protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET)
         if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):

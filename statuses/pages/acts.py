@@ -119,8 +119,11 @@ def counted_all(rules: tuple[limits.Rule, ...], user: User) -> None:
 def act(request: HttpRequest, id: int) -> HttpResponse:
     """`POST /statuses/:id/act`: do what the button `act` says with a post, and return (303) to the page `next`, at the card
     `at`. Raises NotFound for a post that the reader may not see.
+
+    With `Prefer: return=minimal` (RFC 7240) the answer has no page: 204, or 422 for what is refused.
     """
     user, name = signed_in(request), request.POST.get("act", "")
+    minimal = request.headers.get("Prefer") == "return=minimal"
     counted_all(limits.GENERAL_RULES[:1], user)
     do = partial(_vote, request) if name == "vote" else _ACTS.get(name)
     if do is None:
@@ -128,9 +131,13 @@ def act(request: HttpRequest, id: int) -> HttpResponse:
     try:
         do(user, id)
     except (Forbidden, Invalid) as refusal:
+        if minimal:
+            return HttpResponse(status=422)
         if name not in _SECOND_TIME or not _is_pinned(user, id):
             messages.error(request, capfirst(refusal.message))
     else:
+        if minimal:
+            return HttpResponse(status=204)
         if name in _DONE:
             messages.success(request, str(_DONE[name]))
     return back(request, f"post-{parse_id(request.POST.get('at', '')) or id}")

@@ -22,7 +22,7 @@ from social.kernel.ids import parse_id
 from social.pages.frame import path_of
 from statuses.models import MediaAttachment
 from statuses.policies.polls import OPTION_COUNTS
-from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT
+from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT
 from statuses.queries.media import attachable
 from statuses.serializers.attachments import MediaAttachmentSerializer
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
@@ -63,7 +63,10 @@ class PostForm(ServiceForm):
     }
 
     text = forms.CharField(
-        label=_("Text"), required=False, strip=False, widget=forms.Textarea({"rows": 5, "dir": "auto"})
+        label=_("Text"),
+        required=False,
+        strip=False,
+        widget=forms.Textarea({"rows": 5, "dir": "auto", "data-limit": TEXT_LIMIT}),
     )
     spoiler_text = text_field(_("Content warning"))
     visibility = forms.ChoiceField(label=_("Who may read it"), choices=AUDIENCES)

@@ -12,6 +12,7 @@ from accounts.pages.forms import ServiceForm
 from accounts.pages.settings_forms import VISIBILITIES
 from social.kernel.errors import Invalid
 from social.kernel.text.names import clean_input
+from statuses.policies.publishing import TEXT_LIMIT
 from statuses.services.composing import Draft
 from statuses.services.publishing import publish_status
 
@@ -19,7 +20,9 @@ from statuses.services.publishing import publish_status
 class ShortPostForm(ServiceForm):
     """Form for a post without files."""
 
-    text = forms.CharField(label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto"}))
+    text = forms.CharField(
+        label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto", "data-limit": TEXT_LIMIT})
+    )
     spoiler_text = forms.CharField(
         label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from social.kernel.text.characters import counted_length
 from tests.flows.people import Person, arrives, wait
 from tests.support.chromium import Tab, find_chromium, open_tab
 from tests.support.instance import Instance
@@ -71,11 +73,51 @@ class Reader:
         self.tab.click(link)
         self.is_at(name)
 
+    def marks_the_page(self) -> None:
+        self.tab.run("window.marked = true")
+
+    def has_stayed_on_the_page(self) -> bool:
+        return bool(self.tab.run("window.marked === true"))
+
     def does(self, act: str, word: str) -> None:
         """Press a button of a post that stays pressed."""
         button = f"{self.post(word)} .act.{act}"
         self.tab.click(button)
         self.sees(f"{button}[aria-pressed=true]")
+
+
+_PASTE = """(() => {
+  const [place, transfer] = [document.querySelector('main textarea[data-limit]'), new DataTransfer()];
+  transfer.items.add(new File([Uint8Array.from(atob('%s'), letter => letter.charCodeAt(0))], 'tree.png', {type: 'image/png'}));
+  place.dispatchEvent(new ClipboardEvent('paste', {clipboardData: transfer, bubbles: true, cancelable: true}));
+})()"""
+
+
+def without_a_mouse(reader: Reader, tree: Path) -> None:
+    """What only the script can do: keys, the length of a text, and pictures from the clipboard."""
+    tab = reader.tab
+    for key in "jjf":
+        tab.letter(key)
+    reader.sees("article.post:focus .favourite[aria-pressed=true]")
+    tab.letter("?")
+    reader.sees("dialog[open]")
+    tab.click("dialog #keys-on")
+    tab.click("dialog form button")
+    tab.letter("?")
+    assert tab.run("document.querySelector('dialog[open]') === null")
+    tab.run("localStorage.clear()")
+
+    text = "Read https://example.org/a/very/long/path. By @ada@example.org 👩‍👩‍👧 and 🇩🇪!"
+    tab.click(".writing > summary")
+    tab.type(".writing textarea", text)
+    assert tab.wait("document.querySelector('.counter')?.textContent") == f"{counted_length(text)} / 500"
+    tab.run(_PASTE % base64.b64encode(tree.read_bytes()).decode())
+    # The whole form follows, with the text and the picture.
+    reader.is_at("/write")
+    reader.sees(".attached [name^=description_of_]")
+    assert tab.run("document.querySelector('[name=text]').value") == text
+    tab.run(_PASTE % base64.b64encode(tree.read_bytes()).decode())
+    assert tab.run("[...document.querySelectorAll('[type=file]')].map(field => field.files.length)") == [1, 0, 0]
 
 
 @pytest.mark.parametrize("scripts", [False, True], ids=["without scripts", "with scripts"])
@@ -124,8 +166,10 @@ def test_a_member_lives_on_our_pages(
     tab.click(f"{reader.post('Tea or coffee')} [name=choices]")
     tab.click(f"{reader.post('Tea or coffee')} [value=vote]")
     reader.reads("your vote")
+    reader.marks_the_page()
     for act in ("boost", "favourite", "bookmark"):
         reader.does(act, "A walk")
+    assert reader.has_stayed_on_the_page() is scripts
     reader.opens("/bookmarks")
     reader.post("A walk")
     tab.click(f"{reader.post('A walk')} .act.reply")
@@ -163,11 +207,21 @@ def test_a_member_lives_on_our_pages(
 
     # New posts of somebody who is followed: announced where scripts run, and counted where they do not.
     reader.opens("/")
+    if scripts:
+        reader.sees("#member-script[data-state=open]")
     bob.client.status_post("The rain is over")
     arrives(ada, "The rain is over", 30)
+    if scripts:
+        reader.reads("New posts: 1")
+        reader.marks_the_page()
     tab.click(".refresh a")
     reader.reads("1 new post")
     reader.post("The rain is over")
+    if scripts:
+        assert reader.has_stayed_on_the_page()
+        bob.client.status_favourite(own[0].id)
+        reader.sees(".bar .count")
+        without_a_mouse(reader, tree)
 
     reader.opens("/auth/sign_out")
     tab.click("main form [type=submit]")

@@ -116,6 +116,11 @@ class Tab:
         self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **options)
         self.call("Input.dispatchKeyEvent", type="keyUp", **options)
 
+    def letter(self, letter: str) -> None:
+        """Press the key of a letter or a sign."""
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
+
     def tab_to(self, selector: str, presses: int = 100) -> None:
         """Press Tab until an element has the focus. Fails when it never gets it, or when the focus cannot be seen there."""
         for _press in range(presses):

@@ -8,6 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from django.conf import settings
+from django.test import Client
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -18,11 +20,18 @@ from tests.timelines.server import StreamingServer
 class Socket:
     """A client's socket."""
 
-    def __init__(self, server: StreamingServer, token: str | None, path: str = "", **query: str) -> None:
+    def __init__(
+        self,
+        server: StreamingServer,
+        token: str | None,
+        path: str = "",
+        headers: dict[str, str] | None = None,
+        **query: str,
+    ) -> None:
         if token:
             query["access_token"] = token
         address = f"{server.ws}{path}?{urlencode(query)}"
-        self.socket: ClientConnection = connect(address, open_timeout=60, legacy=True)
+        self.socket: ClientConnection = connect(address, open_timeout=60, legacy=True, additional_headers=headers)
 
     def __enter__(self) -> Socket:
         return self
@@ -64,6 +73,15 @@ def open_socket(server: StreamingServer, someone: Person, stream: str = "", **qu
     if stream:
         # Messages of a client are answered one after the other: this one when the subscription is complete.
         assert socket.is_silent()
+    return socket
+
+
+def open_from_page(server: StreamingServer, browser: Client, *, origin: str = "", stream: str = "user") -> Socket:
+    """A socket that a page of this server opens in a signed-in browser, or a page of another `origin`."""
+    name = settings.SESSION_COOKIE_NAME
+    headers = {"Cookie": f"other=1; {name}={browser.cookies[name].value}", "Origin": origin or settings.BASE_URL}
+    socket = Socket(server, None, headers=headers, stream=stream)
+    assert socket.is_silent()
     return socket
 
 

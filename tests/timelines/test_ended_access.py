@@ -18,7 +18,7 @@ from tests.factories.accounts import make_user
 from tests.support.client import signed_in
 from tests.support.patience import SOON
 from tests.timelines.conftest import Person, person
-from tests.timelines.listeners import Socket, open_socket
+from tests.timelines.listeners import Socket, open_from_page, open_socket
 from tests.timelines.server import StreamingServer
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,12 +96,14 @@ def test_row_24_every_way_to_end_access_closes_streams_and_sessions_at_once(
     with (
         open_socket(server, reader, "user") as first,
         open_socket(server, reader, "public") as second,
+        open_from_page(server, browser) as page,
         Socket(server, other.api.token, stream="user") as bystander,
     ):
         answer = act(reader, browser)
         assert answer is None or answer.status_code in (200, 302), answer.content[:300]
         assert first.is_closed(SOON) == second.is_closed(SOON) == 1008
         assert bystander.is_silent()
+        assert page.is_closed(SOON) == 1008 if signs_out else page.is_silent()
     assert reader.api.get(verify).status_code == status
     assert other.api.get(verify).status_code == 200
     assert (browser.get("/auth/password").status_code == 302) is signs_out

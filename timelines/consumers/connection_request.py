@@ -15,7 +15,10 @@ from typing import Any, Final
 from urllib.parse import parse_qs
 
 import orjson
+from django.conf import settings
+from django.http import parse_cookie
 
+from accounts.queries.sign_in import find_session_identity
 from social.api import addresses, refused_networks
 from social.api.identities import Identity, find_in_database
 from social.kernel.errors import KernelError
@@ -32,6 +35,8 @@ class ConnectionRequest:
     """Request of a streaming client, from an ASGI scope.
 
     `path` is the part after `/api/v1/streaming`, `address` the client's IP address in canonical form (security row 25).
+    `session` is the key of a browser's session, only for a WebSocket without a token that a page of this server opens:
+    browsers send the cookie for pages of other sites too, but none lets a page change the header Origin (adr/0038).
     """
 
     path: str
@@ -39,6 +44,7 @@ class ConnectionRequest:
     token: str
     protocol: str | None
     address: str
+    session: str = ""
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> ConnectionRequest:
@@ -54,7 +60,8 @@ class ConnectionRequest:
         token = bearer.strip() if kind.lower() == "bearer" else ""
         if not header:
             token = query.get("access_token") or protocol or ""
-        return cls(scope["path"].removeprefix(PREFIX).strip("/"), query, token, protocol, _address(scope))
+        session = "" if token or header else _session(scope)
+        return cls(scope["path"].removeprefix(PREFIX).strip("/"), query, token, protocol, _address(scope), session)
 
     def flag(self, name: str) -> bool:
         """Return a boolean parameter of the query, in any spelling that clients use."""
@@ -66,12 +73,14 @@ class ConnectionRequest:
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Return the identity of the token. Raises StreamError (401) without a token, or if the token gives no access to
-        a user's API.
+        """Return the identity of the token or the session. Raises StreamError (401) without one, or if it gives no access
+        to a user's API.
         """
-        if not self.token:
+        if not self.token and not self.session:
             raise StreamError(401, MISSING_TOKEN)
-        identity = await in_thread(_find, self.token)
+        identity = await (
+            in_thread(_find, self.token) if self.token else in_thread(find_session_identity, self.session)
+        )
         if identity is None or identity.account_id is None:
             raise StreamError(401, INVALID_TOKEN)
         await in_thread(record_arrival, identity.account_id)
@@ -93,6 +102,12 @@ def _address(scope: Mapping[str, Any]) -> str:
     host, _port = scope.get("client") or ("", 0)
     hops = [value.decode("latin-1") for name, value in scope.get("headers", ()) if name.lower() == b"x-forwarded-for"]
     return addresses.find({"REMOTE_ADDR": host, "HTTP_X_FORWARDED_FOR": ",".join(hops)})
+
+
+def _session(scope: Mapping[str, Any]) -> str:
+    if scope["type"] != "websocket" or _header(scope, b"origin") != settings.BASE_URL:
+        return ""
+    return parse_cookie(_header(scope, b"cookie")).get(settings.SESSION_COOKIE_NAME, "")
 
 
 def _header(scope: Mapping[str, Any], name: bytes) -> str:

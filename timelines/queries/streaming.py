@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from accounts.models import AccessToken
 from accounts.policies.audience import is_present
 from accounts.queries.relations import load_hidden
+from accounts.queries.sign_in import all_live_sessions
 from social.kernel import clock
 from statuses.queries.filters import load_active_filters
 from timelines.policies.streams import Viewer
@@ -32,17 +33,23 @@ def load_viewer(account_id: int) -> Viewer:
 
 def list_good_tokens(token_ids: Collection[int]) -> set[int]:
     """Return the ids of the tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
-    suspended nor moved.
+    suspended nor moved. Ids below zero are those of signed-in browsers (`find_session_identity`).
 
-    One query; the conditions are the same as for an API request (contract, behaviours section 3).
+    One query for each kind; the conditions are the same as for an API request (contract, behaviours section 3).
     """
     confirmed = EmailAddress.objects.filter(user_id=OuterRef("user_id"), primary=True, verified=True)
-    found = AccessToken.objects.filter(
+    usable = (
         is_present("user__account"),
         Q(user__disabled_at=None, user__approved=True),
         Q(user__account__moved_to=None),
         Exists(confirmed),
-        id__one_of=token_ids,
-        expires__gt=clock.now(),
     )
-    return set(found.values_list("id", flat=True))
+    good: set[int] = set()
+    if tokens := [number for number in token_ids if number > 0]:
+        found = AccessToken.objects.filter(*usable, id__one_of=tokens, expires__gt=clock.now())
+        good |= set(found.values_list("id", flat=True))
+    if browsers := [-number for number in token_ids if number < 0]:
+        good |= {
+            -number for number in all_live_sessions().filter(*usable, id__one_of=browsers).values_list("id", flat=True)
+        }
+    return good

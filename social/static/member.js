@@ -1,0 +1,290 @@
+// Makes the pages of signed-in people quicker to use: acts on posts without a new page, news by the streaming API, the
+// keyboard, pictures that are pasted or dropped, and the length of what is written. Without it every page works alike.
+const words = document.getElementById("member-script").dataset;
+
+const make = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+};
+
+const said = make("p", { class: "visually-hidden", role: "status" });
+document.body.append(said);
+const say = (text) => (said.textContent = text);
+
+// Acts: the same form, sent with the wish for an answer without a page. Any other answer is left to the form itself, which
+// leads to the sign-in or shows what the server says.
+
+const plain = new WeakSet();
+
+const turn = (button) => {
+  const name = button.value.replace(/^un/, "");
+  const pressed = button.value === name;
+  const form = CSS.escape(button.form.getAttribute("action"));
+  for (const each of document.querySelectorAll(`form[action="${form}"] .act[aria-pressed][value$="${name}"]`)) {
+    each.setAttribute("aria-pressed", pressed);
+    each.value = pressed ? `un${name}` : name;
+    const figure = each.textContent.trim();
+    if (name !== "bookmark" && /^\d*$/.test(figure)) each.textContent = Math.max(0, +figure + (pressed ? 1 : -1)) || "";
+  }
+  say(`${button.getAttribute("aria-label")}: ${pressed ? words.done : words.undone}`);
+};
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  const button = event.submitter;
+  if (!form.matches(".acts") || !button?.hasAttribute("aria-pressed") || plain.delete(form)) return;
+  event.preventDefault();
+  if (button.hasAttribute("aria-busy")) return;
+  button.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(form.getAttribute("action"), {
+      method: "POST",
+      body: new FormData(form, button),
+      headers: { Prefer: "return=minimal" },
+      redirect: "manual",
+    });
+    button.removeAttribute("aria-busy");
+    if (answer.status === 204) {
+      turn(button);
+    } else {
+      plain.add(form);
+      form.requestSubmit(button);
+    }
+  } catch {
+    button.removeAttribute("aria-busy");
+    say(words.failed);
+  }
+});
+
+// The keyboard. Single letters disturb people who speak to their browser, so that they can be switched off (WCAG 2.1.4).
+
+const POST = "article.post[id]";
+const KEYS = ["j", "k", "r", "b", "f", "help"];
+const isOff = () => localStorage.getItem("keys") === "off";
+let last = null;
+let dialog = null;
+
+const current = () => document.activeElement?.closest(POST) ?? (last?.isConnected ? last : null);
+
+const step = (by) => {
+  const posts = [...document.querySelectorAll(POST)].filter((post) => post.getClientRects().length);
+  const place = posts.indexOf(current());
+  const next = place < 0 ? posts.find((post) => post.getBoundingClientRect().bottom > 0) : posts[place + by];
+  if (!next) return;
+  last = next;
+  next.tabIndex = -1;
+  next.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "start" });
+};
+
+const help = () => {
+  if (!dialog) {
+    const list = make("dl", { class: "keys" });
+    for (const key of KEYS) list.append(make("div", {}, make("dt", {}, make("kbd", {}, key === "help" ? "?" : key)), make("dd", {}, words[key])));
+    const box = make("input", { type: "checkbox", id: "keys-on" });
+    box.checked = !isOff();
+    box.addEventListener("change", () => localStorage.setItem("keys", box.checked ? "on" : "off"));
+    dialog = make(
+      "dialog",
+      { class: "card", "aria-labelledby": "keys-title" },
+      make("h2", { id: "keys-title" }, words.keys),
+      list,
+      make("div", { class: "field check" }, box, " ", make("label", { for: "keys-on" }, words.on)),
+      make("form", { method: "dialog", class: "actions" }, make("button", { class: "button" }, words.close)),
+    );
+    document.body.append(dialog);
+  }
+  dialog.showModal();
+};
+
+const ACTS = { r: ".reply", b: "button.boost", f: "button.favourite" };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || event.defaultPrevented || isOff()) return;
+  if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
+  if (event.key === "j") step(1);
+  else if (event.key === "k") step(-1);
+  else if (event.key === "?") help();
+  else if (Object.hasOwn(ACTS, event.key)) current()?.querySelector(`.acts > ${ACTS[event.key]}`)?.click();
+  else return;
+  event.preventDefault();
+});
+document.querySelector("[data-keys]")?.addEventListener("click", help);
+
+// The length of a post, as the server counts it: addresses of pages count 23, people without their server.
+
+const segmenter = Intl.Segmenter && new Intl.Segmenter();
+const lengthOf = (text) => (segmenter ? [...segmenter.segment(text)].length : [...text].length);
+const counted = (text) =>
+  text
+    .replace(/https?:\/\/(?:\([^\s()]*\)|[^\s()<>"])*(?:\([^\s()]*\)|[^\s.,;:!?'"()<>[\]{}…])/giu, "x".repeat(23))
+    .replace(/(?<![\p{L}\p{N}_/@])@(\w+(?:[\w.-]*\w)?)@[\p{L}\p{N}.-]*[\p{L}\p{N}]/giu, "@$1");
+
+document.addEventListener("input", ({ target }) => {
+  const text = target.form?.querySelector("textarea[data-limit]");
+  if (!text || (target !== text && target.name !== "spoiler_text")) return;
+  const limit = +text.dataset.limit;
+  const length = lengthOf((text.form.elements.spoiler_text?.value ?? "") + counted(text.value));
+  let counter = text.parentElement.querySelector(".counter");
+  if (!counter) text.after((counter = make("p", { class: "hint counter" })));
+  const tooLong = length > limit;
+  if (tooLong && !counter.classList.contains("over")) say(words.long);
+  counter.classList.toggle("over", tooLong);
+  counter.textContent = `${length} / ${limit}`;
+});
+
+// Pictures that are pasted or dropped. The short form has no places for files: it leads to the whole form with them.
+
+const listOf = (file) => {
+  const transfer = new DataTransfer();
+  transfer.items.add(file);
+  return transfer.files;
+};
+
+const take = (form, files) => {
+  const places = [...form.querySelectorAll("input[type=file]")].filter((input) => !input.files.length);
+  if (form.enctype === "multipart/form-data") {
+    for (const file of files) {
+      const place = places.shift();
+      if (!place) return say(words.full);
+      place.files = listOf(file);
+      place.closest("details").open = true;
+      place.closest(".attached").querySelector("textarea").focus();
+      say(file.name);
+    }
+  } else {
+    const more = form.querySelector("[name=act][value=attach]");
+    files.slice(0, 4).forEach((file, place) => {
+      const input = make("input", { type: "file", name: `file_${place}`, hidden: "" });
+      input.files = listOf(file);
+      form.append(input);
+    });
+    form.enctype = "multipart/form-data";
+    form.noValidate = true;
+    form.requestSubmit(more);
+  }
+};
+
+const writingOf = (event) => event.target.closest?.("form:has([data-limit])");
+
+document.addEventListener("paste", (event) => {
+  const form = writingOf(event);
+  const files = [...event.clipboardData.files];
+  // What comes from a text editor often has a picture of the text beside it.
+  if (!form || !files.length || event.clipboardData.types.includes("text/plain")) return;
+  event.preventDefault();
+  take(form, files);
+});
+document.addEventListener("dragover", (event) => {
+  if (writingOf(event) && event.dataTransfer.types.includes("Files")) event.preventDefault();
+});
+document.addEventListener("drop", (event) => {
+  const form = writingOf(event);
+  if (!form || !event.dataTransfer.files.length) return;
+  event.preventDefault();
+  take(form, [...event.dataTransfer.files]);
+});
+
+// News: how many posts and notifications came since the page was loaded. The posts themselves come as a page, like all others.
+
+const refresh = document.querySelector(".refresh");
+const bell = document.querySelector('.bar a[href="/notifications"]');
+const title = document.title;
+const posts = new Set();
+const groups = new Set();
+
+const showPosts = () => {
+  const text = posts.size ? words.new.replace("%s", posts.size) : "";
+  let place = refresh.querySelector("strong");
+  if (!place) refresh.prepend((place = make("strong")), " ");
+  if (text || place.textContent) place.textContent = text;
+  document.title = posts.size ? `(${posts.size}) ${title}` : title;
+};
+
+const showNotification = ({ group_key: group, id }) => {
+  if (!bell || groups.has(group ?? id)) return;
+  groups.add(group ?? id);
+  let count = bell.querySelector(".count");
+  if (!count) bell.append((count = make("b", { class: "count" }, "0", make("span", { class: "visually-hidden" }, ` ${words.unread}`))));
+  const figure = count.firstChild;
+  if (/^\d+$/.test(figure.data.trim())) figure.data = +figure.data + 1;
+};
+
+const hear = ({ event, payload }) => {
+  if (event === "notification") showNotification(JSON.parse(payload));
+  if (!refresh) return;
+  if (event === "update") {
+    const { id } = JSON.parse(payload);
+    if (!document.getElementById(`post-${id}`)) posts.add(id);
+  } else if (!(event === "delete" && posts.delete(payload))) return;
+  showPosts();
+};
+
+refresh?.addEventListener("click", async (event) => {
+  const link = event.target.closest("a");
+  const first = document.querySelector(POST);
+  if (!link || !first || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  try {
+    const answer = await fetch(link.href);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const found = [...page.querySelectorAll(POST)];
+    const fresh = found.filter((post) => !document.getElementById(post.id));
+    const renewed = page.querySelector(".refresh a");
+    // Signed out meanwhile, or so many posts that some between are on a further page.
+    if (!renewed || fresh.length === found.length) throw new Error("not a page of news");
+    first.before(...fresh);
+    link.href = renewed.getAttribute("href");
+    posts.clear();
+    showPosts();
+    refresh.querySelector("strong").textContent = page.querySelector(".refresh strong")?.textContent ?? "";
+    if (fresh.length) {
+      fresh[0].tabIndex = -1;
+      fresh[0].focus();
+    }
+  } catch {
+    location.assign(link.href);
+  }
+});
+
+let socket = null;
+let timer = 0;
+let failures = 0;
+
+const listen = () => {
+  if (!words.stream || socket || document.hidden) return;
+  let opened = Infinity;
+  const own = new WebSocket(`${words.stream}/api/v1/streaming?stream=${refresh ? "user" : "user:notification"}`);
+  socket = own;
+  own.addEventListener("open", () => {
+    opened = Date.now();
+    words.state = "open";
+  });
+  own.addEventListener("message", ({ data }) => hear(JSON.parse(data)));
+  own.addEventListener("close", () => {
+    if (socket !== own) return;
+    socket = null;
+    words.state = "closed";
+    failures = Date.now() - opened > 60_000 ? 0 : failures + 1;
+    // Whoever is refused again and again is signed out, or the server has no streams.
+    if (failures < 9) later(2 ** failures * (500 + 500 * Math.random()));
+  });
+};
+const later = (milliseconds) => {
+  clearTimeout(timer);
+  timer = setTimeout(listen, milliseconds);
+};
+const stop = () => {
+  clearTimeout(timer);
+  const ended = socket;
+  socket = null;
+  ended?.close();
+};
+
+document.addEventListener("visibilitychange", () => (document.hidden ? stop() : later(500)));
+addEventListener("pagehide", stop);
+addEventListener("pageshow", ({ persisted }) => persisted && later(500));
+// Whoever only passes through a page needs no stream.
+later(1000);

@@ -1,0 +1,90 @@
+"""Pages of signed-in people hear what comes, by the session of their browser (adr/0038), and nobody else does by it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+import requests
+from django.conf import settings
+from django.test import Client
+from websockets.exceptions import InvalidStatus
+
+from social.kernel.outbox import drain
+from tests.factories.statuses import make_status
+from tests.support.client import signed_in
+from tests.support.patience import SOON
+from tests.timelines.conftest import Person, follow, work
+from tests.timelines.listeners import Socket, open_from_page
+from tests.timelines.server import StreamingServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def browser_of(someone: Person) -> Client:
+    browser = signed_in(someone.user)
+    assert browser.get("/").status_code == 200
+    return browser
+
+
+def test_a_page_hears_posts_and_notifications_by_the_session_of_its_browser(
+    server: StreamingServer, reader: Person, author: Person
+) -> None:
+    follow(reader, author)
+    own = make_status(reader.account, "mine")
+    work()
+    with open_from_page(server, browser_of(reader)) as home:
+        with open_from_page(server, browser_of(reader), stream="user:notification") as other:
+            status = make_status(author.account, "hello")
+            work()
+            assert home.update()["id"] == str(status.id)
+            assert author.api.post(f"/api/v1/statuses/{own.id}/favourite").status_code == 200
+            while drain("notifications"):
+                pass
+            assert json.loads(other.next()["payload"])["status"]["id"] == str(own.id)
+            assert home.next()["event"] == "notification"
+        home.say(type="subscribe", stream="direct")
+        assert home.is_silent()
+
+
+def test_no_page_of_another_site_and_no_other_request_hears_by_a_session(
+    server: StreamingServer, reader: Person
+) -> None:
+    browser = browser_of(reader)
+    name = settings.SESSION_COOKIE_NAME
+    cookie = f"{name}={browser.cookies[name].value}"
+    own = settings.BASE_URL
+    for headers in (
+        {"Cookie": cookie},
+        {"Cookie": cookie, "Origin": "https://elsewhere.example"},
+        {"Cookie": cookie, "Origin": f"{own}.elsewhere.example"},
+        {"Cookie": cookie, "Origin": "null"},
+        {"Cookie": f"{name}=unknown", "Origin": own},
+        {"Origin": own},
+        # A token that is wrong is not made good by a session.
+        {"Cookie": cookie, "Origin": own, "Authorization": "Bearer wrong"},
+    ):
+        with pytest.raises(InvalidStatus) as refused:
+            Socket(server, None, headers=headers, stream="user")
+        assert refused.value.response.status_code == 401, headers
+    answer = requests.get(f"{server.http}/user", headers={"Cookie": cookie, "Origin": own}, timeout=10)
+    assert answer.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda browser, _other: browser.post("/auth/sign_out"),
+        lambda _browser, other: other.post("/auth/sessions"),
+    ],
+    ids=["signed out", "signed out from another browser"],
+)
+def test_row_24_streams_of_a_browser_end_with_its_session(
+    server: StreamingServer, reader: Person, end: Callable[[Client, Client], object]
+) -> None:
+    browser, other = browser_of(reader), browser_of(reader)
+    with open_from_page(server, browser) as ended, Socket(server, reader.api.token, stream="user") as kept:
+        end(browser, other)
+        assert ended.is_closed(SOON) == 1008
+        assert kept.is_silent()
