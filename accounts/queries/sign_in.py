@@ -21,7 +21,7 @@ from social.api.identities import Identity
 from social.kernel import clock
 
 SESSIONS_SHOWN: Final = 100
-#: What the pages may hear of the streams.
+#: What the pages may read of the streams.
 _SESSION_SCOPES: Final = frozenset({"read:statuses", "read:notifications"})
 
 

@@ -62,7 +62,7 @@ def allow_scripts(response: R) -> R:
 
 def allow_streams(response: R) -> R:
     """Allow this page to run scripts of this server, and these to open the streams that a browser's session may read."""
-    response.hears_streams = True  # type: ignore[attr-defined]  # read below, where the policy is written
+    response.reads_streams = True  # type: ignore[attr-defined]  # read below, where the policy is written
     return allow_scripts(response)
 
 
@@ -117,7 +117,7 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool
         "frame-ancestors": "*" if getattr(response, "framed_by_anyone", False) else "'none'",
     }
     if getattr(response, "runs_scripts", False):
-        streams = stream_url() if getattr(response, "hears_streams", False) else ""
+        streams = stream_url() if getattr(response, "reads_streams", False) else ""
         policy |= {"script-src": "'self'", "connect-src": f"'self' {streams}".strip()}
     response.headers["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in policy.items())
     cacheable = getattr(response, "same_for_anybody", False) and not cookies and response.status_code == HTTPStatus.OK

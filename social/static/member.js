@@ -212,7 +212,7 @@ const showNotification = ({ group_key: group, id }) => {
   if (/^\d+$/.test(figure.data.trim())) figure.data = +figure.data + 1;
 };
 
-const hear = ({ event, payload }) => {
+const receive = ({ event, payload }) => {
   if (event === "notification") showNotification(JSON.parse(payload));
   if (!refresh) return;
   if (event === "update") {
@@ -262,7 +262,7 @@ const listen = () => {
     opened = Date.now();
     words.state = "open";
   });
-  own.addEventListener("message", ({ data }) => hear(JSON.parse(data)));
+  own.addEventListener("message", ({ data }) => receive(JSON.parse(data)));
   own.addEventListener("close", () => {
     if (socket !== own) return;
     socket = null;

@@ -1,4 +1,4 @@
-"""Pages of signed-in people hear what comes, by the session of their browser (adr/0038), and nobody else does by it."""
+"""Pages of signed-in people receive events by the session of their browser (adr/0038), and nobody else does."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def browser_of(someone: Person) -> Client:
     return browser
 
 
-def test_a_page_hears_posts_and_notifications_by_the_session_of_its_browser(
+def test_a_page_receives_posts_and_notifications_by_the_session_of_its_browser(
     server: StreamingServer, reader: Person, author: Person
 ) -> None:
     follow(reader, author)
@@ -48,7 +48,7 @@ def test_a_page_hears_posts_and_notifications_by_the_session_of_its_browser(
         assert home.is_silent()
 
 
-def test_no_page_of_another_site_and_no_other_request_hears_by_a_session(
+def test_no_page_of_another_site_and_no_other_request_receives_events_by_a_session(
     server: StreamingServer, reader: Person
 ) -> None:
     browser = browser_of(reader)
