@@ -5,6 +5,8 @@ PostgreSQL and Valkey of its own are filled once (`benchmarks.scale_data`; `--fo
 everything than others. The GETs of the OpenAPI document (alone, with a limit of 80, from the middle of the list), the lists
 of the admin and public pages are requested in this process by the first person. The slowest are printed with the median of
 the processor time that PostgreSQL took for the request; the exit code is 1 when one is above the limit.
+
+PostgreSQL may keep one plan of a statement for all values from the sixth time on: `--generic-plans` measures with those.
 """
 
 from __future__ import annotations
@@ -25,14 +27,16 @@ from benchmarks.scale_data import FIRST_AUTHOR, FIRST_PERSON, THREAD, Scale, fil
 _NEEDED: Final = {"q": "garden", "acct": "author0", "url": "https://news.example/", "id[]": FIRST_AUTHOR}
 
 
-def start(folder: Path) -> Any:
+def start(folder: Path, *, generic_plans: bool) -> Any:
     """Start PostgreSQL and Valkey with their files in this folder, and set this process up for them."""
     from social.runtime.embedded import Embedded, generate_secrets
 
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)
     generate_secrets(folder)
-    embedded = Embedded(folder, durable=False, postgres_settings={"autovacuum": "off", "max_wal_size": "4GB"})
+    plans = "force_generic_plan" if generic_plans else "auto"
+    postgres_settings = {"autovacuum": "off", "max_wal_size": "4GB", "plan_cache_mode": plans}
+    embedded = Embedded(folder, durable=False, postgres_settings=postgres_settings)
     embedded.start()
     os.environ |= {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "social.settings.base", "LOG_LEVEL": "error"}
     os.environ |= {"LOCAL_DOMAIN": "bench.localhost", "RATE_LIMITS": "off", **embedded.environment()}
@@ -120,9 +124,10 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=7, help="of each request")
     parser.add_argument("--only", default="", help="requests whose addresses match this")
     parser.add_argument("--limit", type=float, default=100.0, help="milliseconds of PostgreSQL")
+    parser.add_argument("--generic-plans", action="store_true", help="one plan of each statement for all values")
     options = parser.parse_args()
     marker = options.folder / "filled"
-    embedded = start(options.folder)
+    embedded = start(options.folder, generic_plans=options.generic_plans)
     postmaster = embedded.processes["postgres"].pid
     try:
         if not marker.exists():
