@@ -24,7 +24,7 @@ from statuses.policies.posts import Post
 from statuses.ports import remote_threads
 from statuses.queries.listings import list_favourites_of, list_reblogs_of
 from statuses.queries.statuses import find_post
-from statuses.queries.threads import Context, load_context
+from statuses.queries.threads import Context, incomplete_from, load_context
 
 #: Deeper replies have a link to the page of the post that they answer.
 _DEPTH_LIMIT: Final = 6
@@ -36,13 +36,14 @@ _PEOPLE_PER_PAGE: Final = 40
 
 
 def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
-    """Show a post that the user may read, between the posts that it answers and its replies. More of the thread of a remote
-    post is fetched in the background. Raises NotFound for a post deleted meanwhile.
+    """Show a post that the user may read, between the posts that it answers and its replies. More of a thread with
+    remote posts above is fetched in the background. Raises NotFound for a post deleted meanwhile.
     """
     after = parse_id(request.GET.get("after", ""))
     thread = load_context(row, user.account_id, after=after)
-    threads = remote_threads.find() if not row.local else None
-    fetching = threads.refresh(row.id) if threads is not None else None
+    remote_id = incomplete_from(row, thread)
+    threads = remote_threads.find() if remote_id is not None else None
+    fetching = threads.refresh(remote_id) if threads is not None and remote_id is not None else None
     posts = {int(post["id"]): post for post in posts_for_templates(thread.page, reader_of(user, "thread"))}
     current = require_found(next(iter(load_shown([row.id], reader_of(user, ""))), None))
     context = {

@@ -59,6 +59,14 @@ class Context:
     more_after: int | None
 
 
+def incomplete_from(post: Post, context: Context) -> int | None:
+    """Return the id of the post whose server may know more of a thread: the post itself if it is remote, otherwise the nearest
+    remote ancestor. None if all of them are from here.
+    """
+    above = [post.proper, *reversed(context.ancestors)]
+    return next((each.id for each in above if not each.local), None)
+
+
 def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:
     """Return the thread around a post for a viewer, in at most seven queries.
 

@@ -37,7 +37,7 @@ from statuses.queries.listings import (
 from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_own_status, find_post, find_post_and_relations
-from statuses.queries.threads import load_context
+from statuses.queries.threads import incomplete_from, load_context
 from statuses.serializers.inputs.statuses import (
     AccountStatusesInput,
     DeletionInput,
@@ -192,13 +192,14 @@ class StatusesViewSet(ApiViewSet):
     def context(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/context`: the known ancestors and descendants of the post.
 
-        For a signed-in viewer, more of a remote thread is fetched in the background, and a header reports that.
+        For a signed-in viewer, more of a thread with remote posts is fetched in the background, and a header reports that.
         """
         post = find_post(id, self.viewer_id)
         context = load_context(post, self.viewer_id)
         entities = present_by_id(context.page)
-        threads = remote_threads.find() if self.viewer_id is not None and not post.proper.local else None
-        refresh = threads.refresh(post.proper.id) if threads is not None else None
+        remote_id = incomplete_from(post, context) if self.viewer_id is not None else None
+        threads = remote_threads.find() if remote_id is not None else None
+        refresh = threads.refresh(remote_id) if threads is not None and remote_id is not None else None
         body = ContextSerializer(context, context={"statuses": entities}).data
         return reply(body, headers=refresh.headers(_RETRY_SECONDS) if refresh is not None else {})
 

@@ -123,6 +123,18 @@ def test_nothing_is_fetched_for_visitors_young_posts_posts_from_here_and_those_n
     assert api.get(f"/api/v1_alpha/async_refreshes/{own.id}").status_code == 404
 
 
+def test_a_reply_from_here_asks_the_server_of_the_post_that_it_answers(
+    elsewhere: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
+) -> None:
+    uri = zoe.note()["id"]
+    other = elsewhere.serve(zoe.note("<p>another reply</p>", number=2, inReplyTo=uri))
+    post = known(zoe, zoe.note() | collection(uri, other["id"]))
+    answer = make_status(alice, "mine", reply_to=make_status(alice, "first", reply_to=post))
+    assert read(api, answer)[2] == f'id="{post.id}", retry=3, result_count=0'
+    work()
+    assert other["id"] in read(api, post)[1]
+
+
 def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
     elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
