@@ -42,14 +42,5 @@ class RemoteAccounts(Protocol):
 remote_accounts: Port[RemoteAccounts] = Port("accounts.ports.remote_accounts")
 
 
-class UnreadNotifications(Protocol):
-    """Counts what a person has not read yet."""
-
-    def __call__(self, account_id: int, limit: int) -> int:
-        """The number of groups of notifications that are newer than the person's marker, up to `limit`. One query."""
-        ...
-
-
-unread_notifications: Port[UnreadNotifications] = Port("accounts.ports.unread_notifications")
 welcome: Port[Callable[[], Mapping[str, Any]]] = Port("accounts.ports.welcome")
 """Template values of what visitors see on the front page: people, posts and figures of this server."""

@@ -12,7 +12,7 @@ class NotificationsConfig(AppConfig):
     def ready(self) -> None:
         """Subscribe to the events of the apps on which this app builds, and count unread notifications for pages."""
         import_module("notifications.reactions")
-        from accounts.ports import unread_notifications
-        from notifications.queries.groups import count_shown_unread
+        from accounts.models.user import WAITING_COUNTS
+        from notifications.queries.groups import unread_groups
 
-        unread_notifications.plug(count_shown_unread)
+        WAITING_COUNTS["notifications"] = unread_groups

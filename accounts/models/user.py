@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntFlag
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.db import models
@@ -133,6 +134,11 @@ ADMIN_VIEW = {
 }
 
 
+#: What waits for a signed-in person and is counted on every page, by name: each function returns an expression, the number of
+#: things in a query of users. Apps of higher layers add theirs when the process starts.
+WAITING_COUNTS: Final[dict[str, Callable[[], Any]]] = {}
+
+
 class UserManager(BaseUserManager["User"]):
     """Manager by which Django's authentication finds users."""
 
@@ -140,11 +146,14 @@ class UserManager(BaseUserManager["User"]):
         return self.get(email__lower=(username or "").lower())
 
     def get(self, *args: Any, **conditions: Any) -> User:
-        """Return the user with account and role, and whether the address is confirmed, for Django's sessions."""
+        """Return the user with account and role, whether the address is confirmed, and what waits for them, for Django's
+        sessions.
+        """
         primary = models.FilteredRelation("emailaddress", condition=models.Q(emailaddress__primary=True))
         users = self.select_related("account", "role").alias(primary_email=primary)
         annotated = users.annotate(confirmed=F("primary_email__verified"))  # type: ignore[no-redef]  # fills the attribute
-        return annotated.get(*args, **conditions)
+        waiting = {f"waiting_{name}": count() for name, count in WAITING_COUNTS.items()}
+        return annotated.annotate(**waiting).get(*args, **conditions)
 
 
 class User(AbstractBaseUser):

@@ -20,25 +20,28 @@ from accounts.models import User
 from accounts.pages.account_state import show_account_state
 from accounts.pages.person import Person, shown_person
 from accounts.pages.steps import to_sign_in
-from accounts.ports import unread_notifications
 from accounts.queries.tokens import SignInState, find_sign_in_state
+from accounts.queries.users import count_waiting
 from social.pages.frame import is_local_path, stream_url, url_of, with_query
 from social.pages.navigation import entries
 from social.pages.views import View, page
 
 ACTIVE: Final = (SignInState.ACTIVE,)
-#: More unread notifications are not counted.
-_UNREAD_LIMIT: Final = 99
+#: Higher counts are shown as "99+".
+_COUNT_LIMIT: Final = 99
 #: An address of twice this length passes all proxies.
 _KEPT_LENGTH: Final = 1000
 
 
 @dataclass(frozen=True)
 class Member:
-    """The signed-in reader of a page, and the navigation for them."""
+    """The signed-in reader of a page, and the navigation for them; `waiting` is the number of things that wait on pages which
+    a phone shows in its menu only.
+    """
 
     person: Person
     links: list[dict[str, Any]]
+    waiting: str
     admin_url: str
     apps_url: str
     client_url: str
@@ -53,10 +56,12 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
             return None
         match = request.resolver_match
-        counts = {"notifications": _unread(request.user.account_id)}
+        counts = {name: count_waiting(request.user, name) for name in ("notifications", "announcements")}
+        shown = {name: _shown(count) for name, count in counts.items()}
         return Member(
             person=shown_person(request.user.account),
-            links=entries((match.url_name if match else None) or "", counts),
+            links=entries((match.url_name if match else None) or "", shown),
+            waiting=shown["announcements"],
             admin_url=url_of("admin:index") if request.user.is_staff else "",
             apps_url=url_of("apps"),
             client_url=url_of("web_client") if settings.WEB_CLIENT else "",
@@ -66,12 +71,8 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
     return {"member": find}
 
 
-def _unread(account_id: int) -> str:
-    count_unread = unread_notifications.find()
-    if count_unread is None:
-        return ""
-    unread = count_unread(account_id, _UNREAD_LIMIT + 1)
-    return f"{_UNREAD_LIMIT}+" if unread > _UNREAD_LIMIT else str(unread or "")
+def _shown(count: int) -> str:
+    return f"{_COUNT_LIMIT}+" if count > _COUNT_LIMIT else str(count or "")
 
 
 def viewer_of(request: HttpRequest) -> User | None:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from django.db.models import F, Func, IntegerField, OuterRef, QuerySet, Subquery, TextField
 
 from accounts.models import Account, FollowRequest, User
-from accounts.models.user import Permission
+from accounts.models.user import WAITING_COUNTS, Permission
 from accounts.policies.audience import is_present
 from social.kernel.errors import NotFound, require_found
 from social.kernel.plans import Plan, Slot
@@ -45,11 +45,30 @@ class OwnState(NamedTuple):
     follow_requests_count: int
 
 
-class _CountOf(Subquery):
+class CountOf(Subquery):
     """Count of a query's rows, up to the limit of the query."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) AS counted)"
     output_field = IntegerField()
+
+
+def count_waiting(user: User, name: str) -> int:
+    """Return how many things of this name wait for a signed-in person (`WAITING_COUNTS`), 0 for an unknown name. No query if
+    Django's session has loaded the user, unless `forget_waiting` was called since, else one.
+    """
+    if name not in WAITING_COUNTS:
+        return 0
+    known: int | None = getattr(user, f"waiting_{name}", None)
+    if known is None:
+        found = User.objects.filter(pk=user.pk).annotate(counted=WAITING_COUNTS[name]())
+        known = int(found.values_list("counted", flat=True).first() or 0)
+        setattr(user, f"waiting_{name}", known)
+    return known
+
+
+def forget_waiting(user: User, name: str) -> None:
+    """Have `count_waiting` count again, after a change within the request."""
+    setattr(user, f"waiting_{name}", None)
 
 
 class _Versions(Func):
@@ -65,7 +84,7 @@ def _users() -> QuerySet[User]:
 
 def _users_with_requests() -> QuerySet[User]:
     waiting = FollowRequest.objects.filter(target_id=OuterRef("account_id")).values("id")[:FOLLOW_REQUESTS_SHOWN]
-    return _users().annotate(requests=_CountOf(waiting), versions=_Versions())
+    return _users().annotate(requests=CountOf(waiting), versions=_Versions())
 
 
 _USER = Plan(_users)

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.pages.member import back
 from accounts.pages.person import Person, shown_author
 from accounts.pages.settings import signed_in
+from accounts.queries.users import forget_waiting
 from notifications.models import NotificationType
 from notifications.models.notification import MESSAGE_TYPES
 from notifications.policies.titles import title_of_group
@@ -69,7 +70,10 @@ def notifications(request: HttpRequest) -> HttpResponse:
     posts = {post["number"]: post for post in posts_for_templates(page.statuses, reader_of(user, "notifications"))}
     people = {account["id"]: shown_author(account, member=True) for account in entity["accounts"]}
     first_page = cursor.before is None and cursor.after is None
-    read = _mark_read(me, entity["notification_groups"]) if first_page and not types else None
+    read = None
+    if first_page and not types:
+        read = _mark_read(me, entity["notification_groups"])
+        forget_waiting(user, "notifications")
     found = [
         shown
         for group in entity["notification_groups"]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from django.db.models.expressions import RawSQL
+
 from accounts.models import Account
 from accounts.policies.audience import PRESENT
 from accounts.queries.accounts import CountedAccounts, load_accounts, load_counted_accounts
@@ -310,13 +312,13 @@ SELECT count(DISTINCT COALESCE(CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN 
 """  # noqa: S608 (constants)
 
 
-def count_shown_unread(account_id: int, limit: int) -> int:
-    """Return the number of groups newer than the account's marker, up to `limit`, among the newest notifications. One
-    query.
+def unread_groups() -> RawSQL:
+    """Return the expression, in a query of users, for the number of groups newer than the person's marker, among the newest
+    notifications.
     """
-    timeline, grouped = Timeline.NOTIFICATIONS.value, list(GROUPED_TYPES)
-    ((count,),) = rows_of(_UNREAD, {"account": account_id, "timeline": timeline, "grouped": grouped})
-    return min(int(count), limit)
+    types = ", ".join(f"'{name}'" for name in GROUPED_TYPES)
+    constants = {"account": "accounts_user.account_id", "timeline": f"'{Timeline.NOTIFICATIONS.value}'"}
+    return RawSQL(_UNREAD % {**constants, "grouped": f"ARRAY[{types}]"}, ())  # noqa: S611 (constants)
 
 
 def load_group_page(

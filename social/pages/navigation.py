@@ -19,7 +19,8 @@ from social.pages.frame import url_of
 class Entry:
     """Page of the navigation: the name of its URL, its title and its icon (a class of `member.css`).
 
-    `steps` are the URL names of pages below it. A `main` entry is always in sight, also on a phone.
+    `steps` are the URL names of pages below it. A `main` entry is always in sight, also on a phone; a `passing` one only while
+    something waits on its page, or the page is shown.
     """
 
     url_name: str
@@ -27,6 +28,7 @@ class Entry:
     icon: str
     steps: tuple[str, ...] = ()
     main: bool = False
+    passing: bool = False
 
 
 ENTRIES: Final = (
@@ -45,9 +47,15 @@ ENTRIES: Final = (
     Entry("bookmarks", _("Bookmarks"), "bookmark"),
     Entry("favourites", _("Favourites"), "star"),
     Entry("lists", _("Lists"), "list", ("list", "edit_list", "delete_list")),
+    Entry(
+        "collections",
+        _("Collections"),
+        "group",
+        ("collection", "edit_collection", "delete_collection", "person_collections"),
+    ),
     Entry("followed_tags", _("Followed hashtags"), "hash"),
     Entry("scheduled", _("Scheduled posts"), "clock"),
-    Entry("announcements", _("Announcements"), "horn"),
+    Entry("announcements", _("Announcements"), "horn", passing=True),
     Entry("mutes", _("Muted and blocked"), "shield", ("blocks", "domain_blocks")),
     Entry(
         "filters", _("Filters"), "funnel", ("new_filter", "edit_filter", "filter_posts", "delete_filter", "filter_post")
@@ -71,5 +79,6 @@ def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
             "count": counts.get(entry.url_name, ""),
         }
         for entry in ENTRIES
-        if (url := url_of(entry.url_name))
+        if (not entry.passing or counts.get(entry.url_name) or current == entry.url_name)
+        and (url := url_of(entry.url_name))
     ]

@@ -204,7 +204,7 @@ def test_caches_keep_pages_only_of_readers_without_cookies(alice: Account) -> No
         assert ("Accept" in varied) == (path != "/about" and "with" not in path)
         own = reader.get(path, headers=HTML)
         assert own["Cache-Control"] == "private, no-store"
-        assert 'aria-label="Your profile: @reader@social.localhost"' in own.content.decode()
+        assert 'aria-label="Your profile: reader @reader@social.localhost"' in own.content.decode()
         assert 'href="/auth/sign_in"' in answer.content.decode()
         assert Client().get(path, {"lang": "de"}, headers=HTML)["Cache-Control"] == "private, no-store"
     assert Client().get("/@nobody", headers=HTML)["Cache-Control"] == "private, no-store"

@@ -124,7 +124,7 @@ def test_pages_are_in_the_persons_own_language_unless_another_is_asked_for(brows
 
 @needs_federation
 def test_ones_account_leads_to_ones_profile(browser: Client) -> None:
-    assert 'href="/@ada" aria-label="Your profile: @ada@' in browser.get("/").content.decode()
+    assert 'href="/@ada" aria-label="Your profile: ada @ada@' in browser.get("/").content.decode()
     assert browser.get("/@ada").status_code == 200
 
 

@@ -380,7 +380,6 @@ def test_the_page_of_factors_costs_the_same_for_any_number(
 ) -> None:
     for _time in range(5):
         add(browser, SoftwareKey())
-    with django_assert_num_queries(
-        5
-    ):  # session, user with account and role, factors, recovery codes; unread notifications
+    # session, user with account, role and what is unread, factors, recovery codes
+    with django_assert_num_queries(4):
         browser.get("/auth/second_factor")
