@@ -15,13 +15,15 @@ class ModerationConfig(AppConfig):
 
     def ready(self) -> None:
         """Subscribe to the app's own events; register the data that is kept when a suspended account is erased, and the
-        reported posts that must not be removed; fill the front page for visitors.
+        reported posts that must not be removed; fill the front page for visitors, and count unread announcements for pages.
         """
         import_module("moderation.reactions")
+        from accounts.models.user import WAITING_COUNTS
         from accounts.ports import welcome
         from accounts.services.erasing import Hold, keep_of_suspended, register_hold
         from moderation.models import Appeal, Report, StaffNote, Strike
         from moderation.pages.welcome import welcome_values
+        from moderation.queries.announcements import unread_announcements
         from moderation.queries.reports import find_reported_statuses, outlive
         from social.api.staff import person_cards
         from statuses.services import removing
@@ -31,6 +33,7 @@ class ModerationConfig(AppConfig):
         register_hold(Hold((Report,), outlive, lasts=True))
         removing.keep(find_reported_statuses)
         welcome.plug(welcome_values)
+        WAITING_COUNTS["announcements"] = unread_announcements
 
 
 def _person_cards(account_ids: Collection[int]) -> Mapping[int, Any]:

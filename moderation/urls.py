@@ -5,6 +5,7 @@ from django.urls import path
 from accounts.pages.member import member_page
 from accounts.pages.settings import settings_page
 from moderation.pages.about import about, privacy_policy, terms, terms_of_day
+from moderation.pages.announcements import act_on_announcement, announcements
 from moderation.pages.reporting import block, report
 from moderation.pages.strikes import strike, strikes
 from moderation.viewsets.announcements import AnnouncementsViewSet
@@ -38,6 +39,8 @@ urlpatterns = [
     path("terms-of-service/<str:day>", page(terms_of_day), name="terms_of_day"),
     path("disputes/strikes", settings_page(strikes), name="strikes"),
     path("disputes/strikes/<int:strike_id>", page(strike), name="strike"),
+    path("announcements", member_page(announcements), name="announcements"),
+    path("announcements/<int:id>/act", member_page(act_on_announcement), name="act_on_announcement"),
     path("report/<int:account_id>", member_page(report), name="report"),
     path("block/<int:account_id>", member_page(block), name="block"),
     path("privacy-policy", page(privacy_policy), name="privacy_policy"),

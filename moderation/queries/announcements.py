@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Case, Count, Max, Min, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, Max, Min, OuterRef, QuerySet, Value, When
 from django.db.models.functions import Coalesce
 
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.queries import EmojiLookup
 from accounts.models import Account
 from accounts.queries.accounts import load_accounts
+from accounts.queries.users import CountOf
 from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
 from moderation.policies.announcements import is_shown
 from social.kernel import clock
@@ -49,6 +50,13 @@ def list_shown() -> QuerySet[Announcement]:
         .alias(moment=Coalesce("starts_at", "published_at"))
         .order_by("moment", "id")
     )
+
+
+def unread_announcements() -> CountOf:
+    """Return the expression, in a query of users, for the number of announcements that the person has not dismissed."""
+    reader = OuterRef(OuterRef("account_id"))
+    dismissed = AnnouncementDismissal.objects.filter(announcement_id=OuterRef("id"), account_id=reader)
+    return CountOf(Announcement.objects.filter(~Exists(dismissed), is_shown(clock.now())).values("id"))
 
 
 def find_shown(announcement_id: int) -> Announcement:

@@ -1,0 +1,87 @@
+"""Announcements in the browser: they are in the navigation until they are read, and members react to them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
+from social.kernel import clock
+from tests.factories.accounts import make_user
+from tests.factories.statuses import make_status
+
+pytestmark = pytest.mark.django_db
+LINK = 'href="/announcements"'
+
+
+def announce(text: str, **values: Any) -> Announcement:
+    return Announcement.objects.create(text=text, content=f"<p>{text}</p>", published_at=clock.now(), **values)
+
+
+def page(browser: Client, path: str = "/announcements") -> str:
+    answer = browser.get(path)
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store")
+    return answer.content.decode()
+
+
+def test_announcements_are_read_reacted_to_and_then_leave_the_navigation() -> None:
+    ann, browser = make_user("ann"), Client()
+    browser.force_login(ann)
+    assert Client().get("/announcements")["Location"].startswith("/auth/sign_in")
+    assert LINK not in page(browser, "/bookmarks")
+    first = announce("Backup on <b>Monday</b>")
+    post = make_status(ann.account, "what it is about")
+    second = announce("Party", status_ids=[post.id])
+    draft = Announcement.objects.create(text="draft", content="<p>draft</p>")
+    assert LINK in page(browser, "/bookmarks")
+    text = page(browser)
+    assert re.findall(r'id="announcement-(\d+)"', text) == [str(second.id), str(first.id)]
+    assert f'id="post-{post.id}"' in text
+    assert "draft" not in text
+
+    def press(announcement: Announcement, **values: str) -> None:
+        for _time in range(2):
+            answer = browser.post(f"/announcements/{announcement.id}/act", {"next": "/announcements", **values})
+            assert (answer.status_code, answer["Location"]) == (303, f"/announcements#announcement-{announcement.id}")
+
+    press(first, react="👍")
+    assert [row.name for row in AnnouncementReaction.objects.all()] == ["👍"]
+    assert re.search(r'name="unreact" value="👍" aria-pressed="true"', page(browser))
+    press(first, unreact="👍")
+    assert not AnnouncementReaction.objects.exists()
+    press(first, react="not an emoji")
+    assert "is not a recognized emoji" in page(browser)
+    press(second, dismiss="yes")
+    assert AnnouncementDismissal.objects.count() == 1
+    text = page(browser)
+    assert re.findall(r'id="announcement-(\d+)"', text) == [str(first.id), str(second.id)], "unread ones are first"
+    press(first, dismiss="yes")
+    assert LINK not in page(browser, "/bookmarks")
+    assert LINK in page(browser), "the page itself is in its navigation"
+    for path in (f"/announcements/{draft.id}/act", "/announcements/1/act"):
+        assert browser.post(path, {"dismiss": "yes"}).status_code == 404
+    assert browser.post(f"/announcements/{first.id}/act", {}).status_code == 404
+    guarded = Client(enforce_csrf_checks=True)
+    guarded.force_login(ann)
+    assert guarded.post(f"/announcements/{first.id}/act", {"dismiss": "yes"}).status_code == 403
+
+
+def test_unread_announcements_take_no_statement_of_a_page_and_many_no_more_than_few() -> None:
+    ann, browser, counts, around = make_user("ann"), Client(), [], []
+    browser.force_login(ann)
+    page(browser)
+    for size in (0, 1, 4):
+        for number in range(size):
+            announce(f"number {number}", status_ids=[make_status(ann.account, f"post {number}").id])
+        for path, found in (("/announcements", counts), ("/bookmarks", around)):
+            page(browser, path)
+            with CaptureQueriesContext(connection) as queries:
+                page(browser, path)
+            found.append(len(queries))
+    assert counts[1] == counts[2]
+    assert len(set(around)) == 1, "they are counted with the user of the session"
