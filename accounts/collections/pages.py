@@ -1,36 +1,252 @@
-"""The page of a collection."""
+"""The pages of collections: of one, which visitors read too, of all that a signed-in person has or is in, and of somebody
+else's; and the forms that change one's own.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
+from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.views.decorators.http import require_safe
+from django.shortcuts import redirect
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.collections.queries import find_shown, load_members
-from accounts.pages.person import shown_person
-from social.kernel.errors import NotFound, require_found
+from accounts.collections.models import DESCRIPTION_LIMIT, Collection, ItemState
+from accounts.collections.policies import CollectionDraft
+from accounts.collections.queries import (
+    ShownCollection,
+    find_collection,
+    find_item,
+    find_shown,
+    list_of_account,
+    list_with_account,
+    load_members,
+    show,
+)
+from accounts.collections.services.local import (
+    add_item,
+    create_collection,
+    delete_collection,
+    remove_item,
+    revoke_item,
+    update_collection,
+)
+from accounts.models import Account, User
+from accounts.pages.forms import PLAIN, ServiceForm, check_field, text_field
+from accounts.pages.member import back, viewer_of
+from accounts.pages.person import load_entities, shown_person
+from accounts.pages.relations import with_relations
+from accounts.pages.settings import counted, signed_in
+from accounts.queries.accounts import find_account, find_by_address
+from social.api import limits
+from social.kernel.errors import Forbidden, Invalid, NotFound, require_found
 from social.kernel.ids import parse_id
-from social.kernel.text.names import visible_text
-from social.pages.frame import allow_caching, sharing_of_site, show
+from social.kernel.text.names import clean_input, visible_text
+from social.pages import frame
+
+#: How many collections a page shows.
+_SHOWN: Final = 40
+
+
+class CollectionForm(ServiceForm):
+    """Form for the values of a collection."""
+
+    renamed = {"display_name": "tag_name", "base": ""}
+
+    name = text_field(gettext_lazy("Name"))
+    description = text_field(
+        gettext_lazy("Description"), widget=forms.Textarea({"rows": 2, "maxlength": DESCRIPTION_LIMIT})
+    )
+    tag_name = text_field(gettext_lazy("Hashtag that it is about"), widget=forms.TextInput(PLAIN))
+    discoverable = check_field(gettext_lazy("Show it on your profile, where everybody finds it"))
+    sensitive = check_field(gettext_lazy("It names accounts that post sensitive things"))
+
+    def draft(self) -> CollectionDraft:
+        """Return the values of a valid form. An empty hashtag is not sent: a collection keeps the one that it has."""
+        values = {
+            name: clean_input(value) if isinstance(value, str) else value for name, value in self.cleaned_data.items()
+        }
+        if not values["tag_name"].strip():
+            del values["tag_name"]
+        return CollectionDraft(values)
 
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`: shows a collection as visitors see it. Raises NotFound, also for a remote collection, whose
-    page is on its own server.
+    """`/collections/:id`: a collection as visitors see it, or as the signed-in reader does, who can follow the people in it,
+    leave it, and edit their own. Raises NotFound, for visitors also for a remote collection, whose page is on its own server.
     """
-    number = require_found(parse_id(id))
-    shown = find_shown(number, None)
-    if shown.collection.uri is not None:
+    number, viewer = require_found(parse_id(id)), viewer_of(request)
+    shown = find_shown(number, viewer.account_id if viewer is not None else None)
+    if viewer is None and shown.collection.uri is not None:
         raise NotFound
-    owner, *members = load_members(shown)
-    context: dict[str, Any] = {
-        "name": visible_text(shown.collection.name),
-        "description": visible_text(shown.collection.description or ""),
-        "sensitive": shown.collection.sensitive,
-        "owner": shown_person(owner),
-        "members": [shown_person(member) for member in members],
+    context = _named(shown.collection)
+    if viewer is not None:
+        context |= _for_member(shown, viewer)
+    else:
+        owner, *members = load_members(shown)
+        context |= {"owner": shown_person(owner), "members": [shown_person(member) for member in members]}
+    sharing = frame.sharing_of_site(request.path, title=context["name"], description=context["description"])
+    return frame.allow_caching(frame.show(request, "accounts/collection.html", context | {"sharing": sharing}))
+
+
+def _named(found: Collection) -> dict[str, Any]:
+    return {
+        "id": found.id,
+        "name": visible_text(found.name),
+        "description": visible_text(found.description or ""),
+        "sensitive": found.sensitive,
     }
-    sharing = sharing_of_site(request.path, title=context["name"], description=context["description"])
-    return allow_caching(show(request, "accounts/collection.html", context | {"sharing": sharing}))
+
+
+def _for_member(shown: ShownCollection, viewer: User) -> dict[str, Any]:
+    """Return the owner and the people in a collection, with what the reader can do about each."""
+    found = shown.collection
+    owner, *people = with_relations(viewer, load_entities(shown.account_ids, viewer.account_id))
+    items = {item.account_id: item for item in shown.items}
+    for person in people:
+        item = items[person["id"]]
+        person |= {"item": item.id, "pending": item.state == ItemState.PENDING}
+    return {
+        "owner": owner["person"],
+        "people": people,
+        "mine": found.account_id == viewer.account_id,
+        "member_of": viewer.account_id in items,
+        "remote_url": found.page_url if found.uri is not None else "",
+    }
+
+
+def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, Any]]:
+    """Return collections as `accounts/collection_rows.html` shows them."""
+    return [{**_named(each.collection), "count": len(each.items)} for each in show(collections, viewer_id)]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def collections(request: HttpRequest) -> HttpResponse:
+    """`/collections`: the reader's own collections, and those that they are in; a POST request creates another one."""
+    user = signed_in(request)
+    form = CollectionForm(request.POST or None, initial={"discoverable": True})
+    if request.method == "POST" and form.is_valid():
+        counted(limits.INTERACTIONS, user)
+        try:
+            return redirect("collection", id=create_collection(user=user, draft=form.draft()).id)
+        except Invalid as refusal:
+            form.add_details(refusal)
+    me = user.account_id
+    context = {
+        "form": form,
+        "collections": _rows(list_of_account(user.account, me)[:_SHOWN], me),
+        "joined": _rows(list_with_account(me)[:_SHOWN], me),
+    }
+    return frame.show(request, "accounts/collections.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def of_person(request: HttpRequest, id: int) -> HttpResponse:
+    """`/people/:id/collections`: somebody's collections as the API lists them, and the reader's own, to one of which a POST
+    request adds the person (`add`), or from which it removes them (`remove`), and goes back (303). Raises NotFound.
+    """
+    user, person = signed_in(request), find_account(id)
+    me = user.account_id
+    if person.suspended:
+        raise NotFound
+    mine = show(list_of_account(user.account, me), me)
+    if request.method == "POST":
+        number = parse_id(request.POST.get("add", "")) or parse_id(request.POST.get("remove", ""))
+        chosen = require_found(next((each for each in mine if each.collection.id == number), None))
+        _change(request, user, chosen, person, adds="add" in request.POST)
+        return back(request)
+    own = [
+        {**_named(each.collection), "inside": any(item.account_id == person.id for item in each.items)} for each in mine
+    ]
+    context = {
+        "person": shown_person(person),
+        "person_id": person.id,
+        "collections": _rows(list_of_account(person, me)[:_SHOWN], me) if person.id != me else [],
+        "own": own if person.id != me else [],
+    }
+    return frame.show(request, "accounts/person_collections.html", context)
+
+
+def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Account, *, adds: bool) -> None:
+    """Add a person to a collection of the user, or remove them; done twice it has the effect of once."""
+    counted(limits.INTERACTIONS, user)
+    item = next((each for each in shown.items if each.account_id == person.id), None)
+    if adds and item is None:
+        try:
+            add_item(owner=user.account, collection=shown.collection, account_id=person.id)
+        except Forbidden:
+            messages.error(request, _("This account does not want to be in collections, or not in yours."))
+        except Invalid as refusal:
+            messages.error(request, capfirst(refusal.message))
+    elif item is not None and not adds:
+        remove_item(owner=user.account, item=find_item(shown.collection.id, item.id))
+
+
+def _own(request: HttpRequest, collection_id: int) -> Collection:
+    """Return a collection of the signed-in person. Raises NotFound for any other."""
+    found = find_collection(collection_id)
+    if found.account_id != signed_in(request).account_id:
+        raise NotFound
+    return found
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
+    """`/collections/:id/edit`: the values of a collection, and the people in it, to whom `add` adds somebody by their address
+    and of whom `remove` removes one by their id. Raises NotFound.
+    """
+    user, found = signed_in(request), _own(request, id)
+    if "add" in request.POST or "remove" in request.POST:
+        shown = show([found], user.account_id)[0]
+        try:
+            if "add" in request.POST:
+                person = find_by_address(clean_input(request.POST["add"]).strip())
+            else:
+                person = find_account(require_found(parse_id(request.POST["remove"])))
+        except NotFound:
+            messages.error(request, _("Nobody with this address is known here. Search for them first."))
+        else:
+            _change(request, user, shown, person, adds="add" in request.POST)
+        return back(request, "people")
+    tag = found.tag.display_name if found.tag is not None else ""
+    initial = {name: getattr(found, name) for name in ("name", "description", "discoverable", "sensitive")}
+    form = CollectionForm(request.POST or None, initial=initial | {"tag_name": tag})
+    if request.method == "POST" and form.is_valid():
+        try:
+            update_collection(owner=user.account, collection=found, draft=form.draft())
+            return redirect("collection", id=found.id)
+        except Invalid as refusal:
+            form.add_details(refusal)
+    members = _for_member(show([found], user.account_id)[0], user)
+    context = {**members, "form": form, "collection": _named(found)}
+    return frame.show(request, "accounts/collection_edit.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
+    """`/collections/:id/delete`: asks whether the collection is to be deleted, and deletes it. Raises NotFound."""
+    user, found = signed_in(request), _own(request, id)
+    if request.method == "POST":
+        delete_collection(owner=user.account, collection=found)
+        messages.success(request, _("The collection has been deleted."))
+        return redirect("collections")
+    return frame.show(request, "accounts/collection_delete.html", {"collection": _named(found)})
+
+
+@require_POST
+def leave_collection(request: HttpRequest, id: int) -> HttpResponse:
+    """`POST /collections/:id/leave`: take the reader out of a collection for good, and go back (303). Raises NotFound for a
+    collection that the reader is not in.
+    """
+    user = signed_in(request)
+    items = find_shown(id, user.account_id).items
+    item = require_found(next((each for each in items if each.account_id == user.account_id), None))
+    revoke_item(account=user.account, item=find_item(id, item.id))
+    messages.success(request, _("You have left the collection."))
+    return back(request)

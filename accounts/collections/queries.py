@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +17,7 @@ from accounts.policies.relations import Relations
 from accounts.queries.accounts import load_accounts
 from accounts.queries.relations import load_relations
 from social.kernel import links
-from social.kernel.errors import Forbidden, require_found
+from social.kernel.errors import Forbidden, NotFound, require_found
 
 _OWN_NUMBER: Final = re.compile(r"/collections/([0-9]{1,18})\Z")
 
@@ -50,6 +51,15 @@ def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
     if load_relations(viewer_id, [found.account_id]).is_blocked_by(found.account_id):
         raise Forbidden
     return show([found], viewer_id)[0]
+
+
+def load_visible(collection_ids: Iterable[int], viewer_id: int | None) -> list[ShownCollection]:
+    """Return those of a few collections that the viewer may see, in this order."""
+    found = []
+    for number in collection_ids:
+        with suppress(NotFound, Forbidden):
+            found.append(find_shown(number, viewer_id))
+    return found
 
 
 def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int, ShownCollection]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from django.contrib import messages
@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import Account, User
 from accounts.pages.member import back
+from accounts.pages.person import shown_author, shown_biography
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.accounts import find_account
 from accounts.queries.relations import load_relations
@@ -31,7 +32,29 @@ def relation_of(user: User, account: Account) -> dict[str, Any] | None:
         return None
     relations = load_relations(user.account_id, [account.id])
     entity: dict[str, Any] = RelationshipSerializer(account.id, context={"relations": relations}).data
-    return entity | {"report_url": url_of("report", account_id=account.id)}
+    return entity | {
+        "report_url": url_of("report", account_id=account.id),
+        "collections_url": url_of("person_collections", id=account.id),
+    }
+
+
+def with_relations(user: User, entities: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return people, given as entities "Account", as `pages/people.html` shows them to the user: with a button to follow
+    them. One query, none without people.
+    """
+    ids = [int(entity["id"]) for entity in entities]
+    relations = load_relations(user.account_id, ids)
+    return [
+        {
+            "id": number,
+            "person": shown_author(entity, member=True),
+            "note": shown_biography(entity),
+            "following": number in relations.following,
+            "requested": number in relations.requested,
+            "may_follow": number != user.account_id and not relations.blocked_either_way(number),
+        }
+        for number, entity in zip(ids, entities, strict=True)
+    ]
 
 
 def _follow(change: FollowChange) -> Callable[[Account, Account], object]:
@@ -55,7 +78,8 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/act`: do what the button `act` says with an account, and return (303) to the page `next`.
+    """`POST /people/:id/act`: do what the button `act` says with an account, and return (303) to the page `next`, at the row
+    `at` of a list.
 
     Raises NotFound for an unknown or suspended account and an unknown act.
     """
@@ -75,4 +99,4 @@ def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
             raise NotFound
     except (Forbidden, Invalid) as refusal:
         messages.error(request, capfirst(refusal.message))
-    return back(request)
+    return back(request, f"person-{id}" if "at" in request.POST else "")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, Final
 
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from accounts.collections.queries import find_shown
+from accounts.collections.queries import load_visible
 from accounts.collections.serializers import CollectionSerializer
 from accounts.models import Tag
 from accounts.queries.tags import list_followed_tags, named_tag, view_tags
@@ -23,7 +21,7 @@ from social.api.declarations import Endpoint
 from social.api.limits import family
 from social.api.pagination import ByCursor, ByOffset, Limit
 from social.api.viewsets import ApiViewSet
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import Invalid
 from statuses.policies.audience import THREAD
 from statuses.queries.page import fill, select
 from statuses.queries.tags import find_tag
@@ -54,18 +52,9 @@ class SearchViewSet(ApiViewSet):
             accounts=list(present_accounts(found.accounts, viewer_id).values()),
             statuses=present_statuses(found.statuses, viewer_id),
             hashtags=present_tags(tags, view_tags(tags, self.viewer_id)) if tags else [],
-            collections=_collections(found.collections, viewer_id),
+            collections=[CollectionSerializer(each).data for each in load_visible(found.collections, viewer_id)],
         )
         return SearchSerializer(results).data
-
-
-def _collections(ids: Iterable[int], viewer_id: int) -> list[Any]:
-    """Return the collection that was found by its address, if the viewer may see it."""
-    entities = []
-    for number in ids:
-        with suppress(NotFound, Forbidden):
-            entities.append(CollectionSerializer(find_shown(number, viewer_id)).data)
-    return entities
 
 
 _FOLLOWED_PAGES: Final = ByCursor(Limit(100, 200), prev="since_id", takes_min_id=True)
