@@ -11,8 +11,9 @@ from timelines.pages.conversations import act_on_conversation, conversations, fo
 from timelines.pages.explore import explore
 from timelines.pages.home import home
 from timelines.pages.interactions import interact, share
-from timelines.pages.lists import edit_list, list_posts, lists, remove_list
-from timelines.pages.public import public, tag, tag_feed
+from timelines.pages.lists import edit_list, list_person, list_posts, lists, remove_list
+from timelines.pages.public import act_on_tag, public, tag, tag_feed
+from timelines.pages.search import search_page
 from timelines.viewsets.discovery import SearchViewSet, TagsViewSet, TrendsViewSet
 from timelines.viewsets.reading import ConversationsViewSet, ListsViewSet, MarkersViewSet
 from timelines.viewsets.timelines import StreamingRedirectViewSet, TimelinesViewSet
@@ -51,8 +52,10 @@ urlpatterns = [
     path("", page(home), name="home"),
     re_path(r"^tags/(?P<name>[^/]+)\.rss$", page(tag_feed), name="tag_feed"),
     re_path(r"^tags/(?P<name>[^/]+)/?$", page(tag), name="tag"),
+    path("tags/<name>/act", member_page(act_on_tag), name="act_on_tag"),
     re_path(r"^public(?:/(?P<origin>local|remote))?/?$", page(public), name="public_timeline"),
     re_path(r"^explore(?:/(?P<kind>tags|links|people))?/?$", page(explore), name="explore"),
+    path("search", member_page(search_page), name="search"),
     path("conversations", member_page(conversations), name="conversations"),
     path("conversations/<int:id>", member_page(act_on_conversation), name="act_on_conversation"),
     path("followed_tags", member_page(followed_tags), name="followed_tags"),
@@ -60,6 +63,7 @@ urlpatterns = [
     path("lists/<int:id>", member_page(list_posts), name="list"),
     path("lists/<int:id>/edit", member_page(edit_list), name="edit_list"),
     path("lists/<int:id>/delete", member_page(remove_list), name="delete_list"),
+    path("people/<int:id>/lists", member_page(list_person), name="list_person"),
     path("authorize_interaction", settings_page(interact, states=(SignInState.ACTIVE,)), name="interact"),
     path("share", settings_page(share, states=(SignInState.ACTIVE,)), name="share"),
 ]

@@ -35,6 +35,7 @@ from social.pages.views import page
 from statuses.pages.feed import show_feed
 from statuses.pages.posts import Reader, load_account_page, newest_shown, reader_of
 from statuses.queries.listings import AccountStatusesFilter
+from timelines.pages.lists import lists_with
 
 POSTS_PER_PAGE: Final = 20
 PEOPLE_PER_PAGE: Final = 40
@@ -164,8 +165,12 @@ def _show(request: HttpRequest, account: Account, template: str, context: dict[s
     if entity is None:
         raise NotFound
     viewer = viewer_of(request)
+    relation = relation_of(viewer, account) if viewer is not None else None
+    lists = lists_with(viewer, account, relation) if viewer is not None else None
     around = {
-        "relation": relation_of(viewer, account) if viewer is not None else None,
+        "relation": relation,
+        "lists": lists,
+        "in_lists": any(each["inside"] for each in lists or ()),
         "account": entity,
         "indexed": may_be_indexed(entity),
         "person": shown_author(entity, member=not account.local),

@@ -18,7 +18,7 @@ from social.kernel.identity import current_identity
 from social.kernel.media import storage
 from social.kernel.recent import Recent
 from social.pages.frame import path_of
-from timelines.pages.explore import posts_for_visitors
+from timelines.pages.explore import explored_posts
 
 FACES_LIMIT: Final = 18
 POSTS_LIMIT: Final = 5
@@ -51,4 +51,4 @@ def _load() -> Mapping[str, Any]:
         "contact": shown_author(contact) if contact is not None else None,
         "people": [shown_author(entities[str(number)]) for number in ids if str(number) in entities],
     }
-    return values if landing == "about" else values | posts_for_visitors(POSTS_LIMIT, trends=landing == "trends")
+    return values if landing == "about" else values | explored_posts(POSTS_LIMIT, trends=landing == "trends")

@@ -18,6 +18,7 @@ from statuses.services.interactions import favourite_status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_remote_status, make_status
 from tests.support.federation_server import needs_federation
+from timelines.models import List, ListMember
 
 pytestmark = [pytest.mark.django_db, needs_federation]
 HTML = {"Accept": "text/html"}
@@ -126,3 +127,43 @@ def test_a_profile_has_the_relation_and_what_changes_it(ann: User, browser: Clie
     assert strict.post(f"/people/{bea.id}/act", {"act": "follow"}).status_code == 403
     assert browser.post("/people/1/act", {"act": "follow"}).status_code == 404
     assert not Follow.objects.exists()
+
+
+def test_somebody_is_put_into_lists_and_taken_out_on_their_profile(ann: User, browser: Client) -> None:
+    bea, zoe = make_account("bea"), make_remote("zoe")
+    assert 'id="lists"' not in text_of(browser, "/@bea"), "only who is followed can be in a list"
+    follow_account(account=ann.account, target=bea, change=FollowChange())
+    friends = List.objects.create(account=ann.account, title="Friends <3")
+    others = List.objects.create(account=bea, title="Of bea")
+
+    def press(target: Any, **values: Any) -> None:
+        for _time in range(2):
+            answer = browser.post(f"/people/{target.id}/lists", {"next": "/@bea", **values})
+            assert (answer.status_code, answer["Location"]) == (303, "/@bea#lists")
+
+    text = text_of(browser, "/@bea")
+    assert "Friends &lt;3" in text
+    assert f'name="add" value="{friends.id}"' in text
+    press(bea, add=friends.id)
+    assert [member.account_id for member in ListMember.objects.filter(list=friends)] == [bea.id]
+    assert f'name="remove" value="{friends.id}" aria-pressed="true"' in text_of(browser, "/@bea")
+    press(bea, remove=friends.id)
+    press(bea, title="New")
+    assert [(row.list.title, row.account_id) for row in ListMember.objects.all()] == [("New", bea.id)]
+    press(zoe, add=friends.id)
+    assert "follow" in text_of(browser, "/@bea").partition('role="status"')[2][:400], "the reason is said"
+    press(bea, title="x" * 300)
+    assert List.objects.filter(account=ann.account).count() == 2
+    for values in ({"add": others.id}, {"remove": others.id}):
+        assert browser.post(f"/people/{bea.id}/lists", values).status_code == 404
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(ann)
+    assert strict.post(f"/people/{bea.id}/lists", {"add": friends.id}).status_code == 403
+    counts = []
+    for size in (0, 4):
+        for number in range(size):
+            List.objects.create(account=ann.account, title=f"list {number}")
+        with CaptureQueriesContext(connection) as queries:
+            text_of(browser, "/@bea")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.models import Account, User
 from accounts.pages.forms import ServiceForm, check_field, text_field
 from accounts.pages.member import back
 from accounts.pages.person import shown_author
-from accounts.pages.settings import signed_in
+from accounts.pages.settings import counted, signed_in
+from accounts.queries.accounts import find_account
 from accounts.serializers.account import present_accounts
-from social.kernel.errors import Invalid
+from social.api import limits
+from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
@@ -25,9 +30,18 @@ from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
 from statuses.pages.posts import posts_for_templates, reader_of
 from statuses.queries.page import fill
 from timelines.models import List, RepliesPolicy
-from timelines.queries.lists import find_list, list_lists, list_members
+from timelines.policies.lists import may_be_listed
+from timelines.queries.lists import find_list, list_lists, list_lists_with, list_members
 from timelines.services.home import load_list_page
-from timelines.services.lists import ListDraft, create_list, delete_list, remove_members, update_list
+from timelines.services.lists import (
+    ListDraft,
+    add_by_title,
+    add_members,
+    create_list,
+    delete_list,
+    remove_members,
+    update_list,
+)
 
 _POLICIES: Final = (
     (RepliesPolicy.LIST, gettext_lazy("To members of the list")),
@@ -108,6 +122,42 @@ def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, An
     people = [{"id": entity["id"], "person": shown_author(entity, member=True)} for entity in entities.values()]
     paging = links(request, read, cursor, [row.account_id for row in rows])
     return {"people": people, "of_others": True, **paging}
+
+
+def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
+    """Return the user's lists as a profile shows them: whether each has the person in it; None for somebody who may not be in
+    a list. `relation` is the entity "Relationship". Two queries.
+    """
+    if relation is None or not may_be_listed(relation):
+        return None
+    inside = {found.id for found in list_lists_with(user.account_id, person.id)}
+    return [
+        {"id": found.id, "title": found.title, "inside": found.id in inside} for found in list_lists(user.account_id)
+    ]
+
+
+@require_POST
+def list_person(request: HttpRequest, id: int) -> HttpResponse:
+    """`POST /people/:id/lists`: put somebody into the list `add`, or into the list with the title `title`, which is created
+    if missing, or take them out of the list `remove`, and go back (303). Done twice it has the effect of once. Raises
+    NotFound for an unknown or suspended account and for a list of somebody else.
+    """
+    user, person = signed_in(request), find_account(id)
+    counted(limits.GENERAL_RULES[0], user)
+    if person.suspended:
+        raise NotFound
+    me, title = user.account_id, clean_input(request.POST.get("title", "")).strip()
+    added, removed = (parse_id(request.POST.get(name, "")) for name in ("add", "remove"))
+    try:
+        if removed is not None:
+            remove_members(found=find_list(removed, me), account_ids=[person.id])
+        elif added is None:
+            add_by_title(account=user.account, title=title, member=person)
+        elif not list_lists_with(me, person.id).filter(id=added).exists():
+            add_members(found=find_list(added, me), account_ids=[person.id])
+    except (Forbidden, Invalid) as refusal:
+        messages.error(request, capfirst(refusal.message))
+    return back(request, "lists")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

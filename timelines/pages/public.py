@@ -1,28 +1,41 @@
-"""Public pages for visitors without an app: the page of a hashtag, to which every post that uses the hashtag links, and
-the pages of the public timelines.
+"""The page of a hashtag, to which every post that uses the hashtag links, and the pages of the public timelines: for visitors
+without an app, and for signed-in people, who see what the API shows them, with the acts of each post.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from accounts.queries.tags import named_tag
+from accounts.models import Tag, User
+from accounts.pages.member import back, viewer_of
+from accounts.pages.settings import counted, signed_in
+from accounts.queries.tags import named_tag, view_tags
+from accounts.serializers.tag import present_tags
+from accounts.services.tags import follow_tag, unfeature_tag_named, unfollow_tag
+from social.api import limits
 from social.kernel.cursors import Cursor
-from social.kernel.errors import NotFound, require_found
+from social.kernel.errors import Invalid, NotFound, require_found
 from social.kernel.ids import parse_id
-from social.pages.frame import absolute, allow_caching, sharing_of_site, show
+from social.pages.frame import absolute, allow_caching, path_of, sharing_of_site, show
+from social.pages.paging import cursor_of, links, one_page
+from statuses.pages.acts import counted_all
 from statuses.pages.feed import show_feed
-from statuses.pages.posts import load_shown
+from statuses.pages.posts import load_shown, reader_of
+from statuses.queries.tags import find_tag
+from statuses.services.featured_tags import feature_used_tag
 from timelines.policies.access import HASHTAG, LIVE
 from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, list_tagged_ids, load_origins
 
 PAGE_SIZE: Final = 20
+_SUMMED_DAYS: Final = 2
 
 #: Whether local and remote posts are requested, by the last part of a page's path.
 _ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, True)}
@@ -30,18 +43,23 @@ _ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, T
 
 @require_safe
 def tag(request: HttpRequest, name: str) -> HttpResponse:
-    """`/tags/:name`: public posts with the hashtag, newest first, for everyone (contract, behaviours section 11).
+    """`/tags/:name`: public posts with the hashtag, newest first, for everyone (contract, behaviours section 11). Signed-in
+    people follow the hashtag here, and feature it on their profile.
 
     Raises NotFound for an invalid hashtag. An unused hashtag has a page without posts, and so does every hashtag if these
     timelines require signing in.
     """
-    hashtag, public_filter = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
+    hashtag, viewer = named_tag(name), viewer_of(request)
+    viewer_id = viewer.account_id if viewer is not None else None
+    public_filter = _open(HASHTAG, viewer_id, *_ORIGINS[""])
     name = hashtag.display_name
     context: dict[str, Any] = {"name": name, "title": f"#{name}", "closed": public_filter is None}
+    if viewer is not None:
+        context["tag"] = tags_for_templates([find_tag(name, viewer.account_id)], viewer.account_id)[0]
     if public_filter is not None:
         context["feed"] = reverse("tag_feed", kwargs={"name": name})
         searched = TagFilter(hashtag.name)
-        context |= _posts(request, lambda cursor: list_tagged_ids(None, cursor, public_filter, searched))
+        context |= _posts(request, viewer, lambda cursor: list_tagged_ids(viewer_id, cursor, public_filter, searched))
     context["sharing"] = sharing_of_site(
         reverse("tag", kwargs={"name": name}),
         title=context["title"],
@@ -56,7 +74,7 @@ def tag_feed(request: HttpRequest, name: str) -> HttpResponse:
 
     Raises NotFound for an invalid hashtag, and if these timelines require signing in.
     """
-    hashtag, public_filter = named_tag(name), _open(HASHTAG, *_ORIGINS[""])
+    hashtag, public_filter = named_tag(name), _open(HASHTAG, None, *_ORIGINS[""])
     name = hashtag.display_name
     if public_filter is None:
         raise NotFound
@@ -75,7 +93,9 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
 
     Raises NotFound for a timeline that requires signing in, or is disabled.
     """
-    filters = {name: _open(LIVE, *_ORIGINS[name]) for name in _ORIGINS}
+    viewer = viewer_of(request)
+    viewer_id = viewer.account_id if viewer is not None else None
+    filters = {name: _open(LIVE, viewer_id, *_ORIGINS[name]) for name in _ORIGINS}
     public_filter = require_found(filters[origin])
     titles = {
         "": _("All public posts"),
@@ -85,15 +105,59 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
     others = [name for name in _ORIGINS if name != origin] if all(filters.values()) else []
     context: dict[str, Any] = {
         "title": titles[origin],
-        "others": [{"title": titles[name], "url": public_url(name)} for name in others],
+        "others": [{"title": titles[name], "url": _url(name)} for name in others],
     }
-    context |= _posts(request, lambda cursor: list_public_ids(None, cursor, public_filter))
-    context["sharing"] = sharing_of_site(public_url(origin), title=titles[origin])
+    context |= _posts(request, viewer, lambda cursor: list_public_ids(viewer_id, cursor, public_filter))
+    context["sharing"] = sharing_of_site(_url(origin), title=titles[origin])
     return allow_caching(show(request, "timelines/public.html", context))
 
 
-def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dict[str, Any]:
+#: What each button of a hashtag's page does. Each can be pressed twice with the effect of once.
+_ACTS: Final[dict[str, Callable[[User, Tag], object]]] = {
+    "follow": lambda user, tag: follow_tag(account_id=user.account_id, name=tag.display_name),
+    "unfollow": lambda user, tag: unfollow_tag(account_id=user.account_id, tag=tag),
+    "feature": lambda user, tag: feature_used_tag(account=user.account, name=tag.display_name),
+    "unfeature": lambda user, tag: unfeature_tag_named(account=user.account, tag=tag),
+}
+
+
+@require_POST
+def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
+    """`POST /tags/:name/act`: do what the button `act` says with a hashtag, and return (303) to the page `next`. Raises
+    NotFound for an invalid hashtag and an unknown act.
+    """
+    user, act = signed_in(request), request.POST.get("act", "")
+    counted(limits.GENERAL_RULES[0], user)
+    hashtag = find_tag(name, user.account_id)
+    if act not in _ACTS:
+        raise NotFound
+    if act == "follow":
+        counted_all(limits.family("follows"), user)
+    try:
+        _ACTS[act](user, hashtag)
+    except Invalid as refusal:
+        messages.error(request, capfirst(refusal.message))
+    return back(request)
+
+
+def tags_for_templates(tags: Sequence[Tag], viewer_id: int | None) -> list[dict[str, Any]]:
+    """Return hashtags as `timelines/tags.html` shows them: their entities, and how many `people` used them lately."""
+    entities = present_tags([*tags], view_tags(tags, viewer_id)) if tags else []
+    return [{**entity, "url": path_of(entity["url"]), "people": people_of(entity)} for entity in entities]
+
+
+def people_of(entity: Mapping[str, Any]) -> int:
+    """Return the number of accounts that have used a hashtag or a link, given as its entity, today and yesterday."""
+    return sum(int(day["accounts"]) for day in entity["history"][:_SUMMED_DAYS])
+
+
+def _posts(request: HttpRequest, viewer: User | None, list_ids: Callable[[Cursor], list[int]]) -> dict[str, Any]:
     """Return a page of posts, with links to other pages."""
+    if viewer is not None:
+        cursor = cursor_of(request, PAGE_SIZE)
+        found = list_ids(cursor)
+        shown = one_page(found, cursor)
+        return {**links(request, found, cursor, shown), "posts": load_shown(shown, reader_of(viewer, "public"))}
     before = parse_id(request.GET.get("max_id", ""))
     ids = list_ids(Cursor(PAGE_SIZE + 1, before=before))
     return {
@@ -103,17 +167,25 @@ def _posts(request: HttpRequest, list_ids: Callable[[Cursor], list[int]]) -> dic
     }
 
 
-def public_url(origin: str = "") -> str:
-    """Return the path of a public timeline's page; empty if the page shows nothing without signing in."""
-    if _open(LIVE, *_ORIGINS[origin]) is None:
-        return ""
+def public_url(origin: str = "", viewer: User | None = None) -> str:
+    """Return the path of a public timeline's page; empty if the page shows nothing to the viewer (None: a visitor)."""
+    return (
+        ""
+        if _open(LIVE, viewer.account_id if viewer is not None else None, *_ORIGINS[origin]) is None
+        else _url(origin)
+    )
+
+
+def _url(origin: str) -> str:
     return reverse("public_timeline", kwargs={"origin": origin} if origin else None)
 
 
-def _open(kind: str, local: bool, remote: bool) -> PublicFilter | None:
-    """Return a filter for the requested origins that are shown without signing in; None if there are no such origins."""
+def _open(kind: str, viewer_id: int | None, local: bool, remote: bool) -> PublicFilter | None:
+    """Return a filter for the requested origins that are shown to the viewer (None: a visitor); None if there are no such
+    origins.
+    """
     for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
-        origins = load_origins(kind, None, local=local_too, remote=remote_too)
+        origins = load_origins(kind, viewer_id, local=local_too, remote=remote_too)
         if origins is not None and any(origins):
             return PublicFilter(None if all(origins) else origins[0])
     return None
