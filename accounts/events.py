@@ -43,6 +43,12 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
     account_id: int
 
 
+class AccountSanctioned(Event, key="account:{account_id}"):
+    """Staff have limited, marked or suspended a local account, or have ended that."""
+
+    account_id: int
+
+
 class AccountMoved(Event, key="account:{account_id}"):
     """A local (`local`) or remote account has moved to another account, which names the old one as an alias."""
 

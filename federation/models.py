@@ -292,6 +292,8 @@ class Relay(models.Model):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:
+        verbose_name = _("relay")
+        verbose_name_plural = _("relays")
         constraints = [
             lengths("federation_relay_lengths", inbox_url=URI_LIMIT, follow_uri=URI_LIMIT, state=WORD_LIMIT),
         ]

@@ -14,6 +14,12 @@ class ReportFiled(Event, key="account:{target_id}"):
     forwarded: bool = False
 
 
+class ReportChanged(Event, key="report:{report_id}"):
+    """Staff or a spam rule have changed a report, or staff have settled it or opened it again."""
+
+    report_id: int
+
+
 class StrikeIssued(Event, key="account:{account_id}"):
     """Staff have acted on the account `account_id`. `notify`: whether its owner is notified of it, also by mail.
 
@@ -110,3 +116,7 @@ class AnnouncementReactionChanged(Event, key="announcement:{announcement_id}"):
 
     announcement_id: int
     name: str
+
+
+class WebhookCallsDue(Event):
+    """Wake-up of the queue that calls webhooks; repeated events have no further effect."""

@@ -1,7 +1,15 @@
 """Subscriptions: which event calls which service."""
 
-from accounts.events import SpamRuleMet, UserWaiting
+from accounts.events import (
+    AccountCreated,
+    AccountSanctioned,
+    ProfileUpdated,
+    SpamRuleMet,
+    UserActivated,
+    UserWaiting,
+)
 from moderation import events
+from moderation.senders.webhooks import CALLS
 from moderation.services.announcements import handle_due
 from moderation.services.decisions import carry_out
 from moderation.services.domain_rules import apply_rules, end_follows
@@ -15,8 +23,10 @@ from moderation.services.mails import (
     send_strike_mails,
 )
 from moderation.services.rule_acts import act_on_matches
+from moderation.tasks import webhooks
 from moderation.tasks.announcing import stream_announcements, stream_reactions, stream_withdrawals
 from social.kernel.events import on
+from statuses.events import StatusEdited, StatusPublished
 
 on(SpamRuleMet, act_on_matches, queue="default", batch=20)
 on(UserWaiting, send_sign_up_mails, queue="mailers", database=True)
@@ -34,3 +44,13 @@ on(events.AnnouncementDue, handle_due, batch=1)
 on(events.AnnouncementPublished, stream_announcements, queue="notifications")
 on(events.AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
 on(events.AnnouncementReactionChanged, stream_reactions, queue="notifications")
+# A queue of their own: an event that cannot be presented never holds up what else happens to the same account or post.
+on(AccountCreated, webhooks.call_about_new_accounts, queue="webhooks", database=True)
+on(UserActivated, webhooks.call_about_activations, queue="webhooks", database=True)
+on(ProfileUpdated, webhooks.call_about_changed_accounts, queue="webhooks", database=True)
+on(AccountSanctioned, webhooks.call_about_changed_accounts, queue="webhooks", database=True)
+on(events.ReportFiled, webhooks.call_about_reports, queue="webhooks", database=True)
+on(events.ReportChanged, webhooks.call_about_changed_reports, queue="webhooks", database=True)
+on(StatusPublished, webhooks.call_about_posts, queue="webhooks", database=True, when=lambda event: event.local)
+on(StatusEdited, webhooks.call_about_edited_posts, queue="webhooks", database=True, when=lambda event: event.local)
+CALLS.subscribe()

@@ -81,7 +81,7 @@ class Permission(IntFlag):
     MANAGE_EMAIL_SUBSCRIPTIONS = 0x400000
 
 
-IDLE_PERMISSIONS = Permission.MANAGE_WEBHOOKS | Permission.MANAGE_EMAIL_SUBSCRIPTIONS
+IDLE_PERMISSIONS = Permission.MANAGE_EMAIL_SUBSCRIPTIONS
 """Permissions of Mastodon for what this server does not have: roles keep them, but nobody is offered them."""
 EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL | Permission.VIEW_FEEDS
 """Permissions that the role Everyone can have; none of them makes its holder staff."""

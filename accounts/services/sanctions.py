@@ -15,7 +15,14 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.events import AccountDeleted, AccountErasureDue, AccountSuspended, AccountUnsuspended, ProfileUpdated
+from accounts.events import (
+    AccountDeleted,
+    AccountErasureDue,
+    AccountSanctioned,
+    AccountSuspended,
+    AccountUnsuspended,
+    ProfileUpdated,
+)
 from accounts.models import Account, CanonicalEmailBlock, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.relations import SeveranceType
@@ -230,6 +237,8 @@ def _acting(by: Staff, account: Account, action: str, permission: Permission, **
         yield subject
         if not subject.after:
             return
+        if current.local:
+            publish(AccountSanctioned(account_id=current.pk))
         record(
             by=by,
             action=action,

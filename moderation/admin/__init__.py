@@ -13,6 +13,7 @@ from moderation.admin.reports import AppealAdmin, ReportAdmin, StrikeAdmin
 from moderation.admin.site import SiteAdmin
 from moderation.admin.spam_rules import HeldPostAdmin, SpamRuleAdmin
 from moderation.admin.trends import LinkPublisherAdmin, TagAdmin, TrendAdmin
+from moderation.admin.webhooks import WebhookAdmin
 
 __all__ = [
     "AnnouncementAdmin",
@@ -33,4 +34,5 @@ __all__ = [
     "TagAdmin",
     "TermsAdmin",
     "TrendAdmin",
+    "WebhookAdmin",
 ]

@@ -82,6 +82,7 @@ KINDS: Final[dict[str, str | Promise]] = {
     "SpamRule": _("the spam rule"),
     "Tag": _("the hashtag"),
     "TermsOfService": _("the terms of service"),
+    "Webhook": _("the webhook"),
     "UsernameBlock": _("the block of the username"),
 }
 PEOPLE: Final = frozenset({"Account", "User"})

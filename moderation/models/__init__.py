@@ -7,6 +7,7 @@ from moderation.models.domain_rule import DomainAllow, DomainRule, DomainSeverit
 from moderation.models.evidence import EvidenceFile, EvidenceState
 from moderation.models.note import StaffNote
 from moderation.models.report import Appeal, Report, ReportCategory, Strike, StrikeAction
+from moderation.models.webhook import Webhook, WebhookAttempt, WebhookCall, WebhookEvent
 
 __all__ = [
     "ActivityWeek",
@@ -27,4 +28,8 @@ __all__ = [
     "Strike",
     "StrikeAction",
     "TermsOfService",
+    "Webhook",
+    "WebhookAttempt",
+    "WebhookCall",
+    "WebhookEvent",
 ]

@@ -16,7 +16,7 @@ from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record, record_each
-from moderation.events import ReportFiled
+from moderation.events import ReportChanged, ReportFiled
 from moderation.models import InstanceRule, Report, ReportCategory
 from moderation.models.report import REMOTE_COMMENT_LIMIT
 from moderation.policies.reports import ReportDraft, chosen_category, report_errors
@@ -179,6 +179,7 @@ def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None 
             action_taken_at=now, action_taken_by_id=by.account_id, updated_at=now
         )
         record_each(by=by, action="resolve", target_type="Report", targets=[(number, f"#{number}") for number in ids])
+        publish(*(ReportChanged(report_id=number) for number in ids))
     return ids
 
 
@@ -193,6 +194,7 @@ def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
             action_taken_at=None, action_taken_by_id=None, updated_at=clock.now()
         )
         record_each(by=by, action="reopen", target_type="Report", targets=[(number, f"#{number}") for number in ids])
+        publish(*(ReportChanged(report_id=number) for number in ids))
 
 
 def update_report(
@@ -249,6 +251,7 @@ def _handling(by: Staff, report: Report, action: str) -> Iterator[Report]:
         yield current
         after = _state(current)
         if after != before:
+            publish(ReportChanged(report_id=current.pk))
             changed_names = [name for name in after if after[name] != before[name]]
             record(
                 by=by,

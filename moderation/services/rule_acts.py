@@ -12,10 +12,12 @@ from accounts.models import Account
 from accounts.services.instance_actor import instance_actor
 from accounts.spam.models import SpamRule
 from accounts.spam.services.matches import as_staff
+from moderation.events import ReportChanged
 from moderation.models import Report, ReportCategory, StrikeAction
 from moderation.services.reports import store_report
 from moderation.services.strikes import issue_strike
 from social.kernel import clock
+from social.kernel.events import publish
 from social.kernel.locks import lock
 
 REPORTED_LIMIT: Final = 100
@@ -69,3 +71,4 @@ def _report(rule: SpamRule, target: Account, status_id: int | None) -> None:
     added = [number for number in ids if number not in report.status_ids]
     if added and len(report.status_ids) < REPORTED_LIMIT:
         Report.objects.filter(id=report.id).update(status_ids=[*report.status_ids, *added], updated_at=clock.now())
+        publish(ReportChanged(report_id=report.id))

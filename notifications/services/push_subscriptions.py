@@ -18,9 +18,7 @@ from notifications.policies.push import (
 )
 from notifications.queries.pushes import find_push_subscription
 from social.kernel.errors import Invalid, Unauthorized
-from social.kernel.http.addresses import Target, parse_url
-from social.kernel.http.client import Refused, policy_from_settings
-from social.kernel.lengths import URI_LIMIT
+from social.kernel.http.client import place_of
 
 
 def subscribe(*, token_id: int, target: PushTarget, settings: PushSettings) -> PushSubscription:
@@ -29,7 +27,7 @@ def subscribe(*, token_id: int, target: PushTarget, settings: PushSettings) -> P
     If the user has more than SUBSCRIPTIONS_LIMIT subscriptions, the oldest one ends. Raises Invalid (contract, parameters
     section 5), and Unauthorized when the token is being revoked.
     """
-    place = _place(target.endpoint)
+    place = place_of(target.endpoint)
     if errors := list(target_errors(target, may_be_asked=place is not None)):
         raise Invalid.of(errors)
     assert place is not None  # `target_errors` refuses all other endpoints
@@ -52,21 +50,6 @@ def subscribe(*, token_id: int, target: PushTarget, settings: PushSettings) -> P
         too_many = list(of_person.values_list("id", flat=True)[SUBSCRIPTIONS_LIMIT:])
         PushSubscription.objects.filter(id__one_of=too_many).delete()
     return subscription
-
-
-def _place(endpoint: str) -> Target | None:
-    """Return the parsed endpoint; None for an endpoint to which this server sends nothing. As the host name is not
-    resolved, this refuses only URLs that are too long or invalid, schemes other than https, and blocked addresses and
-    ports.
-    """
-    if len(endpoint) > URI_LIMIT:
-        return None
-    try:
-        place = parse_url(endpoint)
-        policy_from_settings().check(place, ("https",))
-    except (Refused, ValueError):
-        return None
-    return place
 
 
 def change_push_settings(*, token_id: int, settings: PushSettings) -> PushSubscription:

@@ -98,6 +98,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
             SidebarLine("moderation.announcement", "campaign"),
             SidebarLine("moderation.termsofservice", "contract"),
             SidebarLine("accounts.customemoji", "mood"),
+            SidebarLine("moderation.webhook", "webhook"),
         ),
     ),
     (
@@ -176,6 +177,16 @@ def _line(
         "badge": written_count(count) if count else None,
         "badge_variant": "danger",
     }
+
+
+def links_to(request: HttpRequest, *models: str) -> list[tuple[str, str]]:
+    """Return title and path of the lists of these models ("app.model") that the user may open, in the sidebar's order."""
+    return [
+        (_title(page, model_admin), page.url)
+        for _group, group in pages(request)
+        for page, model_admin in group
+        if page.model in models
+    ]
 
 
 def place_of(path: str) -> dict[str, str] | None:

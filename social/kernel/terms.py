@@ -177,6 +177,23 @@ TERMS: Final[dict[str, Terms]] = {
         cautious=True,
         sends=True,
     ),
+    # With two threads, events become calls while a call of the runner waits for slow hosts.
+    "webhooks": Terms(
+        "events on their way to webhooks",
+        at_once=50,
+        per_host=4,
+        claimed=16,
+        slice_seconds=10.0,
+        row_seconds=12.0,
+        lease=30.0,
+        attempts=10,
+        retry_after=_over_days,
+        lifetime=timedelta(days=2),
+        pause=2.0,
+        kept=timedelta(hours=1),
+        cautious=True,
+        sends=True,
+    ),
     # All rows are for one host, the mail server. A row takes the steps of one mail, and each step ten seconds at most.
     "mails": Terms(
         "mails about notifications",

@@ -210,14 +210,14 @@ def test_staff_find_a_setting_by_its_words_and_save_a_look(settings: Any, tmp_pa
 def test_no_permission_is_offered_that_does_nothing_and_a_role_keeps_what_it_has(settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     role = Role.objects.create(
-        name="Helpers", position=10, permissions=Permission.MANAGE_WEBHOOKS | Permission.MANAGE_RULES
+        name="Helpers", position=10, permissions=Permission.MANAGE_EMAIL_SUBSCRIPTIONS | Permission.MANAGE_RULES
     )
     browser, address = Client(), f"/admin/accounts/role/{role.pk}/change/"
     browser.force_login(make_user("boss", role="Owner"), backend="allauth.account.auth_backends.AuthenticationBackend")
     page = browser.get(address).content.decode()
     assert f'value="{int(Permission.MANAGE_RULES)}"' in page
-    assert f'value="{int(Permission.MANAGE_WEBHOOKS)}"' not in page
+    assert f'value="{int(Permission.MANAGE_EMAIL_SUBSCRIPTIONS)}"' not in page
     sent = {"name": "Helpers", "position": "10", "color": "", "bits": [str(int(Permission.MANAGE_REPORTS))]}
     assert browser.post(address, sent).status_code == 302
     role.refresh_from_db()
-    assert role.permissions == Permission.MANAGE_WEBHOOKS | Permission.MANAGE_REPORTS
+    assert role.permissions == Permission.MANAGE_EMAIL_SUBSCRIPTIONS | Permission.MANAGE_REPORTS

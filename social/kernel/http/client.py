@@ -45,6 +45,7 @@ from social.kernel.http.resolver import (
     checked_socket,
     system_lookup,
 )
+from social.kernel.lengths import URI_LIMIT
 from social.kernel.terms import TERMS
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "ask_service",
     "fetch",
     "fetch_async",
+    "place_of",
     "policy_from_settings",
     "run",
 ]
@@ -315,6 +317,18 @@ def policy_from_settings() -> Policy:
         f"Social/{settings.VERSION} (+{settings.BASE_URL})",
         tuple(map(str, getattr(settings, "ALLOWED_PRIVATE_ADDRESSES", ()))),
     )
+
+
+def place_of(url: str) -> Target | None:
+    """Return the parsed URL if this server may send something there; None if it is too long or invalid, or has another
+    scheme than https or a blocked address or port. The name of its host is not looked up.
+    """
+    try:
+        place = parse_url(url)
+        policy_from_settings().check(place, ("https",))
+    except (Refused, ValueError):
+        return None
+    return place if len(url) <= URI_LIMIT else None
 
 
 @functools.cache

@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from accounts.policies.staff import OPERATOR
 from accounts.services.secret_rotation import count_encrypted, reencrypt_all
+from moderation.services.webhooks import count_secrets, reencrypt_secrets
 from notifications.services.push_subscriptions import forget_all_subscriptions
 from social.management.base import OperatorCommand
 from social.management.progress import progress_bar
@@ -25,10 +26,10 @@ _FORMER_KEYS: Final = {"secret-key": "SECRET_KEY_FALLBACKS", "encryption-key": "
 
 class Command(OperatorCommand):
     """Replace a secret in secrets.json after somebody else may have seen it. secret-key: sessions, links in e-mails and
-    addresses of files stay valid by the former key, until --forget-old. encryption-key: second factors and signing keys are
-    encrypted again; --forget-old does that again and removes the former keys. web-push: a new pair of keys, which ends every
-    subscription of an application (--yes). To replace the signing keys of accounts, use rotate_keys. Stop the server first;
-    with several machines, copy secrets.json to the others before they start.
+    addresses of files stay valid by the former key, until --forget-old. encryption-key: second factors, signing keys and
+    secrets of webhooks are encrypted again; --forget-old does that again and removes the former keys. web-push: a new pair
+    of keys, which ends every subscription of an application (--yes). To replace the signing keys of accounts, use
+    rotate_keys. Stop the server first; with several machines, copy secrets.json to the others before they start.
 
     kind: which secret
     forget_old: remove former keys instead of adding a new one
@@ -89,10 +90,11 @@ class Command(OperatorCommand):
         if kind == "secret-key":
             return f"The secret key of {settings.LOCAL_DOMAIN} would be replaced. Nobody is signed out."
         if kind == "encryption-key":
-            return f"{count_encrypted()} rows would be encrypted anew."
+            return f"{count_encrypted() + count_secrets()} rows would be encrypted anew."
         return "Every subscription to Web Push would end: applications must subscribe again."
 
     def _reencrypt(self, keys: str) -> None:
-        with progress_bar("Rows", count_encrypted()) as advance:
+        with progress_bar("Rows", count_encrypted() + count_secrets()) as advance:
+            advance(reencrypt_secrets(by=OPERATOR, keys=keys.split(",")))
             for done in reencrypt_all(by=OPERATOR, keys=keys.split(",")):
                 advance(done)

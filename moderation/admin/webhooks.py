@@ -1,0 +1,168 @@
+"""Webhooks, for staff: where they are, which events they get, their secret, and how they have answered."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
+from accounts.models.user import Permission
+from moderation.models import Webhook, WebhookEvent
+from moderation.models.webhook import WebhookAttempt
+from moderation.policies.webhooks import WebhookDraft, webhook_errors
+from moderation.queries.webhooks import list_attempts
+from moderation.services.webhooks import change_webhook, create_webhook, delete_webhook, renew_secret, switch_webhook
+from social.api.staff_acts import Act, ActionVariant, Words
+from social.api.staff_columns import address, condition_filter, mark, moment, shortened, shown, table
+from social.kernel.crypto import UnreadableSecret, decrypt
+from social.kernel.http.client import place_of
+
+_SECRET_CHANGED: Final = _("The secret is another one: what is sent from now on is signed with it.")
+
+
+class WebhookForm(DraftForm):
+    """Address, events and template of a webhook."""
+
+    events = forms.MultipleChoiceField(
+        label=_("Events"), choices=WebhookEvent.choices, widget=forms.CheckboxSelectMultiple
+    )
+
+    class Meta:
+        model = Webhook
+        fields = ("url", "events", "template")
+        labels: ClassVar[dict[str, Any]] = {"url": _("Address"), "template": _("Template")}
+        help_texts: ClassVar[dict[str, Any]] = {
+            "url": _("Such as https://hooks.example/social: each event is sent there by POST, as JSON"),
+            "template": _(
+                "What is sent instead, with variables such as {{event}}, {{object.account.acct}} or {{object.content}}. "
+                "Empty: the whole event"
+            ),
+        }
+        widgets: ClassVar[dict[str, Any]] = {
+            "url": forms.URLInput({"dir": "ltr", "placeholder": "https://"}),
+            "template": forms.Textarea({"rows": 5, "dir": "ltr", "spellcheck": "false"}),
+        }
+
+    @property
+    def draft(self) -> WebhookDraft:
+        """Return the draft that the form holds."""
+        sent = self.cleaned_data
+        return WebhookDraft(sent.get("url") or "", tuple(sent.get("events") or ()), sent.get("template") or "")
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values; add the errors of the policy."""
+        sent: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            for error in webhook_errors(self.draft, may_be_asked=place_of(self.draft.url) is not None):
+                self.add_error(error.field, capfirst(error.message))
+        return sent
+
+
+EnabledFilter = condition_filter("state", _("state"), on=(_("On"), Q(enabled=True)), off=(_("Off"), Q(enabled=False)))
+
+
+def _state(webhook: Webhook) -> SafeString:
+    return mark(gettext("On"), "good") if webhook.enabled else mark(gettext("Off"), "plain")
+
+
+def _secret(webhook: Webhook) -> SafeString:
+    try:
+        return format_html('<code class="words" dir="ltr">{}</code>', decrypt(webhook.secret))
+    except UnreadableSecret:
+        return mark(gettext("It cannot be read any more: make a new one"), "bad")
+
+
+def _attempts(webhook: Webhook) -> SafeString:
+    rows = [
+        [moment(attempt.created_at), address(attempt.event), _answer(attempt), _duration(attempt)]
+        for attempt in list_attempts(webhook)
+    ]
+    return table([_("When"), _("Event"), _("Answer"), _("Duration")], rows)
+
+
+def _answer(attempt: WebhookAttempt) -> SafeString:
+    if not attempt.error:
+        return mark(str(attempt.status), "good")
+    return shortened(attempt.error, 160)
+
+
+def _duration(attempt: WebhookAttempt) -> SafeString:
+    return address(f"{attempt.milliseconds} ms")
+
+
+STATE: Final = shown("state", _("State"), _state)
+SECRET: Final = shown("secret", _("Secret"), _secret)
+WAITING: Final = shown("waiting", _("Waiting"), lambda webhook: webhook.waiting)
+ATTEMPTS: Final = shown("attempts", _("What was sent last"), _attempts)
+
+
+@admin.register(Webhook)
+class WebhookAdmin(EditedAdmin):
+    """Webhooks. The page of one shows its secret and how it answered last."""
+
+    permission = Permission.MANAGE_WEBHOOKS
+    form = WebhookForm
+    writes = Writes(
+        create=lambda by, row, form: create_webhook(by=by, draft=form.draft),
+        change=lambda by, row, form: change_webhook(by=by, webhook=row, draft=form.draft),
+        remove=lambda by, row: delete_webhook(by=by, webhook=row),
+    )
+    list_display = (
+        shown("url", _("Address"), lambda webhook: shortened(webhook.url, 120)),
+        STATE,
+        shown("events", _("Events"), lambda webhook: address(", ".join(webhook.events)), minor=True),
+        WAITING,
+    )
+    list_filter = (EnabledFilter,)
+    ordering = ("id",)
+    readonly_fields: ClassVar[Any] = (STATE, SECRET, WAITING, ATTEMPTS)
+    acts = (
+        Act(
+            "enable",
+            _("Switch on"),
+            lambda by, webhook: switch_webhook(by=by, webhook=webhook, enabled=True),
+            icon="play_arrow",
+            variant=ActionVariant.PRIMARY,
+            one=Words("", _("The webhook is on.")),
+            many=Words("", ngettext_lazy("%(count)d webhook is on.", "%(count)d webhooks are on.", "count")),
+            fits=lambda webhook: not webhook.enabled,
+        ),
+        Act(
+            "disable",
+            _("Switch off"),
+            lambda by, webhook: switch_webhook(by=by, webhook=webhook, enabled=False),
+            icon="pause",
+            one=Words(_("Switch this webhook off? What waits for it is not sent any more."), _("The webhook is off.")),
+            many=Words("", ngettext_lazy("%(count)d webhook is off.", "%(count)d webhooks are off.", "count")),
+            fits=lambda webhook: webhook.enabled,
+        ),
+        Act(
+            "renew_secret",
+            _("Make a new secret"),
+            lambda by, webhook: renew_secret(by=by, webhook=webhook),
+            icon="key",
+            one=Words(_("Replace the secret? Whoever receives the events must learn the new one."), _SECRET_CHANGED),
+            audit=_("%(by)s made a new secret for the webhook %(target)s"),
+        ),
+    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the form; for a stored webhook also its secret, its state and the last answers."""
+        parts: list[Any] = [(None, {"fields": [*WebhookForm.Meta.fields]})]
+        if obj is not None:
+            parts.append((_("How it stands"), {"fields": [STATE, SECRET, WAITING, ATTEMPTS]}))
+        return parts
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
+        """Return the webhooks with how many calls wait."""
+        rows: QuerySet[Webhook] = super().get_queryset(request)
+        return rows.annotate(waiting=Count("calls", filter=Q(calls__dead_at=None)))

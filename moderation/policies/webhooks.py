@@ -1,0 +1,94 @@
+"""Rules for webhooks: which are valid, who may have them, what they are sent, and how it is signed.
+
+Source: Mastodon's `admin/webhooks` and https://docs.joinmastodon.org/admin/webhooks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+from django.utils.translation import gettext as _
+
+from accounts.models.user import Permission
+from moderation.models import WebhookEvent
+from moderation.models.webhook import TEMPLATE_LIMIT
+from social.kernel.errors import FieldError
+
+WEBHOOKS_LIMIT: Final = 50
+#: Answers that are kept of each webhook.
+ATTEMPTS_KEPT: Final = 50
+_PERMISSIONS: Final = {
+    "account": Permission.MANAGE_USERS,
+    "report": Permission.MANAGE_REPORTS,
+    "status": Permission.VIEW_DEVOPS,
+}
+_VARIABLE: Final = re.compile(r"\{\{\s*([a-z_0-9.\[\]]{1,200}?)\s*\}\}")
+_PART: Final = re.compile(r"[a-z_]+|[0-9]+")
+
+
+@dataclass(frozen=True)
+class WebhookDraft:
+    """A webhook as staff have filled it in."""
+
+    url: str
+    events: tuple[str, ...]
+    template: str = ""
+
+
+def webhook_errors(draft: WebhookDraft, *, may_be_asked: bool) -> list[FieldError]:
+    """Return the errors of a draft; `may_be_asked` says whether this server may send something to its address."""
+    errors = []
+    if not may_be_asked:
+        message = _("is no address such as https://hooks.example/social, on another server and on the open web")
+        errors.append(FieldError("url", "ERR_INVALID", message))
+    if not draft.events:
+        errors.append(FieldError("events", "ERR_BLANK", _("can't be blank")))
+    elif not set(draft.events) <= set(WebhookEvent.values):
+        errors.append(FieldError("events", "ERR_INCLUSION", _("is not included in the list")))
+    if len(draft.template) > TEMPLATE_LIMIT:
+        message = _("is too long (maximum is %(count)d characters)") % {"count": TEMPLATE_LIMIT}
+        errors.append(FieldError("template", "ERR_TOO_LONG", message))
+    return errors
+
+
+def permissions_for(events: Iterable[str]) -> list[Permission]:
+    """Return what a role must allow beside webhooks to be notified of these events, as in Mastodon: people for `account.*`,
+    reports for `report.*`, the machinery for `status.*`.
+    """
+    kinds = dict.fromkeys(event.partition(".")[0] for event in events)
+    return [_PERMISSIONS[kind] for kind in kinds if kind in _PERMISSIONS]
+
+
+def body_of(payload: Mapping[str, Any], template: str) -> str:
+    """Return what is sent: the payload as JSON, or the template with its variables filled in.
+
+    A variable is a path into the payload, such as `{{object.account.username}}` or `{{object.ips[0].ip}}`. Its value is
+    JSON without the quotes of a text, so that it can stand inside another text; what is not there is `null`.
+    """
+    if not template.strip():
+        return orjson.dumps(payload).decode()
+
+    def value(match: re.Match[str]) -> str:
+        found: Any = payload
+        for part in _PART.findall(match[1]):
+            if isinstance(found, Mapping):
+                found = found.get(part)
+            elif isinstance(found, list | tuple) and part.isdecimal() and int(part) < len(found):
+                found = found[int(part)]
+            else:
+                found = None
+        written = orjson.dumps(found).decode()
+        return written[1:-1] if isinstance(found, str) else written
+
+    return _VARIABLE.sub(value, template)
+
+
+def signature(secret: str, body: bytes) -> str:
+    """Return the header `X-Hub-Signature` of a body: its HMAC by SHA-256 with the secret, in hexadecimal digits."""
+    return f"sha256={hmac.digest(secret.encode(), body, hashlib.sha256).hex()}"

@@ -1,0 +1,93 @@
+"""Queues calls of webhooks: what has happened becomes the entities that staff's clients get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from accounts.events import AccountCreated, AccountSanctioned, ProfileUpdated, UserActivated
+from accounts.models import Account, User
+from moderation.events import ReportChanged, ReportFiled
+from moderation.models import Report, WebhookEvent
+from moderation.queries.reports import load_rules, people_of
+from moderation.queries.webhooks import find_webhooks
+from moderation.serializers.admin import AdminReportSerializer, present_admin_accounts
+from moderation.services.webhooks import queue_calls
+from statuses.events import StatusEdited, StatusPublished
+from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.queries.page import fill, of_rows
+from statuses.queries.posts import load_posts
+from statuses.serializers.presenting import present_by_id
+
+_Present = Callable[[Sequence[int]], Mapping[int, Any]]
+
+
+def call_about_new_accounts(events: Sequence[AccountCreated]) -> None:
+    """Tell webhooks of accounts that were signed up."""
+    _call(WebhookEvent.ACCOUNT_CREATED, (event.account_id for event in events), _accounts)
+
+
+def call_about_activations(events: Sequence[UserActivated]) -> None:
+    """Tell webhooks of accounts that can be used from now on."""
+    user_ids = [event.user_id for event in events]
+    accounts = User.objects.filter(id__one_of=user_ids).order_by("id").values_list("account_id", flat=True)
+    _call(WebhookEvent.ACCOUNT_APPROVED, accounts, _accounts)
+
+
+def call_about_changed_accounts(events: Sequence[ProfileUpdated | AccountSanctioned]) -> None:
+    """Tell webhooks of changed accounts of this server."""
+    _call(WebhookEvent.ACCOUNT_UPDATED, (event.account_id for event in events), _accounts)
+
+
+def call_about_reports(events: Sequence[ReportFiled]) -> None:
+    """Tell webhooks of reports that were filed."""
+    _call(WebhookEvent.REPORT_CREATED, (event.report_id for event in events), _reports)
+
+
+def call_about_changed_reports(events: Sequence[ReportChanged]) -> None:
+    """Tell webhooks of reports that were changed."""
+    _call(WebhookEvent.REPORT_UPDATED, (event.report_id for event in events), _reports)
+
+
+def call_about_posts(events: Sequence[StatusPublished]) -> None:
+    """Tell webhooks of posts of this server that everybody may read."""
+    _call(WebhookEvent.STATUS_CREATED, (event.status_id for event in events), _statuses)
+
+
+def call_about_edited_posts(events: Sequence[StatusEdited]) -> None:
+    """Tell webhooks of edited posts of this server that everybody may read."""
+    _call(WebhookEvent.STATUS_UPDATED, (event.status_id for event in events), _statuses)
+
+
+def _call(event: WebhookEvent, ids: Iterable[int], present: _Present) -> None:
+    """Queue a call for each of these objects that still exists. Nothing is presented if no webhook is notified of the event."""
+    webhooks = find_webhooks(event)
+    if webhooks:
+        queue_calls(event, webhooks, present(list(dict.fromkeys(ids))).values())
+
+
+def _accounts(account_ids: Sequence[int]) -> Mapping[int, Any]:
+    local = Account.objects.filter(id__one_of=account_ids, domain=None).order_by("id").values_list("id", flat=True)
+    return present_admin_accounts(local, None)
+
+
+def _reports(report_ids: Sequence[int]) -> Mapping[int, Any]:
+    """Return the entities of reports. Posts that are not open to everybody are left out: who reads those is recorded."""
+    reports = list(Report.objects.filter(id__one_of=report_ids).order_by("id"))
+    context = {
+        "accounts": present_admin_accounts((one for report in reports for one in people_of(report)), None),
+        "statuses": _open({number for report in reports for number in report.status_ids}, of_this_server=False),
+        "rules": load_rules(reports),
+    }
+    return {report.id: AdminReportSerializer(report, context=context).data for report in reports}
+
+
+def _statuses(status_ids: Sequence[int]) -> Mapping[int, Any]:
+    return _open(status_ids, of_this_server=True)
+
+
+def _open(status_ids: Iterable[int], *, of_this_server: bool) -> Mapping[int, Any]:
+    posts = [post for post in load_posts(status_ids) if post.visibility in OPEN_VISIBILITIES]
+    if of_this_server:
+        posts = [post for post in posts if post.domain is None]
+    return present_by_id(fill(of_rows(posts, None))) if posts else {}
