@@ -21,8 +21,9 @@ from django.db.models import BigIntegerField, Case, Exists, F, IntegerField, Out
 from accounts.models import Account, AccountStat, DismissedSuggestion, Follow, FollowRequest
 from accounts.policies.audience import PRESENT, is_present
 from accounts.policies.relations import blocked, blocked_by
-from accounts.queries.accounts import list_accounts, split_address
+from accounts.queries.accounts import by_address, list_accounts, split_address
 from accounts.queries.relations import load_hidden
+from accounts.queries.site_settings import find_suggested_accounts
 from social.kernel.plans import IDS, Plan, Slot
 from social.kernel.statements import rows_of
 
@@ -73,12 +74,14 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
 
 
 def load_suggestions(viewer_id: int) -> list[Suggestion]:
-    """Load suggestions for the viewer, best first: follows of the viewer's latest follows, then the most followed accounts.
+    """Load suggestions for the viewer, best first: the accounts that staff offer to newcomers, then follows of the viewer's
+    latest follows, then the most followed accounts.
 
-    At most SUGGESTIONS_LIMIT, in three queries, from _CANDIDATES of each kind. The viewer is left out, and so are accounts
-    that the viewer follows, has requested to follow, blocks, mutes or has dismissed.
+    At most SUGGESTIONS_LIMIT, in four queries (six where staff offer accounts), from _CANDIDATES of each kind. The viewer is
+    left out, and so are accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed.
     """
-    wanted = _suggestable(viewer_id)
+    wanted = _suggestable(viewer_id, _discoverable())
+    offered = _offered(viewer_id)
     followed: dict[int, int] = dict(rows_of(_FRIENDS_OF_FRIENDS, {"viewer": viewer_id}))
     counted = wanted.filter(id__one_of=list(followed)).values_list("id", "stat__followers_count") if followed else ()
     friends = [
@@ -96,16 +99,34 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
             .values_list("id", flat=True)[:SUGGESTIONS_LIMIT]
         )
     sources = dict.fromkeys(popular, "most_followed") | dict.fromkeys(friends, "friends_of_friends")
-    return [Suggestion(number, sources[number]) for number in dict.fromkeys([*friends, *popular])][:SUGGESTIONS_LIMIT]
+    sources |= dict.fromkeys(offered, "featured")
+    found = dict.fromkeys([*offered, *friends, *popular])
+    return [Suggestion(number, sources[number]) for number in found][:SUGGESTIONS_LIMIT]
+
+
+def _offered(viewer_id: int) -> list[int]:
+    """Return the accounts that staff offer to newcomers, whether or not they want to be found otherwise."""
+    pairs = [pair for pair in map(split_address, find_suggested_accounts()) if pair is not None]
+    if not pairs:
+        return []
+    accounts = by_address(pairs)
+    lowered = [(username.lower(), domain) for username, domain in pairs]
+    ids = [accounts[pair].id for pair in lowered if pair in accounts]
+    allowed = set(_suggestable(viewer_id, _followable()).filter(id__one_of=ids).values_list("id", flat=True))
+    return [number for number in ids if number in allowed]
+
+
+def _followable() -> QuerySet[Account]:
+    found = list_accounts().prefetch_related(None).select_related(None)
+    return found.filter(is_present(), limited_at=None, moved_to=None, user__disabled_at=None)
 
 
 def _discoverable() -> QuerySet[Account]:
-    found = list_accounts().prefetch_related(None).select_related(None)
-    return found.filter(is_present(), discoverable=True, limited_at=None, moved_to=None, user__disabled_at=None)
+    return _followable().filter(discoverable=True)
 
 
-def _suggestable(viewer_id: int) -> QuerySet[Account]:
-    shown = _not_hidden(_discoverable(), viewer_id)
+def _suggestable(viewer_id: int, accounts: QuerySet[Account]) -> QuerySet[Account]:
+    shown = _not_hidden(accounts, viewer_id)
     return (
         shown.exclude(id=viewer_id)
         .exclude(Exists(Follow.objects.filter(account_id=viewer_id, target_id=OuterRef("id"))))

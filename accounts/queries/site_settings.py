@@ -10,7 +10,10 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import SiteSetting
-from social.kernel.identity import Identity
+from social.kernel.identity import Identity, default_language
+
+SUGGESTED_SETTING: Final = "site_suggested_accounts"
+"""The key of the addresses of accounts that newcomers are offered."""
 
 _DEFAULTS: Final[dict[str, Any]] = {
     "site_extended_description": "",
@@ -30,6 +33,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "site_custom_css": "",
     "site_landing_page": "trends",
     "site_trends_without_review": False,
+    SUGGESTED_SETTING: [],
 }
 
 
@@ -60,7 +64,7 @@ def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
             "site_title": stored.get("site_title") or settings.LOCAL_DOMAIN,
             "site_short_description": stored.get("site_short_description")
             or _("A social networking server, open to the fediverse."),
-            "site_languages": stored.get("site_languages") or [settings.LANGUAGE_CODE],
+            "site_languages": stored.get("site_languages") or [default_language()],
         }
     )
 
@@ -78,6 +82,17 @@ def kept_days(name: str) -> int:
 def find_minimum_age() -> int:
     """Return the age in years that people must have to sign up; 0 if it does not matter."""
     return int(_find("MINIMUM_AGE"))
+
+
+def must_confirm_email() -> bool:
+    """Tell whether people who sign up must confirm their e-mail address."""
+    return bool(_find("CONFIRM_EMAIL"))
+
+
+def find_suggested_accounts() -> list[str]:
+    """Return the addresses of the accounts that newcomers are offered, in the order of staff."""
+    found = SiteSetting.objects.filter(key=SUGGESTED_SETTING).values_list("value", flat=True).first()
+    return list(found or ())
 
 
 def find_media_budget() -> int:
@@ -123,13 +138,19 @@ _IDENTITY: Final = {
     "site_custom_css": "custom_css",
 }
 
+_CHOICES: Final = {
+    "REGISTRATIONS": "registrations",
+    "DEFAULT_LANGUAGE": "language",
+    "LIMITED_FEDERATION": "limited_federation",
+}
+
 
 def load_identity() -> Identity:
-    """Load name, pictures, colour and style sheet of this server, and who may sign up; one query."""
-    wanted = [*_IDENTITY, _key_of("REGISTRATIONS")]
+    """Load the identity of this server; one query."""
+    wanted = [*_IDENTITY, *map(_key_of, _CHOICES)]
     stored = dict(SiteSetting.objects.filter(key__one_of=wanted).values_list("key", "value"))
-    registrations = _value_of("REGISTRATIONS", stored.pop(_key_of("REGISTRATIONS"), None))
-    return Identity(**{_IDENTITY[key]: value for key, value in stored.items() if value}, registrations=registrations)
+    chosen = {field: _value_of(name, stored.pop(_key_of(name), None)) for name, field in _CHOICES.items()}
+    return Identity(**{_IDENTITY[key]: value for key, value in stored.items() if value}, **chosen)
 
 
 def find_site_title() -> str:

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.conf import settings
-
 from accounts.emojis.queries import EmojiLookup, account_texts, shortcodes_in
 from accounts.models import Account, ActorType, User
 from accounts.policies.relations import Relations
@@ -25,6 +23,7 @@ from accounts.serializers.account import (
 )
 from accounts.serializers.tag import FeaturedTagSerializer
 from social.api.serializers import EntitySerializer
+from social.kernel.identity import default_language
 from social.kernel.text.languages import choose_language
 
 
@@ -36,9 +35,7 @@ class PreferencesSerializer(EntitySerializer):
         return {
             "posting:default:visibility": default_visibility(instance.default_privacy, locked=instance.account.locked),
             "posting:default:sensitive": instance.default_sensitive,
-            "posting:default:language": choose_language(
-                instance.default_language, instance.locale, settings.LANGUAGE_CODE
-            ),
+            "posting:default:language": choose_language(instance.default_language, instance.locale, default_language()),
             "posting:default:quote_policy": instance.default_quote_policy,
             "reading:expand:media": kept.get("expand_media", "default"),
             "reading:expand:spoilers": bool(kept.get("expand_spoilers", False)),

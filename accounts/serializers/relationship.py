@@ -63,7 +63,7 @@ class MutedAccountSerializer(EntitySerializer):
 
 
 # Values of `source`, for older clients.
-_OLD_SOURCES: Final = {"friends_of_friends": "past_interactions", "most_followed": "global"}
+_OLD_SOURCES: Final = {"featured": "staff", "friends_of_friends": "past_interactions", "most_followed": "global"}
 
 
 class SuggestionSerializer(EntitySerializer):

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from allauth.account import app_settings
 from allauth.account.utils import user_pk_to_url_str
-from django.conf import settings
 from django.core.cache import cache
 from django.core.mail import get_connection
 from django.db import transaction
@@ -29,6 +28,7 @@ from accounts.policies.sign_up import email_digest
 from accounts.queries.site_settings import find_site_title
 from social.kernel import links, mail, redis
 from social.kernel.events import publish
+from social.kernel.identity import default_language
 
 logger = logging.getLogger("social.mails")
 
@@ -172,7 +172,7 @@ def send_all(letters: Iterable[Letter]) -> None:
                 address, headers = list_headers(letter.user.pk, letter.switch)
                 context |= {"unsubscribe": address, "choose": links.web_url(reverse("settings_preferences"))}
             mail.send(
-                *(letter.address, letter.template, context, letter.user.locale or settings.LANGUAGE_CODE),
+                *(letter.address, letter.template, context, letter.user.locale or default_language()),
                 server_name=server_name,
                 headers=headers,
                 connection=connection,

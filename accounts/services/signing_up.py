@@ -16,7 +16,7 @@ from accounts.models import Account, Application, Invite, User
 from accounts.models.user import Permission
 from accounts.policies.sign_up import Decision, Findings, SignUpDraft, age_errors, draft_errors, in_order
 from accounts.queries.sign_up import find_usable_invite, load_findings
-from accounts.queries.site_settings import find_minimum_age, find_registrations
+from accounts.queries.site_settings import find_minimum_age, find_registrations, must_confirm_email
 from accounts.services import key_pairs
 from accounts.services.activation import use_invite
 from accounts.services.audit import record
@@ -90,7 +90,7 @@ def sign_up(
     if approved is None:
         let_in = registrations == "open" or (invite is not None and _lets_in(invite))
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
-    verified = confirmed if confirmed is not None else not settings.CONFIRM_EMAIL
+    verified = confirmed if confirmed is not None else not must_confirm_email()
     # Outside the transaction: hashing takes tens of milliseconds, and generating a key pair a tenth of a second.
     password, keys = make_password(draft.password), key_pairs.new_rsa_pair()
     now = clock.now()

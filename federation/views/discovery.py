@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from accounts.models import Account
@@ -21,6 +20,7 @@ from federation.views.negotiation import reads
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
 from social.kernel.errors import Gone, Invalid
+from social.kernel.identity import is_federation_limited
 from social.kernel.text.names import clean_input
 
 _DAYS_3 = "public, max-age=259200"
@@ -119,7 +119,7 @@ def nodeinfo(request: HttpRequest, version: str) -> HttpResponse:
     """`/nodeinfo/2.0` and `/nodeinfo/2.1`."""
     texts, figures = load_site_texts(), load_figures()
     # As in the client API, the numbers of active users are not public with limited federation (contract, entities).
-    is_public = not settings.LIMITED_FEDERATION
+    is_public = not is_federation_limited()
     document = discovery.nodeinfo(
         version,
         users=figures.users,

@@ -17,6 +17,7 @@ from federation.signatures.message import BadSignature, MalformedDigest, Message
 from social.api import exceptions, responses
 from social.api.addresses import client_ip, rate_key
 from social.kernel.errors import KernelError, NotFound, Unavailable
+from social.kernel.identity import is_federation_limited
 
 CONTENT_TYPE = "application/activity+json; charset=utf-8"
 _VARY = "Origin, Accept, Signature"
@@ -63,7 +64,7 @@ def _by_preference(header: str) -> list[str]:
 
 def is_secure_mode() -> bool:
     """Tell whether documents are served to signed requests only (contract, federation section 11 "Secure mode")."""
-    return settings.AUTHORIZED_FETCH or settings.LIMITED_FEDERATION
+    return settings.AUTHORIZED_FETCH or is_federation_limited()
 
 
 def document(data: dict[str, Any], *, private: bool = False, status: int = 200, seconds: int = 180) -> HttpResponse:

@@ -28,14 +28,11 @@ from moderation.services.documents import (
 from social.api.staff_acts import Act, Words
 from social.api.staff_columns import mark, shortened, shown
 from social.kernel import clock
-
-OTHER_LANGUAGES = [(code, name) for code, name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+from social.kernel.identity import default_language
 
 
 class RuleForm(RowForm):
-    """A rule with its translations into the other languages of the pages; translations into further languages are kept
-    unchanged.
-    """
+    """A rule with its translations into the languages of the pages; those that the page does not show are kept unchanged."""
 
     class Meta:
         model = InstanceRule
@@ -50,17 +47,20 @@ class RuleForm(RowForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for code, _name in OTHER_LANGUAGES:
+        for code in self._languages():
             words = self.instance.translations.get(code, {})
             for part in ("text", "hint"):
                 self.fields[f"{part}_{code}"].initial = words.get(part, "")
+
+    def _languages(self) -> list[str]:
+        return [code for code, _name in settings.LANGUAGES if f"text_{code}" in self.fields]
 
     @property
     def draft(self) -> RuleDraft:
         """Return the draft that the form holds."""
         sent = self.cleaned_data
         translations = dict(self.instance.translations)
-        for code, _name in OTHER_LANGUAGES:
+        for code in self._languages():
             words = {part: sent.get(f"{part}_{code}") or "" for part in ("text", "hint")}
             translations.pop(code, None)
             if any(words.values()):
@@ -76,7 +76,7 @@ class RuleForm(RowForm):
         return sent
 
 
-for _code, _name in OTHER_LANGUAGES:
+for _code, _name in settings.LANGUAGES:
     for _part, _label in (("text", _("Rule")), ("hint", _("Explanation"))):
         RuleForm.declared_fields[f"{_part}_{_code}"] = RuleForm.base_fields[f"{_part}_{_code}"] = forms.CharField(
             label=_label, help_text=_name, required=False, widget=forms.Textarea({"rows": 2, "dir": "auto"})
@@ -100,6 +100,11 @@ class RuleAdmin(EditedAdmin):
         shown("translations", _("Translations"), lambda rule: sorted(rule.translations), minor=True),
     )
     ordering = ("position", "id")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the fields of the rule, with translations into all languages but the one in which rules are written."""
+        own = default_language()
+        return [name for name in RuleForm.base_fields if name not in (f"text_{own}", f"hint_{own}")]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[InstanceRule]:
         """Return the rules in force."""

@@ -28,6 +28,7 @@ from social.api.staff import action
 from social.api.staff_acts import Act, ActionVariant, Words
 from social.api.staff_columns import condition_filter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import RelatedDropdownFilter
+from social.api.staff_forms import Lines
 from statuses.admin import VISIBILITY, files_shown
 from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -40,33 +41,19 @@ _SEEN_VERSIONS = "held_versions"
 _SEEN_LIMIT = 100
 
 
-class _Lines(forms.CharField):
-    """A list with one entry per line."""
-
-    def __init__(self, label: Any, help_text: Any) -> None:
-        widget = forms.Textarea({"rows": 4, "dir": "auto"})
-        super().__init__(label=label, help_text=help_text, required=False, widget=widget)
-
-    def prepare_value(self, value: Any) -> Any:
-        return "\n".join(value) if isinstance(value, list | tuple) else value
-
-    def to_python(self, value: Any) -> Any:
-        return [line.strip() for line in (value or "").splitlines() if line.strip()]
-
-
 class SpamRuleForm(DraftForm):
     """A spam rule; the policy validates its conditions."""
 
-    words = _Lines(_("Words"), _("One a line, in the text of posts or the reason of sign-ups"))
-    link_hosts = _Lines(_("Hosts of links"), _("One a line, subdomains included; posts"))
+    words = Lines(_("Words"), _("One a line, in the text of posts or the reason of sign-ups"))
+    link_hosts = Lines(_("Hosts of links"), _("One a line, subdomains included; posts"))
     minimum_mentions = forms.IntegerField(
         label=_("Mentioned people, at least"), required=False, min_value=1, max_value=MENTIONS_LIMIT
     )
     maximum_age_hours = forms.IntegerField(
         label=_("Hours since the account is known here, at most"), required=False, min_value=1, max_value=AGE_LIMIT
     )
-    mail_domains = _Lines(_("Domains of e-mail addresses"), _("One a line; sign-ups"))
-    networks = _Lines(_("IP addresses or networks"), _("One a line; sign-ups"))
+    mail_domains = Lines(_("Domains of e-mail addresses"), _("One a line; sign-ups"))
+    networks = Lines(_("IP addresses or networks"), _("One a line; sign-ups"))
 
     class Meta:
         model = SpamRule

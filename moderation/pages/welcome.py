@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.conf import settings
 from django.utils.translation import get_language
 
 from accounts.models import Account
@@ -14,7 +13,7 @@ from accounts.queries.accounts import has_address
 from accounts.queries.discovery import list_directory
 from accounts.queries.site_settings import load_site_texts
 from moderation.queries.instance import load_figures
-from social.kernel.identity import current_identity
+from social.kernel.identity import current_identity, is_federation_limited
 from social.kernel.media import storage
 from social.kernel.recent import Recent
 from social.pages.frame import path_of
@@ -47,7 +46,7 @@ def _load() -> Mapping[str, Any]:
     contact = entities.get(str(found))
     values: dict[str, Any] = {
         "own_picture": path_of(storage.url(picture)) if picture else "",
-        "figures": None if settings.LIMITED_FEDERATION else load_figures(),
+        "figures": None if is_federation_limited() else load_figures(),
         "contact": shown_author(contact) if contact is not None else None,
         "people": [shown_author(entities[str(number)]) for number in ids if str(number) in entities],
     }

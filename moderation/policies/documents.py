@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any, Final
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator, validate_email
 from django.utils.translation import gettext as _
@@ -96,7 +97,11 @@ class SiteTexts:
     site_status_page_url: str = ""
     site_registrations: str = ""
     site_closed_message: str = ""
+    site_confirm_email: bool = field(default_factory=lambda: bool(settings.CONFIRM_EMAIL))
     site_minimum_age: int = 0
+    site_suggested_accounts: tuple[str, ...] = ()
+    site_default_language: str = ""
+    site_limited_federation: bool = field(default_factory=lambda: bool(settings.LIMITED_FEDERATION))
     site_remote_media_megabytes: int = 10_240
     site_show_domain_blocks: str = "disabled"
     site_show_domain_blocks_rationale: str = "disabled"
@@ -126,13 +131,15 @@ DAYS_LIMIT: Final = 36_500
 NUMBERS: Final = {"site_minimum_age": (0, 120), "site_remote_media_megabytes": (1, 999_999)}
 """Settings that are numbers, with the least and the largest value."""
 
-
+SUGGESTED_LIMIT: Final = 50
+"""Maximum number of accounts that newcomers are offered."""
 LANDING_PAGES: Final = ("trends", "local_feed", "about")
 """Contents of the front page for visitors, in the words of Mastodon's setting `landing_page`."""
 
 _CHOICES: Final[dict[str, Collection[str]]] = {
     # An empty text means that nothing is chosen: the default of the environment applies.
     "site_registrations": ("", "open", "approval", "closed"),
+    "site_default_language": ("", *(code for code, _name in settings.LANGUAGES)),
     "site_show_domain_blocks": AUDIENCES,
     "site_show_domain_blocks_rationale": AUDIENCES,
     "site_landing_page": LANDING_PAGES,
@@ -140,8 +147,10 @@ _CHOICES: Final[dict[str, Collection[str]]] = {
 }
 
 
-def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
-    """Return the errors of the texts; `contact_known` says whether the contact is a local account."""
+def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[str] = ()) -> list[FieldError]:
+    """Return the errors of the texts; `contact_known` says whether the contact is a local account, `unknown` are the
+    addresses of suggested accounts that this server does not know.
+    """
     errors = _too_long("site_title", len(texts.site_title), TITLE_LIMIT)
     for name in ("site_short_description", "site_closed_message"):
         errors += _too_long(name, len(getattr(texts, name)), SHORT_LIMIT)
@@ -153,6 +162,12 @@ def site_errors(texts: SiteTexts, *, contact_known: bool) -> list[FieldError]:
         errors.append(FieldError("site_status_page_url", "ERR_INVALID", _("is invalid")))
     if texts.site_colour and parse_colour(texts.site_colour) != texts.site_colour:
         errors.append(FieldError("site_colour", "ERR_INVALID", _("is no colour such as #0b6e66")))
+    if len(texts.site_suggested_accounts) > SUGGESTED_LIMIT:
+        message = _("are more than %(count)d") % {"count": SUGGESTED_LIMIT}
+        errors.append(FieldError("site_suggested_accounts", "ERR_TOO_MANY", message))
+    elif unknown:
+        message = _("hold accounts that are not known here: %(names)s") % {"names": ", ".join(unknown)}
+        errors.append(FieldError("site_suggested_accounts", "ERR_INVALID", message))
     if not contact_known:
         errors.append(FieldError("site_contact_username", "ERR_INVALID", _("is not a person of this server")))
     if any(known_language(code) != code for code in texts.site_languages):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, TypeVar
 
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Length
@@ -16,6 +15,7 @@ from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.policies.domain_rules import names_of
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
+from social.kernel.identity import is_federation_limited
 from social.kernel.plans import Plan, Slot
 
 _NAMES: Final = Slot("names", ArrayField(TextField()))
@@ -72,7 +72,7 @@ def closed_among(domains: Iterable[str]) -> set[str]:
         for domain, longest_first in names.items()
         if next((severities[name] for name in longest_first if name in severities), None) == DomainSeverity.SUSPEND
     }
-    if settings.LIMITED_FEDERATION:
+    if is_federation_limited():
         allowed = set(DomainAllow.objects.filter(domain__one_of=all_names).values_list("domain", flat=True))
         closed |= {domain for domain, longest_first in names.items() if allowed.isdisjoint(longest_first)}
     return closed

@@ -30,6 +30,7 @@ from moderation.queries.instance import (
 )
 from social.api.serializers import EntitySerializer
 from social.kernel import links, versions
+from social.kernel.identity import is_federation_limited
 from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
 from social.kernel.text.characters import URL_LENGTH
 from social.kernel.text.markdown import markdown_to_html
@@ -110,7 +111,7 @@ class InstanceSerializer(EntitySerializer):
             "source_url": settings.SOURCE_URL,
             "description": texts["site_short_description"],
             # Where federation is limited, the number of users is not public (contract, entities).
-            "usage": {"users": {"active_month": 0 if settings.LIMITED_FEDERATION else instance.figures.active_month}},
+            "usage": {"users": {"active_month": 0 if is_federation_limited() else instance.figures.active_month}},
             "thumbnail": {"url": file_url(texts["site_thumbnail"], "", "thumbnail.png"), "description": ""},
             "icon": [{"src": absolute(icon.url), "size": icon.sizes} for icon in list_icons(instance.identity)],
             "languages": texts["site_languages"],
@@ -139,7 +140,7 @@ class InstanceSerializer(EntitySerializer):
                 "polls": _polls(),
                 "translation": {"enabled": False},
                 "timelines_access": instance.timelines_access,
-                "limited_federation": settings.LIMITED_FEDERATION,
+                "limited_federation": is_federation_limited(),
             },
             "registrations": {
                 "enabled": registrations != "closed",

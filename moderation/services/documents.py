@@ -19,12 +19,13 @@ from accounts.copies.services.quarantine import Origin, refuse_unless_clean
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.queries.accounts import has_address
+from accounts.queries.accounts import by_address, has_address, split_address
 from accounts.queries.site_settings import ACCESS_SETTING, fixed_site_settings, load_site_texts
 from accounts.services.audit import record, write_setting
 from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import (
     ACCESS_NAMES,
+    SUGGESTED_LIMIT,
     RuleDraft,
     SiteTexts,
     TermsDraft,
@@ -115,7 +116,9 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
     texts = replace(texts, site_colour=parse_colour(texts.site_colour) or texts.site_colour)
     contact = texts.site_contact_username
     is_contact_known = not contact or Account.objects.filter(has_address(contact, None), deleted_at=None).exists()
-    _check(site_errors(texts, contact_known=is_contact_known))
+    suggested = texts.site_suggested_accounts[: SUGGESTED_LIMIT + 1]
+    unknown = _unknown(suggested) if len(suggested) <= SUGGESTED_LIMIT else ()
+    _check(site_errors(texts, contact_known=is_contact_known, unknown=unknown))
     with transaction.atomic():
         before = load_site_texts(raw=True)
         defaults, fixed = _stored(SiteTexts()), fixed_site_settings()
@@ -139,6 +142,14 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
             transaction.on_commit(forget_identity, robust=True)
             old = {name: before.get(name) for name in changes}
             _record(by, "update", "SiteSetting", 0, "", before=old, after=changes)
+
+
+def _unknown(addresses: Sequence[str]) -> list[str]:
+    """Return the addresses among these that no known account has."""
+    pairs = {address: split_address(address) for address in addresses}
+    known = by_address([pair for pair in pairs.values() if pair is not None])
+    lowered = {address: pair and (pair[0].lower(), pair[1]) for address, pair in pairs.items()}
+    return [address for address, pair in lowered.items() if pair not in known]
 
 
 def _stored(texts: SiteTexts) -> dict[str, Any]:

@@ -56,6 +56,7 @@ from notifications.senders.filtering import is_hidden
 from social.kernel import clock, links, mail
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
+from social.kernel.identity import default_language
 from social.kernel.runner import TERMS, Failed, Job, Steps, Work
 from social.kernel.text.markup import plain
 from timelines.services.broadcasting import listeners
@@ -306,7 +307,7 @@ def _compose(
     user: User, template: str, switch: str, headers: Mapping[str, str], values: Callable[[], Mapping[str, Any]]
 ) -> EmailMultiAlternatives:
     """Return the mail in its recipient's language, in which `values` is called."""
-    language = user.locale or settings.LANGUAGE_CODE
+    language = user.locale or default_language()
     unsubscribe, list_values = list_headers(user.pk, switch)
     with translation.override(language):
         context = {

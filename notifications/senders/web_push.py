@@ -25,6 +25,7 @@ from notifications.senders.filtering import is_hidden
 from social.kernel import clock
 from social.kernel.http.addresses import parse_url
 from social.kernel.http.client import FetchError, Refused, Request, Response, fetch_async
+from social.kernel.identity import default_language
 from social.kernel.runner import Failed, Job, Steps, Work
 from social.kernel.text.markup import plain
 
@@ -135,7 +136,7 @@ def encrypted_request(message: PushMessage, subject: str) -> tuple[Mapping[str, 
 def payload(message: PushMessage) -> bytes:
     """Return the message that the application reads, in the recipient's language, as JSON."""
     sender = message.content.sender
-    locale = message.locale or settings.LANGUAGE_CODE
+    locale = message.locale or default_language()
     name = sender.display_name or sender.username
     if message.type == NotificationType.ADMIN_REPORT and sender.domain is not None:
         # A reporter on another server stays anonymous: the sender is that server's own account.

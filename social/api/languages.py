@@ -14,8 +14,12 @@ from django.conf import settings
 from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
+from social.kernel.identity import default_language
+
 COOKIE = "language"
 _ACCEPT_LIMIT = 120
+# Paths that answer while the database is away, and at once.
+_INDEPENDENT_PATHS = ("/health", "/metrics", "/static/", "/system/")
 
 
 class _Thread(threading.local):
@@ -101,4 +105,7 @@ def activate_named(lang: Any) -> None:
 def of_request(request: Any) -> str:
     """The language of a request before its user is known."""
     accept = request.META.get("HTTP_ACCEPT_LANGUAGE", "")
-    return asked_for(request) or (from_accept(accept) if accept else None) or settings.LANGUAGE_CODE
+    found = asked_for(request) or (from_accept(accept) if accept else None)
+    if found is None:
+        found = settings.LANGUAGE_CODE if request.path_info.startswith(_INDEPENDENT_PATHS) else default_language()
+    return found

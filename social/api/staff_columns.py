@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
@@ -19,6 +19,7 @@ from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
@@ -77,13 +78,15 @@ def written(value: Any) -> Any:
 
 
 def moment(value: datetime) -> SafeString:
-    """A date and time as `2026-11-20 13:17 UTC`, the same in every language; its tooltip has the seconds."""
-    utc = value.astimezone(UTC)
+    """A date and time as `2026-11-20 13:17 CET`, in the reader's time zone and the same in every language; its tooltip has the
+    seconds.
+    """
+    local = localtime(value)
     return format_html(
         '<time dir="ltr" datetime="{}" title="{}">{}</time>',
-        utc.isoformat(),
-        f"{utc:%Y-%m-%d %H:%M:%S} UTC",
-        f"{utc:%Y-%m-%d %H:%M} UTC",
+        local.isoformat(),
+        f"{local:%Y-%m-%d %H:%M:%S %Z}",
+        f"{local:%Y-%m-%d %H:%M %Z}",
     )
 
 

@@ -41,6 +41,22 @@ _WIDGETS: dict[type[forms.Widget], Any] = {
 }
 
 
+class Lines(forms.CharField):
+    """A list with one entry per line."""
+
+    def __init__(self, label: Any, help_text: Any) -> None:
+        widget = forms.Textarea({"rows": 4, "dir": "auto"})
+        super().__init__(label=label, help_text=help_text, required=False, widget=widget)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return the text of a list."""
+        return "\n".join(value) if isinstance(value, list | tuple) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Return the lines that are not empty."""
+        return [line.strip() for line in (value or "").splitlines() if line.strip()]
+
+
 class Styled(_Mixin):
     """Mixin that gives the fields of a form the CSS classes of the theme; it comes before the form's class."""
 

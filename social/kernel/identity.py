@@ -25,9 +25,11 @@ ICON_SIZES: Final = (512, 192, 48)
 
 @dataclass(frozen=True)
 class Identity:
-    """Look of this server; what the owner has not chosen is empty. `icons` and `favicons` map sizes in pixels to paths of
-    stored files, `picture` is such a path, `colour` is `#rrggbb`; `registrations` says
-    who may sign up ("open", "approval", "closed").
+    """Look of this server, and what its owner has chosen that many requests ask for; what was not chosen is empty.
+
+    `icons` and `favicons` map sizes in pixels to paths of stored files, `picture` is such a path, `colour` is `#rrggbb`.
+    `registrations` says who may sign up ("open", "approval", "closed"), `language` is that of people who have chosen none.
+    With `limited_federation` this server federates with allowed servers only; None before the first reading.
     """
 
     title: str = ""
@@ -38,6 +40,8 @@ class Identity:
     colour: str = ""
     custom_css: str = ""
     registrations: str = ""
+    language: str = ""
+    limited_federation: bool | None = None
 
     @property
     def name(self) -> str:
@@ -81,6 +85,17 @@ def current_identity() -> Identity:
 def known_identity() -> Identity:
     """Return the identity that this process has read last, whatever its age; makes no query, for pages about errors."""
     return _kept[1]
+
+
+def default_language() -> str:
+    """Return the language for people who have chosen none."""
+    return current_identity().language or settings.LANGUAGE_CODE
+
+
+def is_federation_limited() -> bool:
+    """Tell whether this server federates with allowed servers only."""
+    limited = current_identity().limited_federation
+    return bool(settings.LIMITED_FEDERATION if limited is None else limited)
 
 
 def keep_identity(identity: Identity) -> None:

@@ -19,6 +19,7 @@ from accounts.queries.sign_up import load_refused_networks
 from accounts.queries.site_settings import find_site_text
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, outbox, redis
+from social.kernel.identity import is_federation_limited
 from social.kernel.outbox import OutboxRow
 from social.runtime import database, fingerprints, health, launch, machine_checks, tables
 from social.runtime.datadir import running_supervisor
@@ -234,7 +235,7 @@ def _loopback_federation() -> Iterator[Check]:
 def _federation() -> Iterator[Check]:
     if settings.FEDERATION_LOOPBACK:
         yield from _loopback_federation()
-    elif settings.LIMITED_FEDERATION and not DomainAllow.objects.exists():
+    elif is_federation_limited() and not DomainAllow.objects.exists():
         remedy = "Allow servers in the admin, or unset it."
         yield Check("federation", "warning", "LIMITED_FEDERATION=yes, and no server is allowed", remedy)
     elif env.LOOPBACK:

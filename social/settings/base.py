@@ -195,7 +195,8 @@ ACCOUNT_FORMS = {
     "change_password": "accounts.pages.forms.PasswordForm",
     "reauthenticate": "accounts.pages.forms.IsItYouForm",
 }
-ACCOUNT_EMAIL_VERIFICATION = "mandatory" if CONFIRM_EMAIL else "none"
+# Where addresses need no confirmation, they count as confirmed from the sign-up on.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_MAX_LENGTH = 320
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 # Mails to addresses without an account would let anybody have this server send mails to strangers.
@@ -317,7 +318,8 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 # --- words ------------------------------------------------------------------------------------------------------
-LANGUAGE_CODE = env.DEFAULT_LANGUAGE
+# Staff may choose another one for people who have chosen none (`social.kernel.identity.default_language`).
+LANGUAGE_CODE = DEFAULT_LANGUAGE = env.DEFAULT_LANGUAGE
 LANGUAGES = [("en", _("English")), ("de", _("German")), ("ar", _("Arabic"))]
 LOCALE_PATHS = [BASE_DIR / "social" / "locale"]
 USE_I18N = True

@@ -43,7 +43,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`open`; `approval`: staff let people in; `closed`: by invitation alone. An invitation works in each. "
         "Without it staff choose in the administration",
     ),
-    "CONFIRM_EMAIL": ("`no` on localhost, else `yes`", "whether an address must be confirmed first"),
+    "CONFIRM_EMAIL": (
+        "`no` on localhost, else `yes`",
+        "whether an address must be confirmed first. Without it staff choose in the administration",
+    ),
     "CHECK_EMAIL_DOMAINS": (
         "`no`",
         "`yes` asks the DNS whether the domain of an address takes mail before somebody signs up with it; blocks of "
@@ -69,7 +72,11 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`no` on localhost, else `yes`",
         "whether staff need a second factor for the admin and the admin API",
     ),
-    "LIMITED_FEDERATION": ("`no`", "`yes` federates only with servers that staff have allowed, in secure mode"),
+    "LIMITED_FEDERATION": (
+        "`no`",
+        "`yes` federates only with servers that staff have allowed, in secure mode. "
+        "Without it staff choose in the administration",
+    ),
     "AUTHORIZED_FETCH": (
         "`no`",
         "secure mode: `yes` answers other servers only when they sign who asks, so that blocks hold for reading too; some "
@@ -128,7 +135,10 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "room for copies of files of other servers; those that nobody has looked at for longest go first. "
         "Without it staff choose in the administration",
     ),
-    "DEFAULT_LANGUAGE": ("`en`", "language for people who have chosen none: `en`, `de`, `ar`"),
+    "DEFAULT_LANGUAGE": (
+        "`en`",
+        "language for people who have chosen none: `en`, `de`, `ar`. Without it staff choose in the administration",
+    ),
     "LOG_FORMAT": ("`console`; `json` for a process that runs on its own", "`json` for programs, `console` for people"),
     "LOG_LEVEL": ("`info`", "`debug`, `info`, `warning`, `error`"),
     "ACCESS_LOG": ("`yes` with `LOG_LEVEL=debug`, else `no`", "`yes` logs each request, but for `/health`"),

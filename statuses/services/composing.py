@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import uuid4
 
-from django.conf import settings
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.collections.queries import find_linked
 from accounts.models import Account, User
 from social.kernel.errors import Invalid, NotFound
+from social.kernel.identity import default_language
 from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language
 from statuses.models import QuoteState, Status
@@ -167,7 +167,7 @@ def compose_content(
             user.default_language,
             user.locale,
             get_language(),
-            settings.LANGUAGE_CODE,
+            default_language(),
         ),
         mentions=mentions,
         tags=formatted.tags,

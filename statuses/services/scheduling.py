@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import translation
 from django.utils.text import Truncator
@@ -18,6 +17,7 @@ from accounts.services.mails import Letter, send_all
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
+from social.kernel.identity import default_language
 from social.kernel.locks import delete_rows, lock
 from statuses.events import ScheduledStatusDue, ScheduledStatusFailed
 from statuses.models import ScheduledStatus, Status
@@ -124,7 +124,7 @@ def _publish_one(scheduled_id: int) -> None:
         return
     try:
         # Composed before the transaction, because composing may query other servers for mentioned accounts.
-        with translation.override(author.user.locale or settings.LANGUAGE_CODE):
+        with translation.override(author.user.locale or default_language()):
             new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
         screening = screen(new)
         limited_by = limit_author(new, screening)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -23,7 +24,7 @@ from tests.factories.accounts import make_user
 from tests.factories.statuses import edit, make_status
 from tests.federation.activities import PUBLIC, deal
 from tests.federation.remote_server import RemotePerson, RemoteServer
-from tests.support.client import Api
+from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -144,3 +145,22 @@ def test_what_a_relay_names_is_fetched_at_its_origin_and_boosted_by_nobody(
         announced["id"]: "<p>0</p>",
     }
     assert Status.objects.count() == 2
+
+
+def test_relays_are_listed_added_and_removed_in_the_administration(
+    elsewhere: RemoteServer, relay: RemotePerson, settings: Any
+) -> None:
+    settings.STAFF_SECOND_FACTOR = False
+    browser, pages = signed_in(make_user("boss", role="Owner")), "/admin/federation/relay/"
+    refused = browser.post(f"{pages}add/", {"inbox_url": "words"})
+    assert "The inbox of a relay is an address" in refused.content.decode()
+    assert browser.post(f"{pages}add/", {"inbox_url": inbox(relay)}).status_code == 302
+    assert kinds(relay) == ["Follow"]
+    row = Relay.objects.get()
+    assert "Asked: its operator may have to agree" in browser.get(pages).content.decode()
+    Relay.objects.update(state=RelayState.ACCEPTED)
+    assert "Subscribed" in browser.get(f"{pages}{row.pk}/change/").content.decode()
+    browser.post(f"{pages}{row.pk}/delete/", {"post": "yes"})
+    assert kinds(relay) == ["Undo"]
+    assert not Relay.objects.exists()
+    assert signed_in(make_user("helper", role="Moderator")).get(pages).status_code == 403

@@ -45,5 +45,6 @@ def home(request: HttpRequest) -> HttpResponse:
         "since": page.ids[0] if page.ids and not paging["newest"] else "",
         "form": ShortPostForm(initial=initial_of(user)),
         "suggestions": suggestions(user.account_id) if not found else [],
+        "introduced": bool(user.account.note and user.account.avatar),
     }
     return show(request, "timelines/home.html", context)

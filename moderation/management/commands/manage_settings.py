@@ -1,7 +1,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import Field, fields
+from dataclasses import fields
 from typing import Annotated, Any, Final
 
 from django.core.management.base import CommandError
@@ -13,7 +13,7 @@ from moderation.services.documents import change_site
 from social.management.base import OperatorCommand
 from social.settings.declared import SETTINGS
 
-_FIELDS: Final[dict[str, Field[Any]]] = {field.name: field for field in fields(SiteTexts)}
+_FIELDS: Final = [field.name for field in fields(SiteTexts)]
 _SWITCHES: Final = {"yes": True, "no": False}
 
 
@@ -49,9 +49,11 @@ class Command(OperatorCommand):
         """
         stored, in_force, fixed = load_site_texts(raw=True), load_site_texts(), fixed_site_settings()
         found: dict[str, dict[str, Any]] = {}
-        for name, field in _FIELDS.items():
+        for name in _FIELDS:
             value = (
-                in_force[name] if name.removeprefix("site_").upper() in SETTINGS else stored.get(name, field.default)
+                in_force[name]
+                if name.removeprefix("site_").upper() in SETTINGS
+                else stored.get(name, _default_of(name))
             )
             source = "environment, locked" if name in fixed else "database" if name in stored else "default"
             found[name] = {"value": value, "from": source}
@@ -70,7 +72,7 @@ class Command(OperatorCommand):
             self.stdout.write(f"{name}{shown}  ({facts['from']})")
 
     def set(self, name: _Name, value: Annotated[str, ("metavar", "VALUE")], *, dry_run: bool) -> None:
-        """Change a setting: yes or no for switches, several languages separated by commas.
+        """Change a setting: yes or no for switches, several languages or accounts separated by commas.
 
         name: as `show` lists it
         value: the new value; @FILE reads it from a file
@@ -82,12 +84,11 @@ class Command(OperatorCommand):
 
         name: as `show` lists it
         """
-        self._change(name, _FIELDS[name].default, dry_run)
+        self._change(name, _default_of(name), dry_run)
 
     def _change(self, name: str, value: Any, dry_run: bool) -> None:
-        written = {key: found for key, found in load_site_texts(raw=True).items() if key in _FIELDS}
-        if isinstance(written.get("site_languages"), list):
-            written["site_languages"] = tuple(written["site_languages"])
+        stored = {key: found for key, found in load_site_texts(raw=True).items() if key in _FIELDS}
+        written = {key: tuple(found) if isinstance(found, list) else found for key, found in stored.items()}
         before, after = SiteTexts(**written), SiteTexts(**written | {name: value})
         if not dry_run:
             change_site(by=OPERATOR, texts=after)
@@ -100,7 +101,7 @@ class Command(OperatorCommand):
                     written = file.read()
             except (OSError, UnicodeDecodeError) as error:
                 raise CommandError(f"{written[1:]} cannot be read: {error}.") from None
-        default = _FIELDS[name].default
+        default = _default_of(name)
         if isinstance(default, bool):
             if written.lower() not in _SWITCHES:
                 raise CommandError(f"{name} is yes or no.")
@@ -112,6 +113,10 @@ class Command(OperatorCommand):
         if isinstance(default, tuple):
             return tuple(code for code in written.replace(",", " ").split() if code)
         return written
+
+
+def _default_of(name: str) -> Any:
+    return getattr(SiteTexts(), name)
 
 
 def _written(value: Any) -> str:

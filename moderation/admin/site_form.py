@@ -1,0 +1,315 @@
+"""Form of the settings of this server, in sections, with a search that finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.pages.forms import ServiceForm
+from accounts.queries.site_settings import fixed_site_settings
+from moderation.policies.documents import (
+    ACCESS_NAMES,
+    AUDIENCES,
+    AUDIT_LOG_DAYS,
+    DAYS_LIMIT,
+    LANDING_PAGES,
+    NUMBERS,
+    RETENTION_NAMES,
+    SiteTexts,
+)
+from social.api.staff_forms import Lines, Styled
+from social.api.staff_navigation import links_to
+from social.kernel.media import images
+from social.kernel.text.languages import LANGUAGE_NAMES
+from timelines.policies.access import Openness
+
+_AUDIENCE_NAMES = {"disabled": _("Nobody"), "users": _("Who is signed in"), "all": _("Everybody")}
+
+
+def _text(label: Any, rows: int = 1, help_text: Any = "") -> forms.CharField:
+    widget = forms.Textarea({"rows": rows, "dir": "auto"}) if rows > 1 else forms.TextInput({"dir": "auto"})
+    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
+
+
+def _audience(label: Any) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=[(value, _AUDIENCE_NAMES[value]) for value in AUDIENCES])
+
+
+_OPENNESS_NAMES = {
+    Openness.PUBLIC: _("Everybody"),
+    Openness.AUTHENTICATED: _("Who is signed in"),
+    Openness.DISABLED: _("Nobody but who may see closed timelines"),
+}
+
+
+def _openness(label: Any) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=[(value.value, words) for value, words in _OPENNESS_NAMES.items()])
+
+
+REGISTRATIONS: Final = {"open": _("Everybody"), "approval": _("Whom staff let in"), "closed": _("Nobody")}
+
+
+def _days(label: Any, least: int = 1) -> forms.IntegerField:
+    words = _("0: for ever") if least == 1 else _("0: for ever, else 30 at least")
+    return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=DAYS_LIMIT)
+
+
+_LANDING_NAMES = {
+    "trends": _("What many people like at the moment, or else the newest posts of this server"),
+    "local_feed": _("The newest posts of this server"),
+    "about": _("The description alone"),
+}
+_PART_NAMES: Final = {
+    "identity": _("Name and look"),
+    "about": _("What this server says about itself"),
+    "sign_up": _("Signing up"),
+    "federation": _("Other servers"),
+    "visibility": _("Who sees what"),
+    "retention": _("How long data is kept"),
+}
+
+
+#: Lists that settings of a section belong to.
+_PART_LISTS: Final = {
+    "about": ("moderation.instancerule", "moderation.termsofservice"),
+    "sign_up": ("accounts.invite", "accounts.emaildomainblock", "accounts.usernameblock"),
+    "federation": ("federation.relay", "moderation.domainallow", "moderation.domainrule", "moderation.webhook"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Section of the page: key, title and fields, lists that belong to it (title, path), and those of both that a search has
+    found.
+    """
+
+    key: str
+    title: Any
+    fields: list[forms.BoundField]
+    lists: list[tuple[str, str]]
+    found: list[tuple[str, str]]
+
+
+def _picture(label: Any, help_text: Any) -> forms.FileField:
+    widget = forms.FileInput({"accept": ",".join(images.ACCEPTED)})
+    return forms.FileField(label=label, required=False, help_text=help_text, widget=widget)
+
+
+def _number(name: str, label: Any, help_text: Any) -> forms.IntegerField:
+    least, most = NUMBERS[name]
+    return forms.IntegerField(label=label, help_text=help_text, min_value=least, max_value=most)
+
+
+class SiteForm(Styled, ServiceForm):
+    """Texts and switches of the instance documents; the service validates them."""
+
+    site_title = _text(_("Name of this server"))
+    site_short_description = _text(_("Short description"), 3)
+    site_extended_description = _text(_("Long description"), 10, _("Markdown"))
+    site_privacy_policy = _text(_("Privacy policy"), 10, _("Markdown; without one, that of this software is shown"))
+    site_contact_username = _text(_("Username of the contact"))
+    site_contact_email = _text(_("E-mail address of the contact"))
+    site_languages = forms.MultipleChoiceField(
+        label=_("Languages"),
+        required=False,
+        choices=list(LANGUAGE_NAMES.items()),
+        widget=forms.CheckboxSelectMultiple,
+    )
+    add_languages = forms.CharField(
+        label=_("Add languages"),
+        required=False,
+        help_text=_("Begin to write the name of a language; several are separated by commas"),
+        widget=forms.TextInput({"dir": "auto", "list": "languages", "autocomplete": "off"}),
+    )
+    site_default_language = forms.ChoiceField(
+        label=_("Language for people who have chosen none"), required=False, choices=settings.LANGUAGES
+    )
+    site_status_page_url = _text(_("Address of the status page"))
+    site_registrations = forms.ChoiceField(
+        label=_("Who may sign up"),
+        required=False,
+        choices=REGISTRATIONS.items(),
+        help_text=_("Who has an invitation may sign up in any case"),
+    )
+    site_confirm_email = forms.BooleanField(
+        label=_("Addresses must be confirmed"),
+        required=False,
+        help_text=_("People who sign up get a mail with a link; without it nobody knows whether an address is theirs"),
+    )
+    site_suggested_accounts = Lines(
+        _("Accounts that newcomers are offered"),
+        _("One address a line, such as @ada or @news@social.example: they come first among the people to follow"),
+    )
+    site_limited_federation = forms.BooleanField(
+        label=_("Federate with allowed servers only"),
+        required=False,
+        help_text=_(
+            "All other servers are closed as if they were suspended, and documents are served to signed requests only"
+        ),
+    )
+    site_closed_message = _text(_("What is said while nobody can sign up"), 3, _("Markdown"))
+    site_minimum_age = _number("site_minimum_age", _("Age in years that people must have to sign up"), _("0: any"))
+    site_remote_media_megabytes = _number(
+        "site_remote_media_megabytes",
+        _("Room in megabytes for copies of files of other servers"),
+        _("Those that nobody has looked at for longest go first"),
+    )
+    site_show_domain_blocks = _audience(_("Who sees which servers are limited"))
+    site_show_domain_blocks_rationale = _audience(_("Who sees why"))
+    site_publish_activity = forms.BooleanField(label=_("Publish how much happens here"), required=False)
+    site_publish_peers = forms.BooleanField(label=_("Publish which servers are known"), required=False)
+    site_trends_without_review = forms.BooleanField(
+        label=_("Show trends before they were reviewed"),
+        required=False,
+        help_text=_("Posts, hashtags and links that many people like are shown until you refuse them"),
+    )
+    site_access_live_feeds_local = _openness(_("Public timeline: posts of this server"))
+    site_access_live_feeds_remote = _openness(_("Public timeline: posts of other servers"))
+    site_access_hashtag_feeds_local = _openness(_("Timelines of hashtags: posts of this server"))
+    site_access_hashtag_feeds_remote = _openness(_("Timelines of hashtags: posts of other servers"))
+    site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts of this server"))
+    site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts of other servers"))
+    site_keep_addresses_days = _days(_("Days for which network addresses of people are kept"))
+    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), AUDIT_LOG_DAYS)
+    site_keep_closed_reports_days = _days(_("Days for which settled reports are kept"))
+    site_keep_held_posts_days = _days(_("Days after which posts that nobody has reviewed are discarded"))
+    site_colour = forms.CharField(
+        label=_("Colour"),
+        required=False,
+        widget=forms.TextInput({"dir": "ltr", "placeholder": "#0b6e66", "spellcheck": "false"}),
+        help_text=_(
+            "Of links and buttons, such as #7a1fa2. It is made darker or lighter where it could not be read. Empty: the colour "
+            "of this software"
+        ),
+    )
+    site_custom_css = forms.CharField(
+        label=_("Style sheet of your own"),
+        required=False,
+        widget=forms.Textarea({"rows": 8, "dir": "ltr", "spellcheck": "false"}),
+        help_text=_(
+            "CSS for all pages but those of the administration. It loads nothing from other servers, but can hide or move "
+            "whatever pages show: use nothing that you do not understand"
+        ),
+    )
+    site_landing_page = forms.ChoiceField(
+        label=_("What visitors see on the front page"),
+        choices=[(value, _LANDING_NAMES[value]) for value in LANDING_PAGES],
+    )
+    thumbnail = _picture(
+        _("Picture"), _("Cut to 1200 by 630 pixels; shown on the front page and where links are shared")
+    )
+    remove_thumbnail = forms.BooleanField(label=_("Remove the picture"), required=False)
+    icon = _picture(_("Icon"), _("Square, 512 by 512 pixels or more; shown on top of each page and on home screens"))
+    remove_icon = forms.BooleanField(label=_("Remove the icon"), required=False)
+    favicon = _picture(_("Icon of the browser tab"), _("Square; without one, the icon is shown there too"))
+    remove_favicon = forms.BooleanField(label=_("Remove the icon of the browser tab"), required=False)
+    parts = {
+        "identity": (
+            "site_title",
+            "site_short_description",
+            "thumbnail",
+            "remove_thumbnail",
+            "icon",
+            "remove_icon",
+            "favicon",
+            "remove_favicon",
+            "site_colour",
+            "site_custom_css",
+        ),
+        "about": (
+            "site_landing_page",
+            "site_extended_description",
+            "site_contact_username",
+            "site_contact_email",
+            "site_languages",
+            "add_languages",
+            "site_default_language",
+            "site_status_page_url",
+            "site_privacy_policy",
+        ),
+        "sign_up": (
+            "site_registrations",
+            "site_confirm_email",
+            "site_minimum_age",
+            "site_suggested_accounts",
+            "site_closed_message",
+        ),
+        "federation": ("site_limited_federation",),
+        "visibility": (
+            *ACCESS_NAMES,
+            "site_trends_without_review",
+            "site_publish_activity",
+            "site_publish_peers",
+            "site_show_domain_blocks",
+            "site_show_domain_blocks_rationale",
+        ),
+        "retention": ("site_remote_media_megabytes", *RETENTION_NAMES),
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer_default("site_registrations", REGISTRATIONS[settings.REGISTRATIONS])
+        self._offer_default("site_default_language", dict(settings.LANGUAGES)[settings.DEFAULT_LANGUAGE])
+        for name in fixed_site_settings():
+            self.fields[name].disabled = True
+            words = gettext("Set in the environment of the server, as %(name)s: it can only be changed there.")
+            self.fields[name].help_text = words % {"name": name.removeprefix("site_").upper()}
+        chosen = self["site_languages"].value() or ()
+        languages: Any = self.fields["site_languages"]
+        # Further ones are added by their names: all of them would be a very long list.
+        languages.widget.choices = [choice for choice in languages.choices if choice[0] in chosen]
+
+    def _offer_default(self, name: str, default: Any) -> None:
+        field: Any = self.fields[name]
+        field.choices = [("", gettext("The default: %(choice)s") % {"choice": default}), *field.choices]
+
+    @property
+    def languages(self) -> Collection[str]:
+        """Return the names of all languages."""
+        return LANGUAGE_NAMES.values()
+
+    def clean_add_languages(self) -> list[str]:
+        """Return the codes of the named languages, which may be given by their codes too. Raises ValidationError."""
+        codes = {name.casefold(): code for code, name in LANGUAGE_NAMES.items()}
+        codes |= {code.casefold(): code for code in LANGUAGE_NAMES}
+        named = [name.strip() for name in self.cleaned_data["add_languages"].split(",") if name.strip()]
+        unknown = [name for name in named if name.casefold() not in codes]
+        if unknown:
+            raise forms.ValidationError(gettext("No language is called %(name)s.") % {"name": ", ".join(unknown)})
+        return [codes[name.casefold()] for name in named]
+
+    def shown_parts(self, wanted: str, request: HttpRequest) -> Iterator[Part]:
+        """Yield the sections, with the fields and lists that contain all words of a search."""
+        words = wanted.casefold().split()
+        for part, fields in self.sections().items():
+            lists = links_to(request, *_PART_LISTS.get(part, ()))
+            offered = [
+                (f"{field.label} {field.help_text} {field.name}", str(field.label), f"#{_id_of(field)}")
+                for field in fields
+            ]
+            offered += [(title, title, path) for title, path in lists]
+            found = [
+                (title, path)
+                for text, title, path in offered
+                if words and all(word in text.casefold() for word in words)
+            ]
+            yield Part(part, _PART_NAMES[part], fields, lists, found)
+
+    @property
+    def texts(self) -> SiteTexts:
+        """Return the texts that the form holds."""
+        sent = {name: value for name, value in self.cleaned_data.items() if name.startswith("site_")}
+        languages = dict.fromkeys([*sent["site_languages"], *self.cleaned_data["add_languages"]])
+        lists = {"site_languages": tuple(languages), "site_suggested_accounts": tuple(sent["site_suggested_accounts"])}
+        return SiteTexts(**sent | lists)
+
+
+def _id_of(field: forms.BoundField) -> str:
+    return field.id_for_label or str(field.auto_id)
