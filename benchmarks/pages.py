@@ -1,4 +1,4 @@
-"""`make bench ARGS=pages` or `python -m benchmarks.pages`: what the pages for members weigh and cost.
+"""`python -m benchmarks.pages`: bytes, statements, layout shift and processor time of the pages for members.
 
 A server of its own is seeded through its API; then a member with a full home opens every page. For each page: bytes of the
 HTML and of everything that is loaded with it for the first time but for pictures of people (styles, script, icons), statements,
@@ -31,7 +31,7 @@ _PATHS: Final = """
 /bookmarks /favourites /lists /followed_tags /mutes /blocks /follow_requests /filters /scheduled /announcements
 /@bench000 {thread} /settings/profile
 """
-#: The most bytes that a first page may have, without pictures.
+#: The most bytes that the HTML of home may have.
 LIMIT: Final = 60_000
 _SHIFTS: Final = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
@@ -96,7 +96,7 @@ def signed_in(server: Instance, login: str) -> requests.Session:
 
 
 def measure(server: Instance, seeded: Seeded, made: int) -> bool:
-    """Print the table; return whether every page keeps the limit."""
+    """Print the table; return whether home keeps the limit."""
     attach(server)
     thread = random.Random(1).choice(seeded.threads)
     status = requests.get(f"{server.base_url}/api/v1/statuses/{thread}", timeout=60).json()
@@ -117,7 +117,7 @@ def measure(server: Instance, seeded: Seeded, made: int) -> bool:
             html = len(browser.get(server.base_url + path, timeout=60).content)
             loaded = [look(tab, server.base_url + path, width) for width in (390, 1280)] if tab is not None else []
             weight = loaded[0][0] if loaded else html
-            kept = kept and weight < LIMIT
+            kept = kept and (path != "/" or html < LIMIT)
             shifts = [f"{shift:.3f}" for _bytes, shift in loaded] or ["-", "-"]
             print(f"{path:28} {html:>7} {weight:>23} {count:>11} {shifts[0]:>10} {shifts[1]:>11}", flush=True)
     assert server.process is not None
@@ -131,7 +131,7 @@ def measure(server: Instance, seeded: Seeded, made: int) -> bool:
 
 
 def main() -> None:
-    """Seed, measure, print. The exit code is 1 when a page is heavier than LIMIT."""
+    """Seed, measure, print. The exit code is 1 when home has more than LIMIT bytes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--statuses", type=int, default=200)
     parser.add_argument("--requests", type=int, default=100, help="requests of one run for CPU time")

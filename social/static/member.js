@@ -18,6 +18,9 @@ const say = (text) => (said.textContent = text);
 
 const plain = new WeakSet();
 
+// The name of a button without the figure that it shows.
+const nameOf = (button) => button.getAttribute("aria-label").replace(/: \d+$/, "");
+
 const turn = (button) => {
   const name = button.value.replace(/^un/, "");
   const pressed = button.value === name;
@@ -26,9 +29,11 @@ const turn = (button) => {
     each.setAttribute("aria-pressed", pressed);
     each.value = pressed ? `un${name}` : name;
     const figure = each.textContent.trim();
-    if (name !== "bookmark" && /^\d*$/.test(figure)) each.textContent = Math.max(0, +figure + (pressed ? 1 : -1)) || "";
+    if (name === "bookmark" || !/^\d*$/.test(figure)) continue;
+    each.textContent = Math.max(0, +figure + (pressed ? 1 : -1)) || "";
+    each.setAttribute("aria-label", nameOf(each) + (each.textContent && `: ${each.textContent}`));
   }
-  say(`${button.getAttribute("aria-label")}: ${pressed ? words.done : words.undone}`);
+  say(`${nameOf(button)}: ${pressed ? words.done : words.undone}`);
 };
 
 document.addEventListener("submit", async (event) => {

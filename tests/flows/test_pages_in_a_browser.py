@@ -28,7 +28,9 @@ OWN = ("/", "/settings", "/settings/profile", "/settings/preferences", "/auth/se
        "/settings/old_posts", "/severed_relationships", "/invites", "/share", "/disputes/strikes",
        "/oauth/authorized_applications", "/auth/email", "/auth/sign_out", "/auth/reauthenticate",
        "/auth/second_factor/app/activate", "/auth/second_factor/codes", "/auth/passkeys/add",
-       "/authorize_interaction?uri=nobody@nowhere.example", "/admin/")  # fmt: skip
+       "/authorize_interaction?uri=nobody@nowhere.example", "/admin/", "/notifications", "/write", "/explore", "/public",
+       "/conversations", "/bookmarks", "/favourites", "/lists", "/followed_tags", "/mutes", "/blocks", "/domain_blocks",
+       "/follow_requests", "/filters", "/scheduled", "/notifications/requests", "/@bob", "/tags/tree")  # fmt: skip
 # The script of passkeys reveals its button on the sign-in page; everything else is where it stays.
 _SEEN_SHIFT = 0.01
 _SHIFTS = """window.shifted = 0; new PerformanceObserver(list => {
