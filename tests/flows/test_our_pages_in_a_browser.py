@@ -159,7 +159,11 @@ def test_a_member_lives_on_our_pages(
     assert [post.poll and post.poll.options[0].title for post in own] == ["Yes", None]
 
     # Somebody else: followed, answered, and all that one does with posts.
-    tab.go(f"{server.base_url}/@{bob.username}")
+    reader.opens("/search")
+    tab.type("[name=q]", bob.username)
+    tab.click("form[role=search] [type=submit]")
+    tab.click(f"main a.person[href='/@{bob.username}']")
+    reader.is_at(f"/@{bob.username}")
     tab.click(".relation [value=follow]")
     reader.sees(".relation [value=unfollow]")
     reader.finds("Tea or coffee")
