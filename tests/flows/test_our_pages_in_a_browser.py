@@ -188,6 +188,7 @@ def test_a_member_lives_on_our_pages(
     tab.click(f"{reader.post('A walk')} .prose a[href$='/tags/umbrella']")
     reader.is_at("/tags/umbrella")
     bob.client.status_favourite(mention.status.id)
+    wait(lambda: ada.notifications("favourite"), 30)
     tab.go(f"{server.base_url}/")
     reader.sees(".side .count")
     reader.opens("/notifications")
