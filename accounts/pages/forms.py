@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
@@ -17,7 +17,7 @@ from accounts.models import User
 from accounts.policies.sign_up import EMAIL_LIMIT, PASSWORD_MINIMUM, REASON_LIMIT, USERNAME_LIMIT
 from accounts.queries.site_settings import find_minimum_age, find_registrations
 from accounts.queries.tokens import find_email_of
-from social.kernel.errors import Invalid
+from social.kernel.errors import Forbidden, Invalid, KernelError, NotFound, RateLimited
 
 PLAIN = {"autocapitalize": "none", "autocorrect": "off", "spellcheck": "false", "dir": "ltr"}
 _EMAIL_ATTRIBUTES = {"autocomplete": "email", "inputmode": "email", **PLAIN}
@@ -45,6 +45,10 @@ def text_field(label: Any, **options: Any) -> forms.CharField:
 def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
     """A checkbox."""
     return forms.BooleanField(label=label, required=False, help_text=help_text)
+
+
+#: Refusals by a service that are shown in the form, so that what was typed stays.
+REFUSALS: Final = (Invalid, Forbidden, NotFound, RateLimited)
 
 
 class SignInForm(LoginForm):
@@ -75,6 +79,17 @@ class ServiceForm(forms.Form):
     def sections(self) -> dict[str, list[forms.BoundField]]:
         """Return the bound fields of each part of the page."""
         return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
+
+    def add_refusal(self, error: KernelError) -> None:
+        """Show one of the REFUSALS of the service."""
+        if isinstance(error, Invalid):
+            self.add_details(error)
+        elif isinstance(error, NotFound):
+            self.add_error(None, _("What you answer, quote or change is not there any more, or not for you to see."))
+        elif isinstance(error, RateLimited):
+            self.add_error(None, _("You have tried this too often. Please wait a while, then try again."))
+        else:
+            self.add_error(None, capfirst(error.message))
 
     def add_details(self, error: Invalid) -> None:
         """Show the service's errors beside their fields, each sentence once."""

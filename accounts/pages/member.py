@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Final
+from urllib.parse import quote_plus
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -22,15 +23,17 @@ from accounts.pages.person import Person, shown_person
 from accounts.pages.steps import to_sign_in
 from accounts.queries.tokens import SignInState, find_sign_in_state
 from accounts.queries.users import count_waiting
-from social.pages.frame import is_local_path, stream_url, url_of, with_query
+from social.pages.frame import is_local_path, stream_url, url_of
 from social.pages.navigation import entries
 from social.pages.views import View, page
 
 ACTIVE: Final = (SignInState.ACTIVE,)
 #: Higher counts are shown as "99+".
 _COUNT_LIMIT: Final = 99
-#: An address of twice this length passes all proxies.
-_KEPT_LENGTH: Final = 1000
+#: Longest path to which a sign-in leads back: Django refuses one of more than 2,048 characters.
+_LONGEST_PATH: Final = 2000
+#: The same, quoted as a value of the address of the sign-in: proxies read lines of 8 KiB.
+_LONGEST_VALUE: Final = 7000
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,31 @@ def refusal(request: HttpRequest, states: Collection[SignInState], kept: Collect
     """
     back = request.get_full_path() if request.method in ("GET", "HEAD") else back_path(request)
     if request.method == "POST" and kept:
-        back = with_query(request.path, **{name: request.POST.get(name, "")[:_KEPT_LENGTH] for name in kept})
+        back = _with_typed(request, kept)
     if not isinstance(request.user, User):
         return to_sign_in(request, back)
     state = find_sign_in_state(request.user)
     return None if state in states else show_account_state(request, request.user, state, back=back)
+
+
+def _with_typed(request: HttpRequest, names: Collection[str]) -> str:
+    """Return the path of a request with the fields of its form as query, cut to what the address of the sign-in can hold.
+
+    Letters beyond ASCII stay as they are there and are quoted once, with that address: each would be six to twelve
+    characters here, and a text of 500 letters too long.
+    """
+    path = request.path
+    path_length, value_length = len(path), len(path)
+    for name in names:
+        added = f"{'&' if '?' in path else '?'}{name}="
+        for letter in request.POST.get(name, ""):
+            quoted = quote_plus(letter) if letter.isascii() else letter
+            path_length += len(added) + len(quoted)
+            value_length += len(quote_plus(added + quoted))
+            if path_length > _LONGEST_PATH or value_length > _LONGEST_VALUE:
+                return path
+            path, added = path + added + quoted, ""
+    return path
 
 
 def member_page(

@@ -116,7 +116,7 @@ def domain_blocks(request: HttpRequest) -> HttpResponse:
             if domain:
                 block_domain(account=user.account, domain=domain)
             else:
-                unblock_domain(account=user.account, domain=request.POST.get("unblock", ""))
+                unblock_domain(account=user.account, domain=clean_input(request.POST.get("unblock", "")))
         except (Forbidden, Invalid) as refusal:
             messages.error(request, capfirst(refusal.message))
         return back(request)

@@ -23,6 +23,7 @@ from notifications.queries.listing import NotificationFilter
 from notifications.queries.requests import count_requests
 from notifications.serializers.notification import present_groups
 from notifications.services.notifying import clear, dismiss_group
+from social.kernel.text.names import clean_input
 from social.pages.frame import show, url_of
 from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
 from statuses.pages.posts import posts_for_templates, reader_of
@@ -136,5 +137,5 @@ def remove(request: HttpRequest) -> HttpResponse:
         clear(account_id=user.account_id)
         messages.success(request, _("All notifications have been removed."))
     else:
-        dismiss_group(account_id=user.account_id, key=request.POST.get("key", ""))
+        dismiss_group(account_id=user.account_id, key=clean_input(request.POST.get("key", "")))
     return back(request)

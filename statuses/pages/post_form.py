@@ -7,6 +7,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import datetime
 from typing import IO, Any, Final, cast
 
 from django import forms
@@ -17,6 +18,7 @@ from accounts.models import User
 from accounts.pages.forms import ServiceForm, check_field, text_field
 from accounts.pages.settings_forms import QUOTERS, VISIBILITIES, language_choices
 from accounts.policies.visibility import default_visibility
+from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import path_of
@@ -51,6 +53,7 @@ FOCUSES: Final = (
     ("0.8,-0.8", _("Bottom right")),
 )
 _OPTIONS: Final = tuple(f"option_{number}" for number in range(1, OPTION_COUNTS[1] + 1))
+POLL_FIELDS: Final = (*_OPTIONS, "multiple", "expires_in")
 
 
 class PostForm(ServiceForm):
@@ -58,7 +61,7 @@ class PostForm(ServiceForm):
 
     renamed = {"options": "option_1", "quote_approval_policy": "quote_policy", "content_type": "markdown"}
     parts = {
-        "poll": (*_OPTIONS, "multiple", "expires_in"),
+        "poll": POLL_FIELDS,
         "more": ("language", "quote_policy", "markdown", "scheduled_at"),
     }
 
@@ -98,6 +101,13 @@ class PostForm(ServiceForm):
         language.choices = [("", _("As in your settings")), *language_choices(known)]
         if editing:
             del self.fields["visibility"], self.fields["scheduled_at"]
+
+    def clean_scheduled_at(self) -> datetime | None:
+        """Refuse a time that is over: whoever chose one does not want the post to be published at once."""
+        moment: datetime | None = self.cleaned_data["scheduled_at"]
+        if moment is not None and moment <= clock.now():
+            raise forms.ValidationError(_("Choose a time that is still to come."))
+        return moment
 
     def take_files(self, user: User, sent: Any, uploads: Mapping[str, Any]) -> None:
         """Keep the files that were uploaded before, with the descriptions and focal points that were typed, and upload new

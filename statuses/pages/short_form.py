@@ -8,9 +8,8 @@ from django import forms
 from django.utils.translation import gettext_lazy
 
 from accounts.models import User
-from accounts.pages.forms import ServiceForm
+from accounts.pages.forms import REFUSALS, ServiceForm
 from accounts.pages.settings_forms import VISIBILITIES
-from social.kernel.errors import Invalid
 from social.kernel.text.names import clean_input
 from statuses.policies.publishing import TEXT_LIMIT
 from statuses.services.composing import Draft
@@ -44,7 +43,7 @@ class ShortPostForm(ServiceForm):
             publish_status(
                 author=user.account, draft=Draft(**draft_values, **values), idempotency_key=self.cleaned_data["key"]
             )
-        except Invalid as refusal:
-            self.add_details(refusal)
+        except REFUSALS as refusal:
+            self.add_refusal(refusal)
             return False
         return True

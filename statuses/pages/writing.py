@@ -11,15 +11,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
+from accounts.pages.forms import REFUSALS
 from accounts.pages.member import back, back_path
 from accounts.pages.settings import signed_in
 from social.api import limits
 from social.api.parsers import MEBIBYTE
-from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import show
 from statuses.pages.acts import counted_all
-from statuses.pages.post_form import FOCUSES, PostForm, initial_of
+from statuses.pages.post_form import FOCUSES, POLL_FIELDS, PostForm, initial_of
 from statuses.pages.posts import load_shown, reader_of
 from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
 from statuses.policies.publishing import MARKDOWN
@@ -37,6 +38,13 @@ from statuses.services.scheduling import schedule_status
 #: A video and three pictures, each of the greatest size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
 
+#: Fields that are in the address to which somebody who was signed out meanwhile comes back.
+TYPED: Final = (
+    *("reply_to", "quote", "visibility", "scheduled_at", "text", "spoiler_text"),
+    *("language", "quote_policy", "sensitive", "markdown", *POLL_FIELDS),
+)
+TYPED_IN_EDIT: Final = ("text", "spoiler_text")
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def write(request: HttpRequest) -> HttpResponse:
@@ -48,17 +56,24 @@ def write(request: HttpRequest) -> HttpResponse:
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else request.GET
-    parent, quoted = _found(values.get("reply_to", ""), user), _found(values.get("quote", ""), user)
+    numbers = [values.get(name, "") for name in ("reply_to", "quote")]
+    parent, quoted = (_maybe(parse_id(number), user) for number in numbers)
+    gone = any(number and post is None for number, post in zip(numbers, (parent, quoted), strict=True))
+    if gone and request.method != "POST":
+        raise NotFound
     text, visibility = values.get("text", ""), "public"
     if parent is not None:
         visibility = parent["visibility"]
         text = text or _mentions(parent, user)
     initial = initial_of(user, text, visibility)
     if request.method != "POST":
-        initial |= {name: values[name] for name in ("spoiler_text", "visibility") if name in values}
+        initial |= {name: values[name] for name in TYPED if name != "text" and name in values}
         return _show(request, PostForm(initial=initial), parent=parent, quoted=quoted)
     form = PostForm(request.POST, initial=initial)
     form.take_files(user, request.POST, request.FILES)
+    if gone:
+        text = _("The post that you answer or quote is not there any more. What you write is a post of its own now.")
+        form.add_error(None, text)
     if request.POST.get("act") != "attach" and form.is_valid() and _publish(request, user, form, parent, quoted):
         return back(request, f"post-{parent['number']}" if parent else "")
     return _show(request, form, parent=parent, quoted=quoted)
@@ -68,7 +83,6 @@ def _publish(
     request: HttpRequest, user: User, form: PostForm, parent: dict[str, Any] | None, quoted: dict[str, Any] | None
 ) -> bool:
     """Publish or schedule the post of a valid form, and return whether that was done."""
-    counted_all(limits.family("statuses"), user)
     parameters = form.parameters()
     if parent is not None:
         parameters["in_reply_to_id"] = str(parent["number"])
@@ -76,6 +90,7 @@ def _publish(
         parameters["quoted_status_id"] = str(quoted["number"])
     key = form.cleaned_data["key"]
     try:
+        counted_all(limits.family("statuses"), user)
         form.change_files(user)
         draft = StatusInput.read_mapping(parameters)
         if draft.scheduled_at is not None:
@@ -91,17 +106,10 @@ def _publish(
             )
     except HeldForReview as held:
         messages.warning(request, held.message)
-    except (Invalid, Forbidden) as refusal:
-        _add(form, refusal)
+    except REFUSALS as refusal:
+        form.add_refusal(refusal)
         return False
     return True
-
-
-def _add(form: PostForm, refusal: Invalid | Forbidden) -> None:
-    if isinstance(refusal, Invalid):
-        form.add_details(refusal)
-    else:
-        form.add_error(None, refusal.message)
 
 
 def _show(request: HttpRequest, form: PostForm, **context: Any) -> HttpResponse:
@@ -119,20 +127,21 @@ def edit(request: HttpRequest, id: int) -> HttpResponse:
         raise NotFound
     initial, files = _source(status.id)
     if request.method != "POST":
+        initial |= {name: request.GET[name] for name in TYPED_IN_EDIT if name in request.GET}
         return _show(request, PostForm(initial=initial, files=files, editing=True), edited=status)
     form = PostForm(request.POST, initial=initial, files=files, editing=True)
     form.take_files(user, request.POST, request.FILES)
     if request.POST.get("act") != "attach" and form.is_valid():
-        counted_all(limits.family("statuses"), user)
         parameters = form.parameters() | {"media_attributes": form.changed_files()}
         try:
+            counted_all(limits.family("statuses"), user)
             draft = EditInput.read_mapping(parameters)
             edit_status(author=find_author(user.account_id), status_id=status.id, draft=draft)
         except EditHeldForReview as held:
             messages.warning(request, held.message)
             return back(request, f"post-{status.id}")
-        except (Invalid, Forbidden) as refusal:
-            _add(form, refusal)
+        except REFUSALS as refusal:
+            form.add_refusal(refusal)
         else:
             messages.success(request, _("Your post has been changed."))
             return back(request, f"post-{status.id}")
@@ -182,15 +191,6 @@ def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
         **options,
     }
     return initial, body.media
-
-
-def _found(number: str, user: User) -> dict[str, Any] | None:
-    """Return the post with this id, None for no id. Raises NotFound for a post that the user may not see."""
-    if not number:
-        return None
-    for post in load_shown([parse_id(number) or 0], reader_of(user, "")):
-        return post
-    raise NotFound
 
 
 def _maybe(number: int | None, user: User) -> dict[str, Any] | None:

@@ -32,6 +32,9 @@ from statuses.services.storing import Composed, lock_media
 SHORTEST_DELAY: Final = timedelta(minutes=5)
 """Minimum delay of a scheduled post."""
 
+LONGEST_DELAY: Final = timedelta(days=100 * 365)
+"""Maximum delay of a scheduled post: calendars end with the year 9999."""
+
 DAILY_LIMIT: Final = 25
 """Limit of scheduled posts of an account for one day (UTC)."""
 
@@ -56,8 +59,8 @@ def schedule_status(
 
     The post is composed at once, so that errors are reported: errors of files and unexpected mentions with their own
     message, all other errors as "Record invalid". A repeated `idempotency_key` returns the first scheduled post, or the
-    post published from it, and raises NotFound if that post was deleted. Raises Invalid for a time that is too near, and
-    if the daily or total limit is exceeded.
+    post published from it, and raises NotFound if that post was deleted. Raises Invalid for a time that is too near or too
+    far, and if the daily or total limit is exceeded.
     """
     if idempotency_key:
         first = _find_first(author.id, idempotency_key)
@@ -178,13 +181,14 @@ def _composed(author: Account, draft: Draft, application_id: int | None) -> Comp
 
 
 def _check(scheduled: ScheduledStatus) -> None:
-    """Raise Invalid for a time that is too near, or if a limit is exceeded. Takes the account's lock in the caller's
-    transaction.
+    """Raise Invalid for a time that is too near or too far, or if a limit is exceeded. Takes the account's lock in the
+    caller's transaction.
     """
     lock(f"scheduled:{scheduled.account_id}")
     if scheduled.scheduled_at <= clock.now() + SHORTEST_DELAY:
-        message = _("date must be in the future")
-        raise Invalid.of([FieldError("scheduled_at", "ERR_INVALID", message, _("Scheduled at"))])
+        raise _wrong_time(_("date must be in the future"))
+    if scheduled.scheduled_at > clock.now() + LONGEST_DELAY:
+        raise _wrong_time(_("date is too far in the future"))
     others = ScheduledStatus.objects.filter(account_id=scheduled.account_id).exclude(id=scheduled.id)
     if others.count() >= TOTAL_LIMIT:
         raise Invalid.sentence(_("You have exceeded the limit of %(limit)d scheduled posts") % {"limit": TOTAL_LIMIT})
@@ -192,6 +196,10 @@ def _check(scheduled: ScheduledStatus) -> None:
     if others.filter(scheduled_at__gte=day, scheduled_at__lt=day + timedelta(days=1)).count() >= DAILY_LIMIT:
         message = _("You have exceeded the limit of %(limit)d scheduled posts for today") % {"limit": DAILY_LIMIT}
         raise Invalid.sentence(message)
+
+
+def _wrong_time(message: str) -> Invalid:
+    return Invalid.of([FieldError("scheduled_at", "ERR_INVALID", message, _("Scheduled at"))])
 
 
 def _publish_due(scheduled: ScheduledStatus) -> None:

@@ -66,6 +66,7 @@ def test_what_clients_see_is_shown_in_groups_counted_once_and_removed(ann: User)
         answer = browser.post("/notifications/remove", {"key": wanted[0], "next": "/notifications"})
         assert (answer.status_code, answer["Location"]) == (303, "/notifications")
     assert keys(page(browser)) == wanted[1:]
+    assert browser.post("/notifications/remove", {"key": "a\0b"}).status_code == 303
     browser.post("/notifications/remove", {"all": "yes"})
     assert keys(page(browser)) == []
     assert len(first) <= 32

@@ -136,6 +136,8 @@ def test_what_is_no_time_ahead_is_refused_or_posted_at_once(alice: Account) -> N
     assert _schedule(alice, minutes=4).json() == TOO_SOON
     odd = api_of(alice).post(STATUSES, {"status": "x", "scheduled_at": "tomorrow or so"})
     assert (odd.status_code, odd.json()) == (422, {"error": "Record invalid"})
+    for far in ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59-12:00"):
+        assert api_of(alice).post(STATUSES, {"status": "x", "scheduled_at": far}).status_code == 422
     assert not Status.objects.exists()
     for at_once in ("", None, _in(-60)):
         check("StatusOfUser", api_of(alice).post(STATUSES, {"status": "now", "scheduled_at": at_once}).json())

@@ -6,6 +6,7 @@ import io
 import re
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -13,10 +14,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 from PIL import Image
 
 from accounts.models import User
 from social.kernel import clock
+from social.kernel.errors import RateLimited
 from statuses.models import MediaAttachment, ScheduledStatus, Status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import make_status
@@ -144,6 +147,7 @@ def test_who_was_signed_out_meanwhile_signs_in_and_finds_the_text(ann: User) -> 
     assert parse_qs(urlsplit(back).query) == {
         "text": ["a long & fine text"],
         "visibility": ["public"],
+        "quote_policy": ["public"],
         "reply_to": ["7"],
     }
     signed_in = Client()
@@ -153,6 +157,42 @@ def test_who_was_signed_out_meanwhile_signs_in_and_finds_the_text(ann: User) -> 
     strict.force_login(ann)
     assert strict.post("/write", values()).status_code == 403
     assert not Status.objects.exists()
+
+
+@pytest.mark.parametrize("letter", ["م", "字", "🦣", "\n", "&"])
+def test_a_text_of_the_greatest_length_comes_through_the_sign_in(ann: User, letter: str) -> None:
+    ann.set_password("a long password")
+    ann.save(update_fields=["password"])
+    visitor, text = Client(), f"a{letter * 498}z"
+    sent = values(text=text, option_1="yes", option_2="no", scheduled_at="2099-07-01T12:00", language="ar")
+    form = visitor.get(visitor.post("/write", sent)["Location"]).context
+    entry = {"login": ann.email, "password": "a long password", "next": form["redirect_field_value"]}
+    page = visitor.get(visitor.post("/auth/sign_in", entry)["Location"]).content.decode()
+    assert f"{escape(text)}</textarea>" in page
+    for value in ("yes", "no", "2099-07-01T12:00"):
+        assert f'value="{value}"' in page
+
+
+def test_who_was_signed_out_while_editing_finds_the_new_text(ann: User, browser: Client) -> None:
+    post = make_status(ann.account, "before")
+    answer = Client().post(f"/statuses/{post.id}/edit", values(text="after"))
+    back = parse_qs(urlsplit(answer["Location"]).query)["next"][0]
+    assert "after</textarea>" in browser.get(back).content.decode()
+
+
+def test_the_text_stays_when_the_parent_is_gone_or_too_much_was_written(ann: User, browser: Client) -> None:
+    gone = browser.post("/write", values(text="an answer", reply_to="7"))
+    assert (gone.status_code, "an answer</textarea>" in gone.content.decode()) == (422, True)
+    assert 'name="reply_to"' not in gone.content.decode()
+    hers = make_status(make_account("bea"), "@ann to you", visibility="direct")
+    unquotable = browser.post("/write", values(text="look", quote=hers.id))
+    assert (unquotable.status_code, "look</textarea>" in unquotable.content.decode()) == (422, True)
+    with patch("statuses.pages.writing.counted_all", side_effect=RateLimited):
+        refused = browser.post("/write", values(text="once more"))
+    assert (refused.status_code, "once more</textarea>" in refused.content.decode()) == (422, True)
+    past = browser.post("/write", values(text="not yet", scheduled_at="2001-01-01T12:00"))
+    assert (past.status_code, "not yet</textarea>" in past.content.decode()) == (422, True)
+    assert Status.objects.get() == hers
 
 
 def test_files_of_others_are_not_attached(browser: Client) -> None:
@@ -185,7 +225,7 @@ def test_a_scheduled_post_is_seen_moved_to_another_time_and_deleted(ann: User, b
     path, next_page = f"/scheduled/{scheduled.id}", {"next": "/scheduled"}
     moved = browser.post(path, next_page | {"scheduled_at": "2099-08-01T12:00"})
     assert (moved.status_code, moved["Location"]) == (303, f"/scheduled#scheduled-{scheduled.id}")
-    for refused in ("2001-01-01T12:00", "nonsense", ""):
+    for refused in ("2001-01-01T12:00", "9999-12-31T23:59", "nonsense", ""):
         browser.post(path, next_page | {"scheduled_at": refused})
         assert 'class="error"' in browser.get("/scheduled").content.decode()
     scheduled.refresh_from_db()
