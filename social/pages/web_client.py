@@ -64,16 +64,14 @@ def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
         "Content-Security-Policy": _policy(_inline_scripts(file, etag) if kind == _HTML else ()),
         "X-Robots-Tag": "noindex",
     }
-    response = get_conditional_response(request, etag=etag, last_modified=int(found.st_mtime))
-    if response is None:
-        text = kind.startswith(_TEXTS)
-        response = FileResponse(file.open("rb"), content_type=f"{kind}; charset=utf-8" if text else kind)
+    unchanged = get_conditional_response(request, etag=etag, last_modified=int(found.st_mtime))
+    if unchanged is not None:
         for name, value in headers.items():
-            response.headers[name] = value
-        return _compression.process_response(request, response) if text else response
-    for name, value in headers.items():
-        response.headers[name] = value
-    return response
+            unchanged.headers[name] = value
+        return unchanged
+    text = kind.startswith(_TEXTS)
+    response = FileResponse(file.open("rb"), content_type=f"{kind}; charset=utf-8" if text else kind, headers=headers)
+    return _compression.process_response(request, response) if text else response
 
 
 def find_file(path: str) -> Path | None:

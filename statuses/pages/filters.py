@@ -78,9 +78,9 @@ class FilterForm(ServiceForm):
         for place, number in enumerate(self.numbers, 1):
             row = known.get(number)
             widget = forms.TextInput({"dir": "auto", "maxlength": KEYWORD_LIMIT})
-            label = _("Keyword %(number)d") % {"number": place}
+            name = _("Keyword %(number)d") % {"number": place}
             self.fields[f"keyword_{number}"] = text_field(
-                label, widget=widget, strip=False, initial=row.keyword if row is not None else ""
+                name, widget=widget, strip=False, initial=row.keyword if row is not None else ""
             )
             whole = check_field(_("Whole word"))
             whole.initial = row is None or row.whole_word

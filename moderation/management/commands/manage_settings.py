@@ -88,7 +88,9 @@ class Command(OperatorCommand):
 
     def _change(self, name: str, value: Any, dry_run: bool) -> None:
         stored = {key: found for key, found in load_site_texts(raw=True).items() if key in _FIELDS}
-        written = {key: tuple(found) if isinstance(found, list) else found for key, found in stored.items()}
+        written: dict[str, Any] = {
+            key: tuple(found) if isinstance(found, list) else found for key, found in stored.items()
+        }
         before, after = SiteTexts(**written), SiteTexts(**written | {name: value})
         if not dry_run:
             change_site(by=OPERATOR, texts=after)
