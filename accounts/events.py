@@ -316,6 +316,12 @@ class ImportDue(Event, key="import:{import_id}"):
     import_id: int
 
 
+class PastImportDue(Event, key="past:{import_id}"):
+    """An archive of somebody's own posts is to be read, imported or undone, or this is to be continued."""
+
+    import_id: int
+
+
 class ArchiveDue(Event, key="archive:{archive_id}"):
     """A requested archive is to be written, or continued."""
 

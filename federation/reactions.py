@@ -16,8 +16,10 @@ from accounts.events import (
     FeaturedTagChanged,
     FollowRequested,
     FollowsToRenew,
+    PastImportDue,
     ProfileUpdated,
 )
+from federation.archives.working import work_off_past_imports
 from federation.events import (
     ActivityReceived,
     FeatureAnswerDue,
@@ -55,6 +57,7 @@ from statuses.events import (
 # Reactions only write rows of deliveries, so they must not wait in the queue behind deliveries that are being sent.
 QUEUE = "default"
 
+on(PastImportDue, work_off_past_imports, queue="past", batch=1, seconds=3600)
 on(StatusPublished, distributing.send_published, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusEdited, distributing.send_edited, queue=QUEUE, database=True, when=lambda event: event.local)
 on(HeldPostApproved, publish_approved, queue=QUEUE, batch=1)

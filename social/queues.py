@@ -50,6 +50,7 @@ QUEUES: Final[dict[str, QueueTerms]] = {
     "transfers": QueueTerms(
         "lists that people bring along, archives that they take away", lane="media", threads=1, batch=1
     ),
+    "past": QueueTerms("old posts that people bring along", lane="media", threads=1, batch=1),
     "media": QueueTerms("conversion of uploads", lane="media", threads=2, batch=1),
 }
 

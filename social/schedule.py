@@ -40,6 +40,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "forget-ended-tokens": _every("accounts.services.tokens.forget_ended_tokens", hours=1),
     "forget-idempotency-keys": _every("statuses.services.idempotency.forget_old", hours=1),
     "forget-imports": _every("accounts.transfers.services.importing.forget_imports", hours=1),
+    "forget-past-imports": _every("accounts.transfers.services.past.forget_past_imports", hours=1),
     "forget-old-refusals": _every("accounts.services.sign_up_blocks.forget_old_refusals", hours=1),
     "forget-old-mails": _every("accounts.services.retention.forget_written_mails", hours=1),
     "forget-old-notifications": _every("notifications.services.retention.forget_old", hours=1),

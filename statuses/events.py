@@ -29,6 +29,13 @@ class StatusFetched(Event, key="status:{status_id}"):
     account_id: int
 
 
+class StatusImported(Event, key="status:{status_id}"):
+    """An old post was stored from an archive of its author. It is searched, but sent to nobody and shown in no feed."""
+
+    status_id: int
+    account_id: int
+
+
 class StatusEdited(Event, key="status:{status_id}"):
     """Edit of a post by its author; the previous version is stored.
 

@@ -20,3 +20,7 @@ QUOTES_BY_FOLLOWERS: Final = "followers"
 QUOTES_BY_NOBODY: Final = "nobody"
 QUOTE_POLICIES: Final = (QUOTES_BY_ANYBODY, QUOTES_BY_FOLLOWERS, QUOTES_BY_NOBODY)
 """Quote policies that a person can choose, for a single post or as the default for new posts."""
+
+
+LOWERED_VISIBILITIES: Final = (Visibility.UNLISTED, Visibility.PRIVATE)
+"""Visibilities to which all posts of an archive can be lowered."""

@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
-from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
+from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 
 class ImportState(models.TextChoices):
@@ -130,3 +130,85 @@ class Move(models.Model):
     class Meta:
         constraints = [lengths("accounts_move_lengths", target_address=ADDRESS_LIMIT)]
         indexes = [models.Index(fields=["account", "-created_at"], name="accounts_move_account")]
+
+
+class PastState(models.TextChoices):
+    """Progress of an import of somebody's own posts."""
+
+    READING = "reading"
+    """The archive is being read, to say what an import would do."""
+    READY = "ready"
+    """The archive was read; nothing is stored until its owner starts the import."""
+    UNREADABLE = "unreadable"
+    RUNNING = "running"
+    FINISHED = "finished"
+    UNDOING = "undoing"
+    UNDONE = "undone"
+
+
+class PastImport(models.Model):
+    """Import of somebody's own posts from an archive, which the owner reads first (`READY`), then starts, and can undo.
+
+    `source` is the ActivityPub id of the author that the archive names, `software` the kind of archive. `visibility` is the
+    widest visibility that an imported post may have; empty for that of the archive. `total` is the number of posts that can
+    be stored, `position` how many of these have been handled, `done` how many were stored and `left_out` how many entries
+    were not. `numbers` are further counts by name, `reasons` the numbers of entries and parts that were left out, by reason
+    (`accounts.transfers.past.Reason`). `problem` is the reason for which the whole archive was refused.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="past_imports", db_index=False)
+    state = models.TextField(choices=PastState.choices, default=PastState.READING)
+    file_name = models.TextField(default="")
+    size = models.BigIntegerField(default=0)
+    software = models.TextField(default="")
+    source = models.TextField(default="")
+    visibility = models.TextField(default="")
+    total = models.IntegerField(default=0)
+    position = models.IntegerField(default=0)
+    done = models.IntegerField(default=0)
+    left_out = models.IntegerField(default=0)
+    numbers = models.JSONField(default=dict)
+    reasons = models.JSONField(default=dict)
+    problem = models.TextField(default="")
+    created_at = models.DateTimeField(default=clock.now)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            lengths(
+                "accounts_pastimport_lengths",
+                state=WORD_LIMIT,
+                file_name=NAME_LIMIT,
+                software=WORD_LIMIT,
+                source=URI_LIMIT,
+                visibility=WORD_LIMIT,
+                numbers=OBJECT_LIMIT,
+                reasons=OBJECT_LIMIT,
+                problem=WORD_LIMIT,
+            ),
+            # One unfinished import at most for each account, so that two never store the same post at once.
+            models.UniqueConstraint(
+                fields=["account"],
+                name="accounts_pastimport_once",
+                condition=Q(state__in=("reading", "ready", "running", "undoing")),
+            ),
+        ]
+        indexes = [models.Index(fields=["account", "-id"], name="accounts_pastimport_account")]
+
+
+class PastLine(models.Model):
+    """Entry of an archive, or part of one, that was not imported, and why. `line` is its place in the archive, `uri` its
+    address if it has one.
+    """
+
+    batch = models.ForeignKey(PastImport, on_delete=models.CASCADE, related_name="lines", db_index=False)
+    line = models.IntegerField()
+    uri = models.TextField(default="")
+    reason = models.TextField()
+
+    class Meta:
+        constraints = [
+            lengths("accounts_pastline_lengths", uri=URI_LIMIT, reason=WORD_LIMIT),
+            models.UniqueConstraint(fields=["batch", "line", "reason"], name="accounts_pastline_once"),
+        ]

@@ -76,6 +76,11 @@ def allowed_visibility(visibility: str, *, limited: bool) -> str:
     return Visibility.UNLISTED.value if limited and visibility == Visibility.PUBLIC else visibility
 
 
+def lowered_visibility(visibility: str, limit: str) -> str:
+    """Return the narrower of two visibilities that followers may read; an empty limit lowers nothing."""
+    return max(Visibility(visibility), Visibility(limit), key=FOLLOWER_VISIBILITIES.index) if limit else visibility
+
+
 def boost_visibility(original: str, requested: str) -> str:
     """Return the visibility of a boost: private for a private post, otherwise the requested visibility, or private if
     boosts may not have that visibility.

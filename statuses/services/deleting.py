@@ -71,7 +71,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
                 for status in locked
             )
         )
-        _uncount_featured_tags(locked)
+        uncount_featured_tags(locked)
         quoted = Quote.objects.filter(status_id__one_of=ids, state=QuoteState.ACCEPTED, quoted_status__isnull=False)
         _uncount(locked, boosters, quoted.values_list("quoted_status_id", flat=True))
         if files:
@@ -139,7 +139,7 @@ def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[
     return owners, files
 
 
-def _uncount_featured_tags(statuses: Sequence[Status]) -> None:
+def uncount_featured_tags(statuses: Sequence[Status]) -> None:
     """Subtract the posts from the use of the hashtags that their authors feature on their profiles."""
     counted_posts = {status.id: status for status in statuses if status.local and status.is_for_anybody}
     authors = {status.account_id for status in counted_posts.values()}

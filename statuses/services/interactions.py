@@ -28,7 +28,7 @@ from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import find_existing, load_existing, require_readable
 from statuses.services.changing import bump, lock_status
 from statuses.services.deleting import delete_status
-from statuses.services.storing import insert_status
+from statuses.services.inserting import insert_status
 
 # Takes the same lock as `lock_status`, in the same statement.
 _INSERT_FAVOURITE: Final = """

@@ -85,7 +85,7 @@ def remove_remote_statuses(
         looked_at += len(window)
         with transaction.atomic():
             removable_ids = _unconcerned(window, of_followed=of_followed)
-            removed += len(removable_ids) if dry_run else _remove(removable_ids)
+            removed += len(removable_ids) if dry_run else remove_rows(removable_ids)
         before = window[-1]
         yield Progress(looked_at, removed)
 
@@ -98,7 +98,7 @@ def remove_deleted_statuses(now: datetime | None = None) -> int:
     with transaction.atomic():
         rows = Status.objects.filter(deleted_at__lt=end).order_by("deleted_at")
         window = list(rows.values_list("id", flat=True)[:BATCH_SIZE])
-        return _remove(sorted(set(window) - _kept_ids(window)))
+        return remove_rows(sorted(set(window) - _kept_ids(window)))
 
 
 def _kept_ids(status_ids: Collection[int]) -> set[int]:
@@ -143,7 +143,7 @@ def _without_answers(status_ids: Collection[int]) -> list[int]:
     return sorted(removable_ids)
 
 
-def _remove(status_ids: Sequence[int]) -> int:
+def remove_rows(status_ids: Sequence[int]) -> int:
     """Remove these rows with their boosts and files, in the caller's transaction, and update the counters. Return how many."""
     if not status_ids:
         return 0

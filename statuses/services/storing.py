@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
-
-from django.db import IntegrityError, connection, transaction
 
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models import Account, Tag
@@ -19,8 +16,7 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
-from social.kernel.ids import first_at, snowflake_at
-from statuses.events import StatusFetched, StatusPublished, StatusQuoted
+from statuses.events import StatusFetched, StatusImported, StatusPublished, StatusQuoted
 from statuses.models import (
     LinkedCollection,
     MediaAttachment,
@@ -40,12 +36,9 @@ from statuses.policies.quotes import missing_quoted
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_counted, is_for_anybody, is_listed
 from statuses.queries.media import attachable
 from statuses.services.changing import Counter, bump, lock_status
+from statuses.services.inserting import insert_status
 from statuses.services.polls import store_poll
 
-PATH_LIMIT: Final = 4096
-"""Limit of ids in a thread path: the number of generations that a thread shows at most (behaviours section 7)."""
-
-_ATTEMPTS: Final = 5
 # Columns that are copied from a Composed, for new posts and for edits.
 _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitive", "language")
 
@@ -96,9 +89,10 @@ class Composed(AuthorColumns):
     pairs (normalised hashtag, hashtag as written). `parent` is the post to which this one replies, never a boost;
     `in_reply_to_uri` names a parent that this server does not know.
 
-    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published.
-    `answered_by` is the id of the first stored reply to the post. The counts are reported by the post's server;
-    `named_count` is how many accounts the text mentions, known or not.
+    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. An
+    `imported` post comes from an archive of its local author: it gets an id of its time, its files need not be processed
+    yet, and only StatusImported is published. `answered_by` is the id of the first stored reply to the post. The counts are
+    reported by the post's server; `named_count` is how many accounts the text mentions, known or not.
     """
 
     author: Account
@@ -128,6 +122,7 @@ class Composed(AuthorColumns):
     created_at: datetime = field(default_factory=clock.now)
     edited_at: datetime | None = None
     publish_event: bool = True
+    imported: bool = False
     answered_by: int | None = None
     reblogs_count: int | None = None
     favourites_count: int | None = None
@@ -145,7 +140,8 @@ class Composed(AuthorColumns):
 
 
 def store_status(new: Composed) -> Status:
-    """Store a post with all its rows, publish StatusPublished (or StatusFetched), and update the counters last.
+    """Store a post with all its rows, publish StatusPublished (or StatusFetched or StatusImported), and update the
+    counters last.
 
     The caller holds a transaction and has checked everything but files and hashtags. Raises Invalid for files that the
     author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent
@@ -156,7 +152,7 @@ def store_status(new: Composed) -> Status:
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
     if new.quote is not None and new.quote.quoted_id is not None and not lock_status(new.quote.quoted_id):
         raise missing_quoted() if new.author.local else Unavailable("the post it quotes was deleted meanwhile")
-    media = lock_media(new.author, new.media_ids)
+    media = lock_media(new.author, new.media_ids, checked=new.author.local and not new.imported)
     status = _insert(new)
     _store_mentions(status, new)
     tags = _store_tags(status, new)
@@ -164,7 +160,9 @@ def store_status(new: Composed) -> Status:
     _attach_media(status, media)
     if new.poll is not None:
         store_poll(status, new.poll)
-    if new.publish_event:
+    if new.imported:
+        publish(StatusImported(status_id=status.id, account_id=status.account_id))
+    elif new.publish_event:
         announce(status, new)
     else:
         publish(StatusFetched(status_id=status.id, account_id=status.account_id))
@@ -235,7 +233,9 @@ def store_unknown_mentions(status_id: int, uris: Sequence[str]) -> None:
 
 def _store_tags(status: Status, new: Composed) -> list[Tag]:
     tags = ensure_tags(new.tags, private=not is_for_anybody(new.visibility)) if new.tags else []
-    if new.author.local:
+    if new.imported:
+        tags = [tag for tag in tags if tag.usable]
+    elif new.author.local:
         check_tags(tags)
     StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)
     return tags
@@ -276,7 +276,7 @@ def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
     """Update the counters of hashtags, author, parent and quoted post; last, as many transactions lock these rows."""
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
-    if tags and is_listed(status.visibility):
+    if tags and is_listed(status.visibility) and not new.imported:
         count_use(tags=tags, account_id=status.account_id, used_at=status.created_at)
     if new.is_counted:
         count_status(status.account_id, 1, status.created_at)
@@ -307,64 +307,7 @@ def _insert(new: Composed) -> Status:
         created_at=new.created_at,
         edited_at=new.edited_at,
     )
-    return insert_status(status, parent, answered_by=new.answered_by)
-
-
-def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
-    """Insert the row of a post or boost, with the thread keys that follow from `parent`.
-
-    A local post gets its id from the database. A remote post gets an id that corresponds to its own time, above the id of
-    its parent or boosted post and below `answered_by`; if the id is taken, another id is tried. Raises IntegrityError for
-    a `uri` that already exists.
-    """
-    if status.local:
-        if parent is not None:
-            # The path contains the post's own id, which is therefore needed before the insert.
-            status.id = _next_id()
-            _place_in_thread(status, parent)
-        status.save(force_insert=True)
-        return status
-    for attempt in range(_ATTEMPTS):
-        status.id = _id_of_its_time(status, parent, answered_by)
-        if parent is not None:
-            _place_in_thread(status, parent)
-        try:
-            with transaction.atomic():
-                status.save(force_insert=True)
-                break
-        except IntegrityError as error:
-            constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
-            if constraint != "statuses_status_pkey" or attempt == _ATTEMPTS - 1:
-                raise
-    return status
-
-
-def _id_of_its_time(status: Status, parent: Status | None, answered_by: int | None) -> int:
-    """Return an id for a remote post, with random low bits."""
-    moment = status.created_at
-    if not moment.microsecond:
-        # Most servers send whole seconds. The end of the second is used, so that a remote post comes after local posts of
-        # the same second that may have preceded it.
-        moment += timedelta(milliseconds=999)
-    number = snowflake_at(min(moment, clock.now()))
-    # A reply that claims to be older than the post does not make the post older.
-    if answered_by is not None and first_at(status.created_at) < answered_by <= number:
-        number = answered_by - 1 - secrets.randbits(16)
-    after = max(parent.id if parent is not None else 0, status.reblog_of_id or 0)
-    return number if number > after else after + 1 + secrets.randbits(16)
-
-
-def _next_id() -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT timestamp_id('statuses_status')")
-        (number,) = cursor.fetchone()
-    return int(number)
-
-
-def _place_in_thread(status: Status, parent: Status) -> None:
-    """Set the thread keys of a reply from its parent (docs/adr/0005)."""
-    status.thread_id = parent.thread_root_id
-    status.thread_path = [*parent.path, status.id][-PATH_LIMIT:]
+    return insert_status(status, parent, answered_by=new.answered_by, imported=new.imported)
 
 
 def _answered_account_id(author: Account, parent: Status | None) -> int | None:
@@ -378,12 +321,15 @@ def _answered_account_id(author: Account, parent: Status | None) -> int | None:
     return parent.account_id
 
 
-def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None) -> list[MediaAttachment]:
+def lock_media(
+    author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None, checked: bool | None = None
+) -> list[MediaAttachment]:
     """Lock and return the author's own unattached files, in the order of `media_ids`.
 
     With `of_status_id`, the post that is edited, files that it shows or has shown before are accepted as well. Raises
     Invalid for files that the author does not own or that belong to a scheduled post, and for files that cannot be
-    attached together.
+    attached together, unless `checked` is False; files of other servers are not checked, because these have their own
+    rules about which files may be combined.
     """
     if not media_ids:
         return []
@@ -393,7 +339,6 @@ def lock_media(author: Account, media_ids: Sequence[int], *, of_status_id: int |
     if missing_ids:
         raise missing_media(missing_ids)
     media = [found[media_id] for media_id in media_ids]
-    if author.local:
-        # Other servers have their own rules about which files may be combined.
+    if author.local if checked is None else checked:
         check_media(media)
     return media

@@ -19,7 +19,14 @@ from social.kernel.ids import MAX_ID
 from social.kernel.plans import IDS, Plan
 from social.kernel.ports import Port
 from social.kernel.text.to_html import QUOTE_FALLBACK
-from statuses.events import CardAttached, StatusDeleted, StatusEdited, StatusFetched, StatusPublished
+from statuses.events import (
+    CardAttached,
+    StatusDeleted,
+    StatusEdited,
+    StatusFetched,
+    StatusImported,
+    StatusPublished,
+)
 from statuses.models import CardType, Status, StatusCard
 from statuses.models.attachments import MediaType
 from statuses.policies.posts import Post, PostBody
@@ -111,7 +118,9 @@ _FACTS_OF_FILES: Final = {
 }
 
 
-def index_posts(events: Sequence[StatusPublished | StatusEdited | StatusFetched | CardAttached]) -> None:
+def index_posts(
+    events: Sequence[StatusPublished | StatusEdited | StatusFetched | StatusImported | CardAttached],
+) -> None:
     """Index new and changed posts. Idempotent."""
     write_documents(event.status_id for event in events)
 

@@ -357,11 +357,11 @@ def test_a_remote_post_from_the_future_is_dated_now() -> None:
 
 
 def test_an_id_that_is_taken_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    from statuses.services import storing
+    from statuses.services import inserting
 
     first = make_remote_status(make_remote())
     drawn = iter([first.id, first.id, first.id + 1])
-    monkeypatch.setattr(storing, "snowflake_at", lambda _moment: next(drawn))
+    monkeypatch.setattr(inserting, "snowflake_at", lambda _moment: next(drawn))
     assert make_remote_status(make_remote()).id == first.id + 1
 
 
@@ -375,9 +375,9 @@ def test_a_known_uri_is_never_stored_twice() -> None:
 
 
 def test_the_path_of_a_thread_has_an_end(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    from statuses.services import storing
+    from statuses.services import inserting
 
-    monkeypatch.setattr(storing, "PATH_LIMIT", 3)
+    monkeypatch.setattr(inserting, "PATH_LIMIT", 3)
     status = make_status(alice)
     for _generation in range(5):
         status = make_status(alice, reply_to=status)

@@ -1,0 +1,91 @@
+"""Words and limits of imports of somebody's own posts from an archive."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from social.kernel.errors import KernelError
+
+POSTS_LIMIT: Final = 500_000
+"""Maximum number of entries of an archive, posts and others."""
+ARCHIVE_ENTRIES_LIMIT: Final = 500_000
+"""Maximum number of files in an archive."""
+DIRECTORY_LIMIT: Final = 64 * 1024 * 1024
+"""Maximum number of bytes of the directory of a zip file, which is held in memory."""
+UNPACKED_LIMIT: Final = 64 * 1024**3
+"""Maximum number of bytes of an archive when it is unpacked."""
+LISTED_LIMIT: Final = 20_000
+"""Maximum number of lines that say what was left out; further ones are only counted."""
+UNDO_PERIOD: Final = timedelta(days=30)
+"""Time after the end of an import in which it can be undone."""
+
+
+class Reason(StrEnum):
+    """Reason why an archive, an entry of it, or a part of an entry is not imported."""
+
+    NO_ARCHIVE = "no_archive"
+    NO_POSTS = "no_posts"
+    NO_JSON = "no_json"
+    TOO_LARGE = "too_large"
+    TOO_MANY = "too_many"
+    LOCKED = "locked"
+    NO_SPACE = "no_space"
+
+    BOOST = "boost"
+    NO_POST = "no_post"
+    FOREIGN_AUTHOR = "foreign_author"
+    DIRECT = "direct"
+    WRONG_DATE = "wrong_date"
+    UNREADABLE = "unreadable"
+    EMPTY = "empty"
+    REPEATED = "repeated"
+    ALREADY = "already"
+    LIKE = "like"
+    BOOKMARK = "bookmark"
+
+    FILE_MISSING = "file_missing"
+    FILE_REFUSED = "file_refused"
+    QUOTE = "quote"
+    REPLY_OF_OTHERS = "reply_of_others"
+
+
+SENTENCES: Final[dict[Reason, str | Promise]] = {
+    Reason.NO_ARCHIVE: _("This is no archive that can be read: a .zip or .tar.gz file is expected."),
+    Reason.NO_POSTS: _("There are no posts in this archive that can be read."),
+    Reason.NO_JSON: _("The list of posts in this archive is damaged."),
+    Reason.TOO_LARGE: _("This archive is too large."),
+    Reason.TOO_MANY: _("There are too many files or posts in this archive."),
+    Reason.LOCKED: _("This archive is protected by a password."),
+    Reason.NO_SPACE: _("This server has no room for this archive."),
+    Reason.BOOST: _("A boost: posts of others are not brought along."),
+    Reason.NO_POST: _("This is no post."),
+    Reason.FOREIGN_AUTHOR: _("This post was written by somebody else."),
+    Reason.DIRECT: _("A private mention: what was written to a few people stays with them."),
+    Reason.WRONG_DATE: _("The date of this post is missing or impossible."),
+    Reason.UNREADABLE: _("This post cannot be read."),
+    Reason.EMPTY: _("There is nothing in this post."),
+    Reason.REPEATED: _("This post is in the archive twice."),
+    Reason.ALREADY: _("This post is here already."),
+    Reason.LIKE: _("A favourite: its author would be notified of it again."),
+    Reason.BOOKMARK: _("A bookmark: import the list of bookmarks as a file of its own."),
+    Reason.FILE_MISSING: _("The post came along without a file that is not in the archive."),
+    Reason.FILE_REFUSED: _("The post came along without a file that this server does not accept."),
+    Reason.QUOTE: _("The post came along without the post that it quotes."),
+    Reason.REPLY_OF_OTHERS: _("The post came along, but it is not shown below the post of others that it answers."),
+}
+
+PARTS: Final = frozenset({Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.QUOTE, Reason.REPLY_OF_OTHERS})
+"""Reasons that concern a part of a post, which is imported without it."""
+
+
+class UnreadableArchive(KernelError):
+    """An archive that is refused as a whole."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(SENTENCES[reason]))
+        self.reason = reason

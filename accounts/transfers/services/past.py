@@ -1,0 +1,175 @@
+"""Takes in archives of somebody's own posts, and starts, undoes and forgets their imports.
+
+The archives are read and imported by `federation.archives`, on PastImportDue.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import IO, Final
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import PastImportDue
+from accounts.models import Account
+from accounts.policies.visibility import LOWERED_VISIBILITIES
+from accounts.transfers.models import PastImport, PastLine, PastState
+from accounts.transfers.past import UNDO_PERIOD
+from social.kernel import clock
+from social.kernel.errors import Conflict, Invalid, Unavailable, require_found
+from social.kernel.events import publish
+from social.kernel.text.names import visible_text
+
+ARCHIVE: Final = "archive"
+UNCONFIRMED_RETENTION: Final = timedelta(days=7)
+_FILE_NAME_LENGTH: Final = 200
+_CHUNK: Final = 1 << 20
+_ENDED: Final = (PastState.FINISHED, PastState.UNDONE, PastState.UNREADABLE)
+
+
+def folder_of(import_id: int) -> Path:
+    """The folder of an import's files, which is not served publicly."""
+    return Path(settings.PRIVATE_ROOT) / "past" / str(import_id)
+
+
+def remove_files(import_id: int) -> None:
+    """Delete the files of an import, if there are any."""
+    shutil.rmtree(folder_of(import_id), ignore_errors=True)
+
+
+@contextmanager
+def locked(import_id: int) -> Iterator[Path]:
+    """Lock an import, so that this process alone works on it, and return its folder. Raises Unavailable when another process
+    holds the lock.
+    """
+    folder = folder_of(import_id)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (folder / ".lock").open("wb") as guard:
+        try:
+            fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Unavailable("another process works on this import") from None
+        yield folder
+
+
+def take_archive(*, account: Account, file: IO[bytes], file_name: str) -> PastImport:
+    """Store an archive, which is then read in the background; an earlier one that was not started is dropped.
+
+    Raises Conflict while an import of the account runs or is undone. Publishes PastImportDue.
+    """
+    for earlier in PastImport.objects.filter(account=account, state__in=(PastState.READING, PastState.READY)):
+        drop_past(account=account, import_id=earlier.id)
+    try:
+        made = PastImport.objects.create(account=account, file_name=visible_text(file_name)[:_FILE_NAME_LENGTH])
+    except IntegrityError:
+        raise Conflict(_("Another archive is being imported. Wait until it is done.")) from None
+    try:
+        folder = folder_of(made.id)
+        folder.mkdir(parents=True, mode=0o700)
+        with (folder / ARCHIVE).open("wb") as target:
+            shutil.copyfileobj(file, target, _CHUNK)
+            target.flush()
+            os.fsync(target.fileno())
+            made.size = target.tell()
+    except BaseException:
+        remove_files(made.id)
+        made.delete()
+        raise
+    with transaction.atomic():
+        made.save(update_fields=["size"])
+        publish(PastImportDue(import_id=made.id))
+    return made
+
+
+def start_past(*, account: Account, import_id: int, visibility: str = "") -> None:
+    """Start an import that was read. `visibility` lowers that of all posts which have a wider one.
+
+    Raises NotFound, also for another account's import, Invalid for a visibility that is not in LOWERED_VISIBILITIES, and
+    Conflict for an
+    import that cannot be started. An import that was started before continues unchanged. Publishes PastImportDue.
+    """
+    if visibility and visibility not in LOWERED_VISIBILITIES:
+        raise Invalid(_("Record invalid"))
+    with transaction.atomic():
+        found = _find(account, import_id)
+        if found.state in (PastState.RUNNING, PastState.FINISHED):
+            return
+        if found.state != PastState.READY:
+            raise Conflict(_("This archive cannot be imported."))
+        found.state, found.visibility = PastState.RUNNING, visibility
+        found.save(update_fields=["state", "visibility"])
+        publish(PastImportDue(import_id=found.id))
+
+
+def undo_past(*, account: Account, import_id: int) -> None:
+    """Remove again all posts of an import, in the background. Raises NotFound, and Conflict unless it can be undone.
+    Publishes PastImportDue.
+    """
+    try:
+        with transaction.atomic():
+            found = _find(account, import_id)
+            if found.state == PastState.UNDOING:
+                return
+            if not can_undo(found):
+                raise Conflict(_("This import cannot be undone any more."))
+            found.state = PastState.UNDOING
+            found.save(update_fields=["state"])
+            publish(PastImportDue(import_id=found.id))
+    except IntegrityError:
+        raise Conflict(_("Another archive is being imported. Wait until it is done.")) from None
+
+
+def can_undo(found: PastImport) -> bool:
+    """Tell whether an import can be undone: it ended less than UNDO_PERIOD ago, and stored something."""
+    ended = found.state == PastState.FINISHED and found.finished_at is not None
+    return ended and found.done > 0 and found.finished_at is not None and found.finished_at > clock.now() - UNDO_PERIOD
+
+
+def drop_past(*, account: Account, import_id: int) -> None:
+    """Stop an import; what was imported stays and can be undone. One that was not started, or that was refused, is removed.
+
+    Raises NotFound, also for another account's import. Other imports stay as they are.
+    """
+    with transaction.atomic():
+        found = _find(account, import_id)
+        if found.state == PastState.RUNNING:
+            PastImport.objects.filter(id=found.id).update(state=PastState.FINISHED, finished_at=clock.now())
+        elif found.state in (PastState.READING, PastState.READY, PastState.UNREADABLE):
+            _remove(found)
+        else:
+            return
+        transaction.on_commit(lambda: remove_files(found.id), robust=True)
+
+
+def _find(account: Account, import_id: int) -> PastImport:
+    return require_found(PastImport.objects.select_for_update().filter(id=import_id, account=account).first())
+
+
+def _remove(found: PastImport) -> None:
+    PastLine.objects.filter(batch=found).delete()
+    found.delete()
+
+
+def forget_past_imports() -> int:
+    """Remove the archives that nobody has started to import, and the lines of imports that cannot be undone any more; return
+    how many imports were concerned. Run by the scheduler. The row of an import stays as long as its posts.
+    """
+    now = clock.now()
+    unconfirmed = PastImport.objects.filter(
+        state__in=(PastState.READING, PastState.READY, PastState.UNREADABLE), created_at__lt=now - UNCONFIRMED_RETENTION
+    )
+    chosen = list(unconfirmed[:100])
+    for found in chosen:
+        drop_past(account=found.account, import_id=found.id)
+    ended = PastImport.objects.filter(state__in=_ENDED, finished_at__lt=now - UNDO_PERIOD)
+    old = list(ended.filter(lines__isnull=False).values_list("id", flat=True).distinct()[:100])
+    PastLine.objects.filter(batch_id__one_of=old).delete()
+    return len(chosen) + len(old)

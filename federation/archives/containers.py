@@ -1,0 +1,268 @@
+"""Opens archives, which may be hostile: zip, tar and tar.gz, or the list of posts alone.
+
+Nothing is ever written under a name of the archive. Only regular files are read; links, devices and names that lead out of
+the archive are skipped. Sizes are those of bytes that were really unpacked, whatever the archive states.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import lzma
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+from accounts.transfers.past import ARCHIVE_ENTRIES_LIMIT, DIRECTORY_LIMIT, UNPACKED_LIMIT, Reason, UnreadableArchive
+
+_CHUNK: Final = 256 * 1024
+# Headers of a tar file, with long names and attributes, are read as a whole.
+_HEADER_LIMIT: Final = 1 << 20
+_DAMAGED: Final = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    UnicodeError,
+    struct.error,
+    ValueError,
+)
+
+
+class Container(Protocol):
+    """Files of an archive, by their names in it."""
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all files."""
+
+    def size(self, name: str) -> int | None:
+        """Return the size in bytes that the archive states for a file; None if there is no such file."""
+
+    def open(self, name: str) -> IO[bytes]:
+        """Open a file to read it from start to end. Raises KeyError if there is no such file."""
+
+
+@contextmanager
+def opened(path: Path, folder: Path) -> Iterator[Container]:
+    """Open an archive. A tar file is unpacked into `folder` first, unless this was done before.
+
+    Raises UnreadableArchive, also in the block for a part that turns out to be damaged or too large.
+    """
+    try:
+        alone = _name_of_document(path)
+        if alone is not None:
+            yield _Alone(path, alone)
+        elif zipfile.is_zipfile(path):
+            _check_directory(path)
+            with zipfile.ZipFile(path) as file:
+                yield _Zip(file)
+        else:
+            yield _Unpacked(path, folder)
+    except _DAMAGED as error:
+        raise UnreadableArchive(Reason.NO_ARCHIVE) from error
+
+
+def _name_of_document(path: Path) -> str | None:
+    """Return the name that a JSON document has in an archive of its kind, if the file is a document and no archive."""
+    with path.open("rb") as file:
+        start = file.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return {b"{": "outbox.json", b"[": "notes.json"}.get(start)
+
+
+class _Alone:
+    """A JSON document without an archive around it."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._place, self._name = path, name
+
+    def names(self) -> Iterator[str]:
+        yield self._name
+
+    def size(self, name: str) -> int | None:
+        return self._place.stat().st_size if name == self._name else None
+
+    def open(self, name: str) -> IO[bytes]:
+        if name != self._name:
+            raise KeyError(name)
+        return self._place.open("rb")
+
+
+def _check_directory(path: Path) -> None:
+    """Refuse a zip file with too large a directory, before the directory is read into memory."""
+    with path.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(max(0, size - 22 - 65_535 - 20))
+        tail = file.read()
+        at = tail.rfind(b"PK\5\6")
+        entries, directory = struct.unpack_from("<HL", tail, at + 10)
+        locator = at - 20
+        if locator >= 0 and tail[locator : locator + 4] == b"PK\6\7":
+            (end,) = struct.unpack_from("<Q", tail, locator + 8)
+            file.seek(min(end, size))
+            record = file.read(56)
+            if record[:4] != b"PK\6\6":
+                raise UnreadableArchive(Reason.NO_ARCHIVE)
+            entries, directory = struct.unpack_from("<QQ", record, 32)
+    if entries > ARCHIVE_ENTRIES_LIMIT or directory > DIRECTORY_LIMIT:
+        raise UnreadableArchive(Reason.TOO_MANY)
+
+
+class _Counted(io.RawIOBase):
+    """A stream that refuses to be read beyond a number of bytes, counted over all streams that share `count`, and to be
+    read in large pieces.
+    """
+
+    def __init__(self, file: IO[bytes], count: list[int], piece: int = UNPACKED_LIMIT) -> None:
+        self._file, self._read, self._piece = file, count, piece
+
+    def read(self, size: int = -1, /) -> bytes:
+        if not 0 <= size <= self._piece:
+            raise UnreadableArchive(Reason.TOO_LARGE)
+        data = self._file.read(size)
+        self._read[0] += len(data)
+        if self._read[0] > UNPACKED_LIMIT:
+            raise UnreadableArchive(Reason.TOO_LARGE)
+        return data
+
+    def readable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = io.SEEK_SET, /) -> int:
+        """Go forward, by reading."""
+        ahead = place - self._file.tell()
+        if whence != io.SEEK_SET or ahead < 0:
+            raise ValueError("only forward")
+        while ahead > 0:
+            data = self.read(min(ahead, _CHUNK))
+            if not data:
+                break
+            ahead -= len(data)
+        return self._file.tell()
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Zip:
+    def __init__(self, file: zipfile.ZipFile) -> None:
+        self._file = file
+        self._count = [0]
+        self._files: dict[str, zipfile.ZipInfo] = {}
+        for entry in file.infolist():
+            if entry.flag_bits & 1:
+                raise UnreadableArchive(Reason.LOCKED)
+            name = _safe_name(entry.filename)
+            # The upper half of the attributes is the mode of a file that was packed on a Unix: no links.
+            kind = entry.external_attr >> 28
+            if name is not None and not entry.is_dir() and kind in (0, 8):
+                self._files.setdefault(name, entry)
+
+    def names(self) -> Iterator[str]:
+        yield from self._files
+
+    def size(self, name: str) -> int | None:
+        entry = self._files.get(name)
+        return entry.file_size if entry is not None else None
+
+    def open(self, name: str) -> IO[bytes]:
+        return io.BufferedReader(_Readable(_Counted(self._file.open(self._files[name]), self._count)), _CHUNK)
+
+
+class _Readable(io.RawIOBase):
+    """The interface that `io.BufferedReader` needs, for a stream that can only `read`."""
+
+    def __init__(self, file: _Counted) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what BufferedReader passes
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class _Unpacked:
+    """A tar file, unpacked into a folder under the digests of the names in it."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self._folder = folder / "unpacked"
+        self._names = folder / "names"
+        if not self._names.exists():
+            self._unpack(path)
+
+    def names(self) -> Iterator[str]:
+        with self._names.open(encoding="utf-8", errors="surrogateescape") as file:
+            for line in file:
+                yield line.rstrip("\n")
+
+    def size(self, name: str) -> int | None:
+        path = self._path(name)
+        return path.stat().st_size if path.exists() else None
+
+    def open(self, name: str) -> IO[bytes]:
+        try:
+            return self._path(name).open("rb")
+        except FileNotFoundError:
+            raise KeyError(name) from None
+
+    def _path(self, name: str) -> Path:
+        digest = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()
+        return self._folder / digest[:2] / digest
+
+    def _unpack(self, path: Path) -> None:
+        unfinished = self._names.with_suffix(".part")
+        count = 0
+        with path.open("rb") as raw, unfinished.open("w", encoding="utf-8", errors="surrogateescape") as listed:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            stream = _Counted(gzip.GzipFile(fileobj=raw) if packed else raw, [0], piece=_HEADER_LIMIT)
+            with tarfile.TarFile(fileobj=stream, mode="r") as tar:  # type: ignore[arg-type]  # what TarFile calls of it
+                while (member := tar.next()) is not None:
+                    # TarFile keeps every member; here none is needed twice.
+                    tar.members, tar.pax_headers = [], {}
+                    count += 1
+                    if count > ARCHIVE_ENTRIES_LIMIT:
+                        raise UnreadableArchive(Reason.TOO_MANY)
+                    name = _safe_name(member.name) if member.isreg() else None
+                    if name is None:
+                        continue
+                    target = self._path(name)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    source = tar.extractfile(member)
+                    assert source is not None  # it is a regular file
+                    with target.open("wb") as file:
+                        while data := source.read(_CHUNK):
+                            file.write(data)
+                    listed.write(f"{name}\n")
+        unfinished.rename(self._names)
+
+
+def _safe_name(name: str) -> str | None:
+    """Return the name of a file in an archive, relative to its root; None for a name that leads out of it."""
+    parts = name.replace("\\", "/").removeprefix("./").split("/")
+    if len(name) > 1000 or any(part in ("", ".", "..") for part in parts) or not name.isprintable():
+        return None
+    return "/".join(parts)

@@ -1,0 +1,167 @@
+"""Recognises archives, and reads each kind as ActivityPub documents, which are imported alike.
+
+Kinds: the archive of Mastodon, which this server writes as well and Pleroma, Akkoma and others resemble (`outbox.json`), or
+that list alone; the export of notes of Misskey and its forks; the archive of X, formerly Twitter (`data/tweets.js`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from accounts.transfers.past import POSTS_LIMIT, Reason, UnreadableArchive
+from federation.archives import misskey, twitter
+from federation.archives.containers import Container
+from federation.archives.items import list_items
+from federation.documents.reading import first, uri_of, web_uri
+from federation.documents.received_notes import TYPES
+from social.kernel import json
+
+_DOCUMENT_LIMIT: Final = 1 << 20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Entry of an archive: a note, or the reason for which it is none that can be imported. `line` counts from 1."""
+
+    line: int
+    uri: str
+    note: dict[str, Any] | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """An archive of a known kind. `author` is the ActivityPub id that its posts are attributed to, empty if it is only found
+    in the posts; files are named relative to `root`.
+    """
+
+    software: str
+    author: str
+    followers: str
+    root: str
+    read: Callable[[], Iterator[Entry]]
+
+
+def recognise(container: Container) -> Source:
+    """Return the source of an archive. Raises UnreadableArchive for an archive of no known kind."""
+    by_name: dict[str, str] = {}
+    for name in container.names():
+        base = name.rpartition("/")[2]
+        if base.endswith((".json", ".js")) and (base not in by_name or len(name) < len(by_name[base])):
+            by_name[base] = name
+            if len(by_name) > POSTS_LIMIT:
+                raise UnreadableArchive(Reason.TOO_MANY)
+    if "outbox.json" in by_name:
+        return _outbox(container, by_name["outbox.json"])
+    tweets = sorted(name for base, name in by_name.items() if twitter.is_list(base))
+    if tweets:
+        return _twitter(container, tweets, by_name.get("account.js"))
+    notes = sorted(name for base, name in by_name.items() if base.startswith("notes") and base.endswith(".json"))
+    if notes:
+        return _misskey(container, notes[0])
+    raise UnreadableArchive(Reason.NO_POSTS)
+
+
+def _numbered(items: Iterator[Any], read: Callable[[int, Any], Entry]) -> Iterator[Entry]:
+    for line, item in enumerate(items, 1):
+        if line > POSTS_LIMIT:
+            raise UnreadableArchive(Reason.TOO_MANY)
+        yield read(line, item)
+
+
+def _outbox(container: Container, name: str) -> Source:
+    root = name.rpartition("/")[0]
+    beside = f"{root}/" if root else ""
+    actor = _document(container, f"{beside}actor.json")
+    author = web_uri(actor.get("id")) or ""
+
+    def listed(file_name: str, reason: Reason) -> Iterator[Entry]:
+        if container.size(f"{beside}{file_name}") is not None:
+            with container.open(f"{beside}{file_name}") as file:
+                yield from _numbered(
+                    list_items(file, "orderedItems", "items"),
+                    lambda line, item: Entry(line, uri_of(first(item)) or "", reason=reason),
+                )
+
+    def read() -> Iterator[Entry]:
+        with container.open(name) as file:
+            posts = _numbered(list_items(file, "orderedItems", "items"), _read_activity)
+            yield from chain(posts, listed("likes.json", Reason.LIKE), listed("bookmarks.json", Reason.BOOKMARK))
+
+    return Source("activitypub", author, uri_of(actor.get("followers")) or "", root, read)
+
+
+def _read_activity(line: int, item: Any) -> Entry:
+    if not isinstance(item, Mapping):
+        return Entry(line, uri_of(item) or "", reason=Reason.NO_POST)
+    uri = web_uri(item.get("id")) or ""
+    kind = item.get("type")
+    if kind == "Announce":
+        return Entry(line, uri, reason=Reason.BOOST)
+    note: Any = first(item.get("object")) if kind == "Create" else item
+    if not isinstance(note, Mapping) or note.get("type") not in TYPES:
+        return Entry(line, uri, reason=Reason.NO_POST)
+    inherited = {name: item[name] for name in ("to", "cc", "published") if kind == "Create" and name in item}
+    return Entry(line, web_uri(note.get("id")) or uri, note={**inherited, **note})
+
+
+def _document(container: Container, name: str) -> dict[str, Any]:
+    """Return a small document of an archive; empty if it is missing, too large or no JSON object."""
+    if container.size(name) is None:
+        return {}
+    with container.open(name) as file:
+        data = file.read(_DOCUMENT_LIMIT + 1)
+    try:
+        document = json.loads(data) if len(data) <= _DOCUMENT_LIMIT else None
+    except json.JSONDecodeError:
+        document = None
+    return document if isinstance(document, dict) else {}
+
+
+def _twitter(container: Container, names: Sequence[str], account: str | None) -> Source:
+    username = "i"
+    if account is not None:
+        with container.open(account) as file:
+            username = twitter.username_of(next(list_items(file), None))
+    author = twitter.author_of(username)
+
+    def items() -> Iterator[Any]:
+        for name in names:
+            with container.open(name) as file:
+                yield from list_items(file)
+
+    def read_item(line: int, item: Any) -> Entry:
+        note, reason = twitter.read(item, username)
+        return Entry(line, note.get("id", ""), note=note if reason is None else None, reason=reason)
+
+    root = names[0].rpartition("/")[0]
+    return Source("twitter", author, f"{author}/followers", root, lambda: _numbered(items(), read_item))
+
+
+def _misskey(container: Container, name: str) -> Source:
+    def read_item(line: int, item: Any) -> Entry:
+        note, reason = misskey.read(item)
+        return Entry(line, note.get("id", ""), note=note if reason is None else None, reason=reason)
+
+    def read() -> Iterator[Entry]:
+        with container.open(name) as file:
+            yield from _numbered(list_items(file), read_item)
+
+    return Source("misskey", misskey.AUTHOR, f"{misskey.AUTHOR}/followers", name.rpartition("/")[0], read)
+
+
+def names_of(address: str, root: str) -> list[str]:
+    """Return the names under which an archive may have the file with this address, the most likely first.
+
+    Archives give a file's name in place of its address, or its address at the server, whose path ends with the name.
+    """
+    path = urlsplit(address).path.lstrip("/") if "//" in address else address.lstrip("/")
+    paths = [path, path.removeprefix("system/")]
+    at = path.find("media_attachments/")
+    if at > 0:
+        paths.append(path[at:])
+    return [f"{root}/{name}" if root else name for name in dict.fromkeys(paths) if name]

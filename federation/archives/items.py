@@ -1,0 +1,126 @@
+"""Reads the items of a long list in a JSON document one after another, in constant memory."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import IO, Any, Final
+
+from accounts.transfers.past import Reason, UnreadableArchive
+
+ITEM_LIMIT: Final = 4 * 1024 * 1024
+"""Maximum number of characters of an item, and of whatever stands before the list."""
+_CHUNK: Final = 256 * 1024
+_SPACE: Final = " \t\n\r"
+
+
+def list_items(file: IO[bytes], *names: str) -> Iterator[Any]:
+    """Yield the items of the document's list: the first member of these names that is a list, or the document itself if it
+    is a list. Text before the first bracket, as in `window.YTD.tweets.part0 = [`, is skipped.
+
+    Raises UnreadableArchive where the document ends to be JSON, or an item is too large.
+    """
+    reader = _Reader(file)
+    if reader.skip_to("{["):
+        found = reader.take() == "[" or reader.find_list(names)
+        if found:
+            yield from reader.items()
+
+
+class _Reader:
+    """A window over a JSON text, from which values are taken."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
+        self._json = json.JSONDecoder()
+        self._text = ""
+        self._at = 0
+        self._ended = False
+
+    def skip_to(self, wanted: str) -> bool:
+        """Go to the first of these characters; return False if there is none within ITEM_LIMIT."""
+        skipped = 0
+        while True:
+            places = [place for sign in wanted if (place := self._text.find(sign, self._at)) >= 0]
+            if places:
+                self._at = min(places)
+                return True
+            skipped += len(self._text) - self._at
+            self._at = len(self._text)
+            if skipped > ITEM_LIMIT or not self._fill():
+                return False
+
+    def take(self) -> str:
+        """Return the next character that is no space, and go past it; raises UnreadableArchive at the end."""
+        sign = self._peek()
+        self._at += 1
+        return sign
+
+    def find_list(self, names: tuple[str, ...]) -> bool:
+        """Go past the bracket of the first list with one of these names in an object; return False if it has none."""
+        if self._peek() == "}":
+            return False
+        while True:
+            name = self._value()
+            if self.take() != ":":
+                raise UnreadableArchive(Reason.NO_JSON)
+            if name in names and self._peek() == "[":
+                self._at += 1
+                return True
+            self._value()
+            if self.take() != ",":
+                return False
+
+    def items(self) -> Iterator[Any]:
+        """Yield the items of the list after its opening bracket."""
+        if self._peek() == "]":
+            return
+        while True:
+            yield self._value()
+            sign = self.take()
+            if sign == "]":
+                return
+            if sign != ",":
+                raise UnreadableArchive(Reason.NO_JSON)
+
+    def _peek(self) -> str:
+        while True:
+            while self._at < len(self._text):
+                if self._text[self._at] not in _SPACE:
+                    return self._text[self._at]
+                self._at += 1
+            if not self._fill():
+                raise UnreadableArchive(Reason.NO_JSON)
+
+    def _value(self) -> Any:
+        """Take the next value. A value at the end of the window may continue after it, as a number does."""
+        self._peek()
+        wanted = _CHUNK
+        while True:
+            try:
+                value, end = self._json.raw_decode(self._text, self._at)
+            except RecursionError:
+                raise UnreadableArchive(Reason.NO_JSON) from None
+            except ValueError:
+                pass
+            else:
+                if end < len(self._text) or self._ended:
+                    self._at = end
+                    return value
+            if self._ended or len(self._text) - self._at > ITEM_LIMIT:
+                raise UnreadableArchive(Reason.NO_JSON)
+            # Twice as much each time, so that a large item is not tried again for every piece.
+            self._fill(wanted)
+            wanted *= 2
+
+    def _fill(self, size: int = _CHUNK) -> bool:
+        """Read on; return False at the end of the file."""
+        if self._ended:
+            return False
+        data = self._file.read(size)
+        self._ended = not data
+        self._text = self._text[self._at :] + self._decode(data, self._ended)
+        self._at = 0
+        return not self._ended

@@ -1,0 +1,156 @@
+"""Reads an archive before it is imported, and says what the import would do.
+
+What can be imported is written to two files: `posts`, one JSON object on each line, and `order`, the places of these lines
+by the dates of the posts, oldest first, so that the import can go on at any of them and finds a post before its answers.
+"""
+
+from __future__ import annotations
+
+import errno
+from array import array
+from collections import Counter
+from pathlib import Path
+from typing import IO, Any, Final
+
+import orjson
+from django.db import transaction
+
+from accounts.transfers.models import PastImport, PastLine, PastState
+from accounts.transfers.past import LISTED_LIMIT, PARTS, Reason, UnreadableArchive
+from accounts.transfers.services.past import ARCHIVE, remove_files
+from federation.archives.containers import Container, opened
+from federation.archives.formats import Entry, Source, recognise
+from federation.archives.notes import NotImported, PastNote, is_too_deep, name_of, read_past_note, with_own_files
+from federation.documents.reading import first, uri_of
+from social.kernel import clock
+from social.kernel.lengths import URI_LIMIT
+from statuses.models import ImportedPost
+
+POSTS: Final = "posts"
+ORDER: Final = "order"
+PLACE_BYTES: Final = 8
+_BATCH: Final = 200
+# A place in the file of posts, below the date in one number.
+_PLACE_BITS: Final = 44
+
+
+def scan(batch: PastImport, folder: Path) -> None:
+    """Read the archive of an import. It is then ready to be started, or unreadable. May be repeated from the start."""
+    try:
+        with opened(folder / ARCHIVE, folder) as container:
+            scanned = _Scan(batch, container, recognise(container), folder)
+            scanned.run()
+    except UnreadableArchive as error:
+        _refuse(batch, error.reason)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        _refuse(batch, Reason.NO_SPACE)
+
+
+def _refuse(batch: PastImport, reason: Reason) -> None:
+    unchanged = PastImport.objects.filter(id=batch.id, state=PastState.READING)
+    unchanged.update(state=PastState.UNREADABLE, problem=reason, finished_at=clock.now())
+    remove_files(batch.id)
+
+
+class _Scan:
+    def __init__(self, batch: PastImport, container: Container, source: Source, folder: Path) -> None:
+        self._batch, self._container, self._source, self._folder = batch, container, source, folder
+        self._author = source.author
+        self._reasons: Counter[Reason] = Counter()
+        self._numbers: Counter[str] = Counter()
+        self._lines: list[PastLine] = []
+        self._listed = 0
+        self._seen: set[int] = set()
+        self._waiting: list[tuple[Entry, PastNote, bytes, list[Reason]]] = []
+        self._order: list[int] = []
+
+    def run(self) -> None:
+        PastLine.objects.filter(batch=self._batch).delete()
+        with (self._folder / POSTS).open("wb") as posts:
+            for entry in self._source.read():
+                try:
+                    self._take(entry)
+                except NotImported as error:
+                    self._leave_out(entry, error.reason)
+                if len(self._waiting) >= _BATCH:
+                    self._write(posts)
+            self._write(posts)
+        self._order.sort()
+        with (self._folder / ORDER).open("wb") as order:
+            array("Q", (number & ((1 << _PLACE_BITS) - 1) for number in self._order)).tofile(order)
+        if not self._order and not self._reasons:
+            raise UnreadableArchive(Reason.NO_POSTS)
+        self._store()
+
+    def _take(self, entry: Entry) -> None:
+        if entry.note is None or entry.reason is not None:
+            raise NotImported(entry.reason or Reason.UNREADABLE)
+        if is_too_deep(entry.note):
+            raise NotImported(Reason.UNREADABLE)
+        if not self._author:
+            self._author = uri_of(first(entry.note.get("attributedTo"))) or ""
+        document, parts = with_own_files(entry.note, self._container, self._source.root)
+        found = read_past_note(document, self._author, self._source.followers)
+        mark = hash(found.note.uri)
+        if mark in self._seen:
+            raise NotImported(Reason.REPEATED)
+        self._seen.add(mark)
+        if found.note.quoted is not None:
+            parts.append(Reason.QUOTE)
+        try:
+            data = orjson.dumps({"line": entry.line, "followers": self._source.followers, "note": document})
+        except (TypeError, RecursionError):
+            # A number beyond 64 bits, or half a character.
+            raise NotImported(Reason.UNREADABLE) from None
+        self._waiting.append((entry, found, data, parts))
+
+    def _write(self, posts: IO[bytes]) -> None:
+        uris = [found.note.uri for _entry, found, _data, _parts in self._waiting]
+        known = ImportedPost.objects.filter(account=self._batch.account_id, uri__one_of=uris)
+        already = set(known.values_list("uri", flat=True))
+        for entry, found, data, parts in self._waiting:
+            if found.note.uri in already:
+                self._leave_out(entry, Reason.ALREADY)
+                continue
+            self._order.append(int(found.published.timestamp() * 1000) << _PLACE_BITS | posts.tell())
+            posts.write(data + b"\n")
+            self._count(found)
+            for reason in parts:
+                self._leave_out(entry, reason)
+        self._waiting.clear()
+        self._list()
+
+    def _count(self, found: PastNote) -> None:
+        self._numbers[found.visibility] += 1
+        self._numbers["polls"] += found.note.poll is not None
+        for file in found.note.files:
+            self._numbers["files"] += 1
+            self._numbers["bytes"] += self._container.size(name_of(file)) or 0
+
+    def _leave_out(self, entry: Entry, reason: Reason) -> None:
+        self._reasons[reason] += 1
+        if self._listed < LISTED_LIMIT:
+            self._listed += 1
+            uri = entry.uri if len(entry.uri) <= URI_LIMIT else ""
+            self._lines.append(PastLine(batch=self._batch, line=entry.line, uri=uri.replace("\0", ""), reason=reason))
+
+    def _list(self) -> None:
+        # A post with two missing files has one line.
+        PastLine.objects.bulk_create(self._lines, ignore_conflicts=True, batch_size=500)
+        self._lines.clear()
+
+    def _store(self) -> None:
+        self._list()
+        values: dict[str, Any] = {
+            "state": PastState.READY,
+            "software": self._source.software,
+            "source": self._author,
+            "total": len(self._order),
+            "left_out": sum(number for reason, number in self._reasons.items() if reason not in PARTS),
+            "numbers": {name: number for name, number in self._numbers.items() if number},
+            "reasons": dict(self._reasons),
+        }
+        with transaction.atomic():
+            PastImport.objects.filter(id=self._batch.id, state=PastState.READING).update(**values)

@@ -1,0 +1,64 @@
+"""Removes the posts of an import again."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from django.db import transaction
+from django.db.models import F, Q
+
+from accounts.transfers.models import PastImport, PastState
+from social.kernel import clock
+from statuses.models import Bookmark, Favourite, ImportedPost, Quote, Status
+from statuses.services.deleting import delete_statuses, uncount_featured_tags
+from statuses.services.removing import remove_rows
+
+_BATCH: Final = 100
+
+
+def undo_some(batch: PastImport, *, seconds: float) -> bool:
+    """Remove posts for this time; return whether any may be left.
+
+    A post that others have answered, boosted, quoted or marked is deleted as its author would delete it, so that their servers
+    learn of it. Nobody was notified of the others, whose rows are removed at once.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        rows = ImportedPost.objects.filter(batch=batch, status__deleted_at=None).order_by("status")
+        ids = list(rows.values_list("status_id", flat=True)[:_BATCH])
+        if not ids:
+            break
+        _remove(batch, ids)
+        if time.monotonic() >= end:
+            return True
+    # Posts that their author had deleted meanwhile can be imported again, too.
+    ImportedPost.objects.filter(batch=batch).delete()
+    undoing = PastImport.objects.filter(id=batch.id, state=PastState.UNDOING)
+    undoing.update(state=PastState.UNDONE, finished_at=clock.now())
+    return False
+
+
+def _remove(batch: PastImport, ids: list[int]) -> None:
+    with transaction.atomic():
+        locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
+        found = list(locked.order_by("id"))
+        living = [status.id for status in found]
+        known = _known_to_others(batch.account_id, living)
+        delete_statuses(status_ids=known, delete_media=True)
+        ImportedPost.objects.filter(status_id__one_of=known).delete()
+        uncount_featured_tags([status for status in found if status.id not in known])
+        remove_rows([status_id for status_id in living if status_id not in known])
+        PastImport.objects.filter(id=batch.id).update(done=F("done") - len(living))
+
+
+def _known_to_others(author_id: int, ids: list[int]) -> set[int]:
+    own = Q(account_id=author_id)
+    found: set[int | None] = set()
+    replies = Status.objects.filter(in_reply_to_id__one_of=ids, deleted_at=None).exclude(own)
+    boosts = Status.objects.filter(reblog_of_id__one_of=ids, deleted_at=None)
+    found |= set(replies.values_list("in_reply_to_id", flat=True)) | set(boosts.values_list("reblog_of_id", flat=True))
+    for model in (Favourite, Bookmark):
+        found |= set(model.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True))
+    found |= set(Quote.objects.filter(quoted_status_id__one_of=ids).values_list("quoted_status_id", flat=True))
+    return {status_id for status_id in found if status_id is not None}

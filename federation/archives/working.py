@@ -1,0 +1,55 @@
+"""Works on imports of archives, a turn at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from django.db import transaction
+
+from accounts.events import PastImportDue
+from accounts.transfers.models import PastImport, PastState
+from accounts.transfers.services.past import locked, remove_files
+from federation.archives.importing import import_some
+from federation.archives.scanning import scan
+from federation.archives.undoing import undo_some
+from social.kernel import clock
+from social.kernel.events import publish
+
+TURN_SECONDS: Final = 2.0
+PAUSE: Final = timedelta(seconds=1)
+"""Time between two turns, so that an import of many posts leaves a part of the machine to others."""
+
+
+def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
+    """Handle PastImportDue: work on the imports for a turn each. Publishes PastImportDue, due after PAUSE, if there is more
+    to do.
+    """
+    for import_id in dict.fromkeys(event.import_id for event in events):
+        if work_off(import_id):
+            with transaction.atomic():
+                publish(PastImportDue(import_id=import_id), due_at=clock.now() + PAUSE)
+
+
+def work_off(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
+    """Read an archive, or import or undo posts for this time; return whether there is more to do. An archive is read in one
+    turn, however long that takes.
+
+    Raises Unavailable while another process works on the import.
+    """
+    rows = PastImport.objects.select_related("account__user").filter(id=import_id)
+    if not rows.exists():
+        remove_files(import_id)
+        return False
+    with locked(import_id) as folder:
+        # Read under the lock, to see what another process has done before.
+        batch = rows.first()
+        if batch is not None and batch.state == PastState.READING:
+            scan(batch, folder)
+            return False
+        if batch is not None and batch.state == PastState.RUNNING:
+            return import_some(batch, folder, seconds=seconds)
+    if batch is not None and batch.state == PastState.UNDOING:
+        return undo_some(batch, seconds=seconds)
+    return False

@@ -1,0 +1,160 @@
+"""Archives that were made to do harm are refused, or do none."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import User
+from federation.archives import containers, formats, items
+from federation.archives.items import list_items
+from statuses.models import Status
+from tests.federation.archives.conftest import bring, read
+from tests.support.past import create, mastodon, note, tarred, zipped
+
+pytestmark = pytest.mark.django_db
+
+
+def linked(name: str, target: str, kind: bytes = tarfile.SYMTYPE) -> tarfile.TarInfo:
+    member = tarfile.TarInfo(name)
+    member.type, member.linkname = kind, target
+    return member
+
+
+def test_nothing_is_read_or_written_outside_of_an_archive(ada: User, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(b"secret")
+    files = [
+        {"type": "Document", "mediaType": "image/png", "url": name}
+        for name in ("../../../secret.png", str(secret), "link.png", "hard.png")
+    ]
+    names = {"../../escaped.png": b"x", "/tmp/absolute.png": b"x", "a/../../b.png": b"x"}
+    packed = mastodon(note(1, attachment=files), files=names)
+    links = [
+        linked("link.png", str(secret)),
+        linked("hard.png", str(secret), tarfile.LNKTYPE),
+        linked("pipe", "", tarfile.FIFOTYPE),
+    ]
+    for data in (zipped(packed), tarred(packed, *links)):
+        found = read(ada, data)
+        assert (found.total, found.reasons) == (1, {"file_missing": 4})
+        folder = tmp_path / "private" / "past" / str(found.id)
+        assert {path.resolve().is_relative_to(folder.resolve()) for path in folder.rglob("*")} == {True}
+        assert not [path for path in tmp_path.rglob("*") if path.name in ("escaped.png", "b.png", "absolute.png")]
+
+
+def test_archives_that_are_none_or_too_large_are_refused_with_a_reason(ada: User, monkeypatch: Any) -> None:
+    good = zipped(mastodon(note(1)))
+    locked = bytearray(good)
+    locked[good.index(b"PK\1\2") + 8] |= 1
+    deep = b'{"orderedItems": [' + b"[" * 100_000 + b"]" * 100_000 + b"]}"
+    cut = mastodon(note(1))["outbox.json"][:-20]
+    for data, problem in (
+        (b"", "no_archive"),
+        (b"<html>", "no_archive"),
+        (good[:-30], "no_archive"),
+        (tarred(mastodon(note(1)))[:-200], "no_archive"),
+        (bytes(locked), "locked"),
+        (zipped({"readme.txt": b"hi"}), "no_posts"),
+        (zipped({"outbox.json": b'{"orderedItems": []}'}), "no_posts"),
+        (zipped({"outbox.json": deep}), "no_json"),
+        (zipped({"outbox.json": cut}), "no_json"),
+        (zipped({"outbox.json": b'{"orderedItems": [' + b" " * 100 + b'"' + b"x" * (5 << 20)}), "no_json"),
+    ):
+        found = read(ada, data)
+        assert (found.state, found.problem) == ("unreadable", problem)
+    monkeypatch.setattr(containers, "UNPACKED_LIMIT", 100_000)
+    bomb = mastodon(note(1), note(2, content="<p>" + " " * 200_000 + "</p>"))
+    assert read(ada, zipped(bomb)).problem == read(ada, tarred(bomb)).problem == "too_large"
+    monkeypatch.setattr(containers, "ARCHIVE_ENTRIES_LIMIT", 3)
+    assert read(ada, good).problem == read(ada, tarred(mastodon(note(1)))).problem == "too_many"
+    monkeypatch.undo()
+    monkeypatch.setattr(formats, "POSTS_LIMIT", 1)
+    assert read(ada, zipped(mastodon(note(1), note(2)))).problem == "too_many"
+
+
+def test_a_header_of_a_tar_file_cannot_fill_the_memory(ada: User) -> None:
+    member = tarfile.TarInfo("x")
+    member.pax_headers = {"comment": "x" * (3 << 20)}
+    assert read(ada, tarred(mastodon(note(1)), member)).problem == "too_large"
+
+
+def test_odd_entries_are_named_and_the_others_come_along(ada: User) -> None:
+    odd: list[Any] = [
+        None,
+        7,
+        "https://old.example/users/ada/statuses/9",
+        {"type": "Create", "object": [note(1)]},
+        create(note(2, content=None, contentMap=None)),
+        create(note(3, published="yesterday")),
+        create(note(4, published="0001-01-01T00:00:00Z")),
+        create(note(5, attributedTo=["https://else.example/users/x"])),
+        create(note(6, id="javascript:alert(1)")),
+        create(note(7, content="<p onclick=x>a<iframe src=//evil></iframe><a href='javascript:x'>b</a></p>")),
+        create(note(8, sensitive={"a": 1}, tag="x", attachment="y", to=None, cc=None)),
+        create(note(9, content="\ud800 \u0000 x", name=10**30)),
+        create(note(10, summary="s" * 50_000, tag=[{"type": "Hashtag", "name": "#" + "x" * 5000}] * 500)),
+    ]
+    made = bring(ada, zipped(mastodon(*odd)))
+    assert made.reasons == {
+        "no_post": 3,
+        "empty": 1,
+        "wrong_date": 2,
+        "foreign_author": 1,
+        "unreadable": 2,
+        "direct": 1,
+    }
+    post = Status.objects.get(text__startswith="a")
+    assert "onclick" not in post.content
+    assert "javascript" not in post.content
+    assert "iframe" not in post.content
+    assert made.done == Status.objects.count() == 3
+
+
+def test_a_long_list_is_read_in_constant_memory() -> None:
+    item = json.dumps(create(note(1, content="<p>" + "word " * 400 + "</p>"))).encode()
+
+    class Endless(io.RawIOBase):
+        """A list of 20,000 items, about 50 MB."""
+
+        def __init__(self) -> None:
+            self.parts = iter([b'{"a": {"b": [1]}, "orderedItems": [' + item, *[b", " + item] * 19_999, b'], "z": 1}'])
+            self.rest = b""
+
+        def read(self, size: int = -1, /) -> bytes:
+            while len(self.rest) < size and (part := next(self.parts, b"")):
+                self.rest += part
+            data, self.rest = self.rest[:size], self.rest[size:]
+            return data
+
+    tracemalloc.start()
+    try:
+        assert sum(1 for _item in list_items(Endless(), "orderedItems")) == 20_000  # type: ignore[arg-type]  # read alone
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_list_is_read_alike_wherever_the_file_is_cut(monkeypatch: Any) -> None:
+    text = 'window.x = [1234, "a\\u00e4\\"]", {"b": [1, [2]]}, -1.5e3, true , null]\n'
+    for size in range(1, 20):
+        monkeypatch.setattr(items, "_CHUNK", size)
+        assert list(list_items(io.BytesIO(text.encode()))) == [1234, 'aä"]', {"b": [1, [2]]}, -1500.0, True, None]
+
+
+def test_the_directory_of_a_zip_file_is_bounded_before_it_is_read(tmp_path: Path, monkeypatch: Any) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+        for number in range(50):
+            file.writestr(f"{number}", b"")
+    monkeypatch.setattr(containers, "DIRECTORY_LIMIT", os.path.getsize(tmp_path / "a.zip") // 10)
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    with pytest.raises(containers.UnreadableArchive), containers.opened(tmp_path / "a.zip", tmp_path):
+        pass

@@ -1,0 +1,166 @@
+"""Old posts come along with their dates, and nobody is notified."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import AccountStat, User
+from accounts.transfers.services.past import start_past, undo_past
+from federation.archives.working import work_off
+from social.kernel.ids import moment_of
+from social.kernel.outbox import OutboxRow
+from statuses.models import ImportedPost, Status
+from tests.factories.accounts import make_account
+from tests.factories.statuses import follow, make_favourite, make_status, picture
+from tests.federation.archives.conftest import bring, read
+from tests.support.past import OLD, PUBLIC, mastodon, note, tarred, zipped
+
+pytestmark = pytest.mark.django_db
+FILE = "media_attachments/files/000/000/001/original/a.png"
+
+
+def full() -> dict[str, bytes]:
+    """An archive with all that comes along, and all that does not."""
+    mention = '<p><span class="h-card"><a href="https://else.example/@bob" class="u-url mention">@<span>bob</span></a></span> '
+    return mastodon(
+        note(
+            2,
+            mention + '<a href="https://old.example/tags/Cats" class="mention hashtag">#<span>Cats</span></a></p>'
+            "<script>alert(1)</script>",
+            inReplyTo=f"{OLD}/statuses/1",
+            published="2019-04-01T10:05:00Z",
+            tag=[
+                {"type": "Hashtag", "name": "#Cats", "href": "https://old.example/tags/cats"},
+                {"type": "Mention", "name": "@bob@else.example", "href": "https://else.example/users/bob"},
+            ],
+        ),
+        note(
+            1,
+            summary="careful",
+            sensitive=True,
+            updated="2019-04-02T10:00:00Z",
+            attachment=[
+                {
+                    "type": "Document",
+                    "mediaType": "image/png",
+                    "url": f"/{FILE}",
+                    "name": "a cat",
+                    "focalPoint": [0.5, 0],
+                },
+                {"type": "Document", "mediaType": "image/png", "url": "media_attachments/files/gone.png", "name": None},
+            ],
+        ),
+        note(
+            3,
+            type="Question",
+            oneOf=[
+                {"type": "Note", "name": "tea", "replies": {"type": "Collection", "totalItems": 5}},
+                {"type": "Note", "name": "coffee", "replies": {"type": "Collection", "totalItems": 2}},
+            ],
+            votersCount=7,
+            endTime="2019-04-02T10:00:00Z",
+            to=[f"{OLD}/followers"],
+            cc=[],
+        ),
+        note(4, to=["https://else.example/users/bob"], cc=[]),
+        note(5, attributedTo="https://old.example/users/eve"),
+        note(6, published="2219-01-01T00:00:00Z"),
+        note(7, inReplyTo="https://else.example/notes/1"),
+        {
+            "id": f"{OLD}/statuses/8/activity",
+            "type": "Announce",
+            "actor": OLD,
+            "object": "https://else.example/notes/2",
+        },
+        note(1),
+        files={FILE: picture()},
+        likes=["https://else.example/notes/3"],
+    )
+
+
+@pytest.mark.parametrize("packed", [zipped, tarred])
+def test_posts_come_along_as_they_were_and_nobody_is_notified(ada: User, packed: Any) -> None:
+    follow(make_account("follower"), ada.account)
+    OutboxRow.objects.all().delete()
+    made = read(ada, packed(full()))
+    # A dry run stores nothing.
+    assert not Status.objects.exists()
+    assert (made.state, made.source, made.total) == ("ready", OLD, 4)
+    assert made.numbers == {"public": 3, "private": 1, "polls": 1, "files": 1, "bytes": len(picture())}
+    assert made.reasons == {
+        "direct": 1,
+        "foreign_author": 1,
+        "wrong_date": 1,
+        "boost": 1,
+        "repeated": 1,
+        "like": 1,
+        "file_missing": 1,
+    }
+    assert {(line.line, line.reason) for line in made.lines.all()} >= {(4, "direct"), (8, "boost"), (2, "file_missing")}
+
+    start_past(account=ada.account, import_id=made.id)
+    while work_off(made.id):
+        pass
+    made.refresh_from_db()
+    assert (made.state, made.done, made.position) == ("finished", 4, 4)
+    assert made.reasons["reply_of_others"] == 1
+    posts = {row.uri.rpartition("/")[2]: row.status for row in ImportedPost.objects.select_related("status")}
+    first, second, asked, answer = posts["1"], posts["2"], posts["3"], posts["7"]
+    assert first.created_at == datetime(2019, 4, 1, 10, tzinfo=UTC)
+    assert abs(moment_of(first.id) - first.created_at) < timedelta(seconds=1)
+    assert (first.spoiler_text, first.sensitive, first.text, first.local) == ("careful", True, "hello", True)
+    assert first.edited_at == datetime(2019, 4, 2, 10, tzinfo=UTC)
+    (file,) = first.media.all()
+    assert (file.description, file.type, file.meta["focus"]) == ("a cat", "image", {"x": 0.5, "y": 0.0})
+    assert second.in_reply_to_id == first.id
+    assert second.id > first.id
+    assert second.thread_path == [first.id, second.id]
+    assert "<script" not in second.content
+    assert 'href="https://else.example/@bob"' in second.content
+    assert not second.mentions.exists()
+    assert [row.tag.name for row in second.status_tags.all()] == ["cats"]
+    assert (asked.visibility, asked.poll.tallies, asked.poll.voters_count) == ("private", [5, 2], 7)
+    assert asked.poll.expires_at == datetime(2019, 4, 2, 10, tzinfo=UTC)
+    assert (answer.in_reply_to_id, answer.in_reply_to_uri) == (None, "https://else.example/notes/1")
+    assert AccountStat.objects.get(account=ada.account).statuses_count == 4
+    # No reaction but the index for searching.
+    assert set(OutboxRow.objects.exclude(queue="past").values_list("subscriber", flat=True)) == {
+        "timelines.services.search_index.index_posts"
+    }
+
+
+def test_an_archive_may_be_imported_again_and_nothing_is_there_twice(ada: User) -> None:
+    bring(ada, zipped(mastodon(note(1), note(2))))
+    again = bring(ada, zipped(mastodon(note(2), note(3))))
+    assert (again.total, again.done, again.reasons) == (1, 1, {"already": 1})
+    assert Status.objects.count() == 3
+
+
+def test_visibility_is_lowered_and_never_raised(ada: User) -> None:
+    posts = [note(1), note(2, to=[f"{OLD}/followers"], cc=[PUBLIC]), note(3, to=[f"{OLD}/followers"], cc=[])]
+    bring(ada, zipped(mastodon(*posts)), visibility="unlisted")
+    found = {row.uri[-1]: row.status.visibility for row in ImportedPost.objects.select_related("status")}
+    assert found == {"1": "unlisted", "2": "unlisted", "3": "private"}
+
+
+def test_an_import_is_undone_as_a_whole(ada: User) -> None:
+    own = make_status(ada.account)
+    made = bring(ada, zipped(full()))
+    liked = ImportedPost.objects.get(uri=f"{OLD}/statuses/1").status
+    make_favourite(make_account("fan"), liked)
+    OutboxRow.objects.all().delete()
+    undo_past(account=ada.account, import_id=made.id)
+    while work_off(made.id):
+        pass
+    made.refresh_from_db()
+    assert made.state == "undone"
+    assert list(Status.objects.filter(deleted_at=None)) == [own]
+    assert not ImportedPost.objects.exists()
+    assert AccountStat.objects.get(account=ada.account).statuses_count == 1
+    # Only the post that somebody had marked is deleted before the eyes of others.
+    assert set(OutboxRow.objects.exclude(queue="past").values_list("key", flat=True)) == {f"status:{liked.id}"}
+    bring(ada, zipped(full()))
+    assert Status.objects.filter(deleted_at=None).count() == 5

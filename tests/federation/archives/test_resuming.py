@@ -1,0 +1,133 @@
+"""An import that is stopped at any point goes on where it was, and nothing is there twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from accounts.models import AccountStat, User
+from accounts.transfers.services.past import drop_past, start_past
+from federation.archives import importing, scanning, undoing
+from federation.archives.working import work_off
+from statuses.models import ImportedPost, Status
+from tests.factories.statuses import picture
+from tests.federation.archives.conftest import read
+from tests.support.past import OLD, mastodon, note, tarred, zipped
+
+pytestmark = pytest.mark.django_db
+
+
+class Killed(BaseException):
+    """What ends a process at this point."""
+
+
+def killing(target: Callable[..., Any], call: int, *, after: bool) -> Callable[..., Any]:
+    """The function, which kills the process at this call, before or after it did its work."""
+    calls = iter(range(1_000_000))
+
+    def killer(*args: Any, **kwargs: Any) -> Any:
+        fatal = next(calls) == call
+        if fatal and not after:
+            raise Killed
+        result = target(*args, **kwargs)
+        if fatal:
+            raise Killed
+        return result
+
+    return killer
+
+
+def archive() -> dict[str, bytes]:
+    file = [{"type": "Document", "mediaType": "image/png", "url": "media_attachments/a.png"}]
+    posts = [
+        note(number, published=f"2019-04-0{number}T00:00:00Z", attachment=file if number < 3 else [])
+        for number in range(1, 6)
+    ]
+    posts[3]["inReplyTo"] = f"{OLD}/statuses/3"
+    return mastodon(*posts, files={"media_attachments/a.png": picture()})
+
+
+# (where, which call of it, after its work)
+POINTS = [
+    (scanning, "recognise", 0, True),
+    (scanning, "read_past_note", 3, False),
+    (scanning._Scan, "_store", 0, False),
+    (importing, "upload_media", 0, False),
+    (importing, "upload_media", 1, True),
+    (importing, "store_status", 0, False),
+    (importing, "store_status", 2, True),
+    (importing._Post, "_advance", 1, True),
+    (importing._Post, "_advance", 4, False),
+    (importing._Post, "handle", 3, True),
+    (importing, "_finish", 0, False),
+    (importing, "remove_files", 0, False),
+]
+
+
+@pytest.mark.parametrize("packed", [zipped, tarred])
+def test_an_import_killed_at_any_point_is_completed(ada: User, monkeypatch: Any, packed: Any) -> None:
+    killed = 0
+    made = None
+    for place, name, call, after in POINTS:
+        with monkeypatch.context() as patched:
+            patched.setattr(place, name, killing(getattr(place, name), call, after=after))
+            if made is None or made.state == "finished":
+                Status.objects.all().delete()
+                AccountStat.objects.all().delete()
+                try:
+                    made = read(ada, packed(archive()))
+                except Killed:
+                    killed += 1
+                    made = ada.account.past_imports.latest("id")
+            try:
+                while made.state == "reading":
+                    work_off(made.id)
+                    made.refresh_from_db()
+                start_past(account=ada.account, import_id=made.id)
+                while work_off(made.id):
+                    pass
+            except Killed:
+                killed += 1
+        while made.state == "reading":
+            work_off(made.id)
+            made.refresh_from_db()
+        start_past(account=ada.account, import_id=made.id)
+        while work_off(made.id):
+            pass
+        made.refresh_from_db()
+        assert (made.state, made.done, made.left_out) == ("finished", 5, 0), (place, name, call)
+        assert sorted(ImportedPost.objects.values_list("uri", flat=True)) == [
+            f"{OLD}/statuses/{n}" for n in range(1, 6)
+        ]
+        assert Status.objects.filter(media__isnull=False).distinct().count() == 2
+        assert AccountStat.objects.get(account=ada.account).statuses_count == 5
+    assert killed == len(POINTS)
+
+
+def test_an_undo_killed_between_two_steps_is_completed(ada: User, monkeypatch: Any) -> None:
+    from accounts.transfers.services.past import undo_past
+    from tests.federation.archives.conftest import bring
+
+    made = bring(ada, zipped(archive()))
+    undo_past(account=ada.account, import_id=made.id)
+    monkeypatch.setattr(undoing, "_BATCH", 2)
+    with monkeypatch.context() as patched:
+        patched.setattr(undoing, "_remove", killing(undoing._remove, 1, after=False))
+        with pytest.raises(Killed):
+            work_off(made.id, seconds=60)
+    assert Status.objects.count() == 3
+    assert not work_off(made.id, seconds=60)
+    assert not Status.objects.exists()
+    assert not AccountStat.objects.get(account=ada.account).statuses_count
+
+
+def test_an_import_that_is_stopped_keeps_what_it_has_brought(ada: User) -> None:
+    made = read(ada, zipped(archive()))
+    start_past(account=ada.account, import_id=made.id)
+    assert work_off(made.id, seconds=0)
+    drop_past(account=ada.account, import_id=made.id)
+    assert not work_off(made.id, seconds=60)
+    made.refresh_from_db()
+    assert (made.state, made.done, Status.objects.count()) == ("finished", 1, 1)

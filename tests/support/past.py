@@ -1,0 +1,76 @@
+"""Archives of somebody's own posts, made from the public descriptions of their formats."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import zipfile
+from typing import Any, Final
+
+OLD: Final = "https://old.example/users/ada"
+PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
+
+
+def note(number: int | str, content: str = "<p>hello</p>", **members: Any) -> dict[str, Any]:
+    """A public post of the author, as Mastodon writes it into its archive."""
+    return {
+        "id": f"{OLD}/statuses/{number}",
+        "type": "Note",
+        "summary": None,
+        "inReplyTo": None,
+        "published": "2019-04-01T10:00:00Z",
+        "url": f"https://old.example/@ada/{number}",
+        "attributedTo": OLD,
+        "to": [PUBLIC],
+        "cc": [f"{OLD}/followers"],
+        "sensitive": False,
+        "content": content,
+        "contentMap": {"en": content},
+        "attachment": [],
+        "tag": [],
+    } | members
+
+
+def create(document: dict[str, Any]) -> dict[str, Any]:
+    """The activity that stands in the outbox for a post."""
+    kept = {name: document[name] for name in ("published", "to", "cc") if name in document}
+    return {"id": f"{document['id']}/activity", "type": "Create", "actor": OLD, **kept, "object": document}
+
+
+def mastodon(*items: Any, files: dict[str, bytes] | None = None, likes: list[str] | None = None) -> dict[str, bytes]:
+    """The files of an archive of Mastodon with these posts (documents of type Note are put into activities)."""
+    activities = [
+        create(item) if isinstance(item, dict) and item.get("type") in ("Note", "Question") else item for item in items
+    ]
+    outbox = {"@context": "https://www.w3.org/ns/activitystreams", "id": "outbox.json", "type": "OrderedCollection"}
+    actor = {"id": OLD, "type": "Person", "preferredUsername": "ada", "followers": f"{OLD}/followers"}
+    return {
+        "actor.json": json.dumps(actor | {"outbox": "outbox.json"}).encode(),
+        "outbox.json": json.dumps(outbox | {"totalItems": len(activities), "orderedItems": activities}).encode(),
+        "likes.json": json.dumps({"type": "OrderedCollection", "orderedItems": likes or []}).encode(),
+        "bookmarks.json": json.dumps({"type": "OrderedCollection", "orderedItems": []}).encode(),
+        **(files or {}),
+    }
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    """A zip file of these files."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in files.items():
+            file.writestr(name, data)
+    return target.getvalue()
+
+
+def tarred(files: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
+    """A tar.gz file of these files, and of members without content."""
+    target = io.BytesIO()
+    with tarfile.open(fileobj=target, mode="w:gz") as file:
+        for member in more:
+            file.addfile(member)
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            file.addfile(member, io.BytesIO(data))
+    return target.getvalue()
