@@ -93,6 +93,7 @@ GROUPS: Final[list[Group]] = [
         _("Your data"),
         (
             Entry("settings_imports", _("Import"), ("settings_import",)),
+            Entry("settings_past_imports", _("Import old posts"), ("settings_past_import",)),
             Entry("settings_export", _("Export")),
             Entry("severances", _("Ended follows")),
             Entry("settings_aliases", _("Move from another account")),

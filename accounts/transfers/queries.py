@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from django.db.models import QuerySet
 
 from accounts.models import Account
-from accounts.transfers.models import Archive, Import, ImportRow, ImportRowState, Move
+from accounts.transfers.models import Archive, Import, ImportRow, ImportRowState, Move, PastImport, PastLine
 from social.kernel.batches import BATCH
 from social.kernel.errors import require_found
 
@@ -44,6 +44,21 @@ def all_failures(batch: Import) -> Iterator[ImportRow]:
 
 def _failures(batch: Import) -> QuerySet[ImportRow]:
     return batch.rows.filter(state=ImportRowState.FAILED).order_by("line")
+
+
+def list_past_imports(account_id: int) -> QuerySet[PastImport]:
+    """List the latest LIST_SIZE imports of the account's own posts."""
+    return PastImport.objects.filter(account_id=account_id).order_by("-id")[:LIST_SIZE]
+
+
+def find_past_import(account_id: int, import_id: int) -> PastImport:
+    """Return an import of the account's own posts. Raises NotFound, also for another account's import."""
+    return require_found(PastImport.objects.filter(account_id=account_id, id=import_id).first())
+
+
+def list_left_out(found: PastImport, limit: int) -> QuerySet[PastLine]:
+    """List what an import of posts left out, in the order of the archive."""
+    return found.lines.order_by("line", "reason")[:limit]
 
 
 def list_moves(account_id: int) -> QuerySet[Move]:

@@ -21,6 +21,11 @@ from accounts.transfers.pages.files import (
 )
 from accounts.transfers.pages.forms import IMPORT_MAX_BODY
 from accounts.transfers.pages.migration import aliases, cancel_migration, forget_alias, migration
+from accounts.transfers.pages.past import drop as drop_past
+from accounts.transfers.pages.past import left_out, one_past_import, past_imports
+from accounts.transfers.pages.past import start as start_past
+from accounts.transfers.pages.past import undo as undo_past
+from accounts.transfers.past import UPLOAD_LIMIT
 
 urlpatterns = [
     path("settings/export", settings_page(exports), name="settings_export"),
@@ -35,6 +40,18 @@ urlpatterns = [
         "settings/imports/<int:import_id>/failures.csv",
         settings_page(failures, states=ACTIVE),
         name="settings_import_failures",
+    ),
+    path(
+        "settings/past",
+        settings_page(past_imports, states=ACTIVE, max_body=UPLOAD_LIMIT + IMPORT_MAX_BODY),
+        name="settings_past_imports",
+    ),
+    path("settings/past/<int:import_id>", settings_page(one_past_import, states=ACTIVE), name="settings_past_import"),
+    path("settings/past/<int:import_id>/start", settings_page(start_past, states=ACTIVE), name="settings_start_past"),
+    path("settings/past/<int:import_id>/undo", settings_page(undo_past, states=ACTIVE), name="settings_undo_past"),
+    path("settings/past/<int:import_id>/drop", settings_page(drop_past, states=ACTIVE), name="settings_drop_past"),
+    path(
+        "settings/past/<int:import_id>/left_out.csv", settings_page(left_out, states=ACTIVE), name="settings_left_out"
     ),
     path("settings/migration", settings_page(migration, states=MOVING), name="settings_migration"),
     path("settings/migration/cancel", settings_page(cancel_migration, states=MOVING), name="settings_cancel_migration"),

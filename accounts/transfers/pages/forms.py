@@ -9,6 +9,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.pages.forms import ServiceForm
+from accounts.policies.visibility import LOWERED_VISIBILITIES
+from accounts.transfers.past import UPLOAD_LIMIT
 from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT
 from accounts.transfers.services.portable_lists import all_lists
 
@@ -50,4 +52,31 @@ class AliasForm(ServiceForm):
         max_length=2400,
         help_text=_("For example name@server.example"),
         widget=forms.TextInput({"dir": "ltr", "autocapitalize": "none", "autocorrect": "off", "spellcheck": "false"}),
+    )
+
+
+class PastForm(ServiceForm):
+    """An archive with old posts."""
+
+    file = forms.FileField(label=_("Archive"), widget=forms.FileInput({"accept": ".zip,.gz,.tgz,.tar,.json"}))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = gettext(
+            "The archive that you have asked for at your former server (.zip or .tar.gz), of at most %(size)d MB."
+        ) % {"size": UPLOAD_LIMIT // (1024 * 1024)}
+
+
+class PastStartForm(ServiceForm):
+    """Choice of who may see imported posts."""
+
+    visibility = forms.ChoiceField(
+        label=_("Who may see these posts"),
+        required=False,
+        choices=[
+            ("", _("As before")),
+            (LOWERED_VISIBILITIES[0].value, _("Nobody finds them in public timelines")),
+            (LOWERED_VISIBILITIES[1].value, _("Followers only")),
+        ],
+        help_text=_("Posts that fewer people could see stay as they are."),
     )

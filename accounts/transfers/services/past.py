@@ -68,7 +68,8 @@ def take_archive(*, account: Account, file: IO[bytes], file_name: str) -> PastIm
     for earlier in PastImport.objects.filter(account=account, state__in=(PastState.READING, PastState.READY)):
         drop_past(account=account, import_id=earlier.id)
     try:
-        made = PastImport.objects.create(account=account, file_name=visible_text(file_name)[:_FILE_NAME_LENGTH])
+        with transaction.atomic():
+            made = PastImport.objects.create(account=account, file_name=visible_text(file_name)[:_FILE_NAME_LENGTH])
     except IntegrityError:
         raise Conflict(_("Another archive is being imported. Wait until it is done.")) from None
     try:
@@ -93,8 +94,8 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
     """Start an import that was read. `visibility` lowers that of all posts which have a wider one.
 
     Raises NotFound, also for another account's import, Invalid for a visibility that is not in LOWERED_VISIBILITIES, and
-    Conflict for an
-    import that cannot be started. An import that was started before continues unchanged. Publishes PastImportDue.
+    Conflict for an import that cannot be started. An import that was started before continues unchanged. Publishes
+    PastImportDue.
     """
     if visibility and visibility not in LOWERED_VISIBILITIES:
         raise Invalid(_("Record invalid"))

@@ -31,7 +31,7 @@ def imported() -> dict[str, Status]:
 def test_our_own_archive_comes_back(ada: User, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     first = make_status(ada.account, "hello #cats", media=[make_media(ada.account, "a cat")])
-    make_status(ada.account, "and this", parent=first)
+    make_status(ada.account, "and this", reply_to=first)
     make_poll(ada.account, "tea", "coffee", visibility="private")
     archive = request_archive(account=ada.account)
     while archive.state != "ready":
@@ -41,7 +41,9 @@ def test_our_own_archive_comes_back(ada: User, settings: Any, tmp_path: Path) ->
     eva = make_user("eva")
     made = bring(eva, data)
     assert (made.total, made.done, made.left_out) == (3, 3, 0)
-    one, two, three = Status.objects.filter(account=eva.account).order_by("created_at", "id")
+    posts = {status.text: status for status in Status.objects.filter(account=eva.account)}
+    one, two = posts["hello #cats"], posts["and this"]
+    three = Status.objects.get(account=eva.account, poll__isnull=False)
     assert (one.text, one.media.get().description) == ("hello #cats", "a cat")
     assert two.in_reply_to_id == one.id
     assert (three.visibility, three.poll.options) == ("private", ["tea", "coffee"])

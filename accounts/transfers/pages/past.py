@@ -1,0 +1,119 @@
+"""Pages that import somebody's old posts from an archive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.translation import gettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.pages.settings import counted, signed_in
+from accounts.transfers.models import PastImport, PastState
+from accounts.transfers.pages.files import table
+from accounts.transfers.pages.forms import PastForm, PastStartForm
+from accounts.transfers.past import LISTED_LIMIT, SENTENCES, Reason
+from accounts.transfers.queries import LIST_SIZE, find_past_import, list_left_out, list_past_imports
+from accounts.transfers.services.past import can_undo, drop_past, start_past, take_archive, undo_past
+from social.api import limits
+from social.kernel.errors import Conflict, KernelError
+from social.pages.frame import show
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def past_imports(request: HttpRequest) -> HttpResponse:
+    """`/settings/past`: lists the imports of old posts, and takes an archive for a new one."""
+    user = signed_in(request)
+    form = PastForm()
+    if request.method == "POST":
+        counted(limits.IMPORTS, user)
+        form = PastForm(request.POST, request.FILES)
+        if form.is_valid():
+            file = form.cleaned_data["file"]
+            try:
+                made = take_archive(account=user.account, file=file, file_name=file.name)
+            except Conflict as refusal:
+                form.add_error("file", refusal.message)
+            else:
+                return redirect("settings_past_import", made.id)
+    found = [_described(each) for each in list_past_imports(user.account_id)]
+    context = {"form": form, "imports": found, "busy": any(each["busy"] for each in found)}
+    return show(request, "accounts/settings/past_imports.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+def one_past_import(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Show an import of old posts: what it will do, its progress, and what it left out. Raises NotFound."""
+    found = find_past_import(signed_in(request).account_id, import_id)
+    lines = [
+        {"line": row.line, "uri": row.uri, "reason": _sentence(row.reason)} for row in list_left_out(found, LIST_SIZE)
+    ]
+    reasons = [{"number": number, "reason": _sentence(reason)} for reason, number in sorted(found.reasons.items())]
+    context = {**_described(found), "lines": lines, "reasons": reasons, "form": PastStartForm()}
+    return show(request, "accounts/settings/past_import.html", context)
+
+
+@require_POST
+def start(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Start an import of old posts. Raises NotFound."""
+    form = PastStartForm(request.POST)
+    visibility = form.cleaned_data["visibility"] if form.is_valid() else ""
+    return _act(
+        request, import_id, lambda account: start_past(account=account, import_id=import_id, visibility=visibility)
+    )
+
+
+@require_POST
+def undo(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Remove all posts of an import. Raises NotFound."""
+    return _act(request, import_id, lambda account: undo_past(account=account, import_id=import_id))
+
+
+@require_POST
+def drop(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Stop an import, or remove an archive that was not imported. Raises NotFound."""
+    drop_past(account=signed_in(request).account, import_id=import_id)
+    messages.success(request, gettext("The archive has been removed. What was imported from it stays."))
+    return redirect("settings_past_imports")
+
+
+@require_safe
+def left_out(request: HttpRequest, import_id: int) -> HttpResponseBase:
+    """Download of a table of what was left out. Raises NotFound."""
+    user = signed_in(request)
+    counted(limits.EXPORTS, user)
+    found = find_past_import(user.account_id, import_id)
+    rows = list_left_out(found, LISTED_LIMIT).iterator()
+    lines = ((str(row.line), row.uri, _sentence(row.reason)) for row in rows)
+    return table("left_out.csv", [("Entry", "Address", "Reason"), *lines])
+
+
+def _act(request: HttpRequest, import_id: int, act: Any) -> HttpResponse:
+    try:
+        act(signed_in(request).account)
+    except KernelError as refusal:
+        if not isinstance(refusal, Conflict):
+            raise
+        messages.error(request, refusal.message)
+    return redirect("settings_past_import", import_id)
+
+
+def _sentence(reason: str) -> str:
+    return str(SENTENCES[Reason(reason)]) if reason in SENTENCES else reason
+
+
+def _described(found: PastImport) -> dict[str, Any]:
+    return {
+        "found": found,
+        "busy": found.state in (PastState.READING, PastState.RUNNING, PastState.UNDOING),
+        "ready": found.state == PastState.READY,
+        "can_undo": can_undo(found),
+        "can_drop": found.state in (PastState.READING, PastState.READY, PastState.RUNNING, PastState.UNREADABLE),
+        "problem": _sentence(found.problem) if found.problem else "",
+        "bytes": found.numbers.get("bytes", 0),
+        "files": found.numbers.get("files", 0),
+        "polls": found.numbers.get("polls", 0),
+    }

@@ -1,0 +1,87 @@
+import time
+from pathlib import Path
+
+from accounts.management.names import LocalUser
+from accounts.models import User
+from accounts.transfers.models import PastImport, PastState
+from accounts.transfers.past import SENTENCES, Reason
+from accounts.transfers.services.past import start_past, take_archive, undo_past
+from federation.archives.working import work_off
+from social.kernel.errors import NotFound, Unavailable
+from social.management.base import OperatorCommand
+
+_BUSY = (PastState.READING, PastState.RUNNING, PastState.UNDOING)
+_REPORT_SECONDS = 5.0
+
+
+class Command(OperatorCommand):
+    """Import somebody's own posts from an archive, or undo that. A command that was interrupted goes on when it is called
+    again; the worker goes on as well.
+    """
+
+    def add(self, user: LocalUser, file: Path, *, visibility: str = "", dry_run: bool) -> None:
+        """Import an archive of Mastodon, of this server, of X, or a list of posts. An import that runs already goes on, and
+        the file is not read.
+
+        user: whose posts they are
+        file: the archive, .zip or .tar.gz
+        visibility: lowers the visibility of all posts, to unlisted or private
+        dry_run: only say what would be imported and what not
+        """
+        found = PastImport.objects.filter(account=user.account, state=PastState.RUNNING).first()
+        if found is None:
+            with file.open("rb") as archive:
+                found = take_archive(account=user.account, file=archive, file_name=file.name)
+            self._go_on(found)
+            self._describe(found)
+            if dry_run or found.state != PastState.READY:
+                return
+            start_past(account=user.account, import_id=found.id, visibility=visibility)
+        self._go_on(found)
+        self._describe(found)
+
+    def undo(self, user: LocalUser) -> None:
+        """Remove again all posts of the last import of a user, within 30 days.
+
+        user: whose import it was
+        """
+        found = self._last(user)
+        undo_past(account=user.account, import_id=found.id)
+        self._go_on(found)
+        self.stdout.write(f"import {found.pk}: {found.state}")
+
+    def show(self, user: LocalUser) -> None:
+        """Show the last import of a user.
+
+        user: whose import it is
+        """
+        self._describe(self._last(user))
+
+    def _last(self, user: User) -> PastImport:
+        found = PastImport.objects.filter(account=user.account).order_by("-id").first()
+        if found is None:
+            raise NotFound
+        return found
+
+    def _go_on(self, found: PastImport) -> None:
+        found.refresh_from_db()
+        while found.state in _BUSY:
+            try:
+                work_off(found.id, seconds=_REPORT_SECONDS)
+            except Unavailable:
+                # The worker is at it.
+                time.sleep(1)
+            found.refresh_from_db()
+            if found.state == PastState.RUNNING:
+                self.stdout.write(f"{found.position} of {found.total}")
+
+    def _describe(self, found: PastImport) -> None:
+        numbers = found.numbers
+        self.stdout.write(
+            f"import {found.pk}: {found.state}, {found.total} posts of {found.source or '?'}, {found.done} imported, "
+            f"{numbers.get('files', 0)} files with {numbers.get('bytes', 0)} bytes"
+        )
+        if found.problem:
+            self.stdout.write(str(SENTENCES[Reason(found.problem)]))
+        for reason, number in sorted(found.reasons.items()):
+            self.stdout.write(f"{number} x {SENTENCES[Reason(reason)]}")
