@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import IO, Final, Protocol, cast
 
 from accounts.transfers.past import ARCHIVE_ENTRIES_LIMIT, DIRECTORY_LIMIT, UNPACKED_LIMIT, Reason, UnreadableArchive
 
@@ -238,11 +238,12 @@ class _Unpacked:
         with path.open("rb") as raw, unfinished.open("w", encoding="utf-8", errors="surrogateescape") as listed:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
-            stream = _Counted(gzip.GzipFile(fileobj=raw) if packed else raw, [0], piece=_HEADER_LIMIT)
-            with tarfile.TarFile(fileobj=stream, mode="r") as tar:  # type: ignore[arg-type]  # what TarFile calls of it
+            tar_bytes = cast("IO[bytes]", gzip.GzipFile(fileobj=raw) if packed else raw)
+            stream = _Counted(tar_bytes, [0], piece=_HEADER_LIMIT)
+            with tarfile.TarFile(fileobj=stream, mode="r") as tar:
                 while (member := tar.next()) is not None:
                     # TarFile keeps every member; here none is needed twice.
-                    tar.members, tar.pax_headers = [], {}
+                    tar.members, tar.pax_headers = [], {}  # type: ignore[attr-defined]  # not in its stubs
                     count += 1
                     if count > ARCHIVE_ENTRIES_LIMIT:
                         raise UnreadableArchive(Reason.TOO_MANY)

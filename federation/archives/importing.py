@@ -164,7 +164,7 @@ class _Post:
                 if copy.tell() > VIDEO_SIZE_LIMIT:
                     raise UnreadableArchive(Reason.TOO_LARGE)
             copy.seek(0, os.SEEK_SET)
-            upload = MediaUpload(SentFile(copy), description=described, focus=place)  # type: ignore[arg-type]  # IO[bytes] but for its class
+            upload = MediaUpload(SentFile(copy), description=described, focus=place)
             return upload_media(account_id=self._author.id, upload=upload).id
 
     def _leave_out(self, reason: Reason) -> None:
