@@ -21,7 +21,7 @@ UNPACKED_LIMIT: Final = 64 * 1024**3
 """Maximum number of bytes of an archive when it is unpacked."""
 LISTED_LIMIT: Final = 20_000
 """Maximum number of lines that say what was left out; further ones are only counted."""
-UPLOAD_LIMIT: Final = 1024**3
+UPLOAD_LIMIT: Final = 256 * 1024**2
 """Maximum number of bytes of an archive that is uploaded; operators import larger ones by a command."""
 UNDO_PERIOD: Final = timedelta(days=30)
 """Time after the end of an import in which it can be undone."""

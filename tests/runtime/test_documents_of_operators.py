@@ -14,6 +14,8 @@ from django.core.management import get_commands
 from django.urls import Resolver404, resolve
 from prometheus_client import CollectorRegistry, Histogram
 
+from accounts.transfers.pages.forms import IMPORT_MAX_BODY
+from accounts.transfers.past import UPLOAD_LIMIT
 from social.queues import LANES, QUEUES
 from social.runtime import metrics, serve
 from social.settings.declared import SETTINGS
@@ -70,7 +72,7 @@ def test_proxies_and_containers_use_the_ports_and_paths_of_the_server() -> None:
         assert set(re.findall(r"127\.0\.0\.1:(\d+)", read(name))) <= {"8000", "4000"}
     assert SETTINGS["PORT"][0] == "`8000`"
     assert SETTINGS["STREAMING_PORT"][0] == "`4000`"
-    assert f"location {PREFIX} {{" in read("nginx.conf")
+    assert f"location ^~ {PREFIX} {{" in read("nginx.conf")
     assert f"path {PREFIX} {PREFIX}/*" in read("Caddyfile")
     # A megabyte of nginx is 2**20 bytes, which Caddy calls MiB.
     for size in (
@@ -78,7 +80,7 @@ def test_proxies_and_containers_use_the_ports_and_paths_of_the_server() -> None:
         re.search(r"max_size (\d+)MiB", read("Caddyfile")),
     ):
         assert size is not None
-        assert int(size[1]) * 2**20 >= UPLOAD_BODY_LIMIT
+        assert int(size[1]) * 2**20 >= max(UPLOAD_BODY_LIMIT, UPLOAD_LIMIT + IMPORT_MAX_BODY)
     for path in ("/health", "/health/ready", "/metrics", "/system/x.png"):
         try:
             resolve(path)
