@@ -25,6 +25,7 @@ from accounts.queries.tokens import SignInState, find_sign_in_state
 from accounts.queries.users import count_waiting
 from social.pages.frame import is_local_path, stream_url, url_of
 from social.pages.navigation import entries
+from social.pages.once import once
 from social.pages.views import View, page
 
 ACTIVE: Final = (SignInState.ACTIVE,)
@@ -128,10 +129,11 @@ def member_page(
     `max_body`: how many bytes its forms may send, if more than on other pages. `kept`: the fields that the page shows again
     to who was signed out meanwhile.
     """
+    answered = once(view)
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return refusal(request, states, kept) or view(request, *args, **kwargs)
+        return refusal(request, states, kept) or answered(request, *args, **kwargs)
 
     shown = page(wrapped)
     shown.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server

@@ -1,0 +1,71 @@
+"""Forms of members that create something: one that is sent twice, by a double click or by Back, creates it once."""
+
+from __future__ import annotations
+
+import time
+from functools import wraps
+from hashlib import blake2b
+from typing import Final
+
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+
+from social.kernel import redis
+from social.pages.views import View
+
+#: Name of the field with the key of a form (`{% form_key %}`).
+FIELD: Final = "form_key"
+_KEPT_SECONDS: Final = 3600
+#: Longest time that the second of two requests waits for the answer to the first.
+_WAIT_SECONDS: Final = 3.0
+_PENDING: Final = "pending"
+_PURPOSE: Final = "remember a form"
+
+
+def once(view: View) -> View:
+    """Let a view answer a POST request whose form was sent before by the redirect that answered it then, for an hour.
+
+    Answers that are no redirects are not kept: nothing was created, and the form may be sent again. Without Redis, each
+    request is answered anew.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
+        key = request.POST.get(FIELD, "") if request.method == "POST" else ""
+        if not key:
+            return view(request, *args, **kwargs)
+        digest = blake2b(f"{request.user.pk} {request.path} {key}".encode(), digest_size=16).hexdigest()
+        name = redis.key("cache", "form", digest)
+        earlier = _claim(name)
+        if earlier:
+            response = HttpResponseRedirect(earlier)
+            response.status_code = 303
+            return response
+        place = ""
+        try:
+            found = view(request, *args, **kwargs)
+            place = found.headers.get("Location", "")
+        finally:
+            with redis.best_effort(_PURPOSE):
+                if place:
+                    redis.client("cache").set(name, place, ex=_KEPT_SECONDS)
+                else:
+                    redis.client("cache").delete(name)
+        return found
+
+    return answer
+
+
+def _claim(name: str) -> str:
+    """Return where the first request of the form was redirected, or nothing when this request is the first."""
+    ends = time.monotonic() + _WAIT_SECONDS
+    with redis.best_effort(_PURPOSE):
+        while not redis.client("cache").set(name, _PENDING, nx=True, ex=_KEPT_SECONDS):
+            found = redis.client("cache").get(name)
+            value = found.decode() if isinstance(found, bytes) else str(found or "")
+            if value not in ("", _PENDING):
+                return value
+            if time.monotonic() > ends:
+                break
+            time.sleep(0.05)
+    return ""
