@@ -174,7 +174,7 @@ WITHOUT_DRY_RUN = {
     "changepassword", "createsuperuser", "create_account", "create_invite", "export_evidence", "seed_demo",
     "doctor", "show_deliveries", "show_domains", "show_outbox", "run", "dev", "setup",
     "cleanup list", "manage_domain_rules list", "manage_domain_rules export", "manage_emojis list", "manage_emojis export",
-    "manage_settings show", "media usage",
+    "manage_settings show", "media usage", "import_archive show",
 }  # fmt: skip
 
 

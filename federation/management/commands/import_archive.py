@@ -40,12 +40,16 @@ class Command(OperatorCommand):
         self._go_on(found)
         self._describe(found)
 
-    def undo(self, user: LocalUser) -> None:
+    def undo(self, user: LocalUser, *, dry_run: bool) -> None:
         """Remove again all posts of the last import of a user, within 30 days.
 
         user: whose import it was
+        dry_run: only say which import would be undone
         """
         found = self._last(user)
+        if dry_run:
+            self._describe(found)
+            return
         undo_past(account=user.account, import_id=found.id)
         self._go_on(found)
         self.stdout.write(f"import {found.pk}: {found.state}")

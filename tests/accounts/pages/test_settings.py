@@ -64,7 +64,6 @@ def test_programs_that_keep_passwords_find_the_page_to_change_one(client: Client
     ("path", "page"),
     [
         ("/auth/edit", "/auth/password"),
-        ("/filters", "/settings/preferences"),
         ("/settings/preferences/other", "/settings/preferences"),
         ("/admin/reports", "/admin/moderation/report/"),
         ("/admin/reports/12", "/admin/moderation/report/12/change/"),
