@@ -32,7 +32,7 @@ _DAMAGED: Final = (
     zlib.error,
     lzma.LZMAError,
     EOFError,
-    NotImplementedError,
+    NotImplementedError,  # zipfile: a compression or an encryption that it does not know
     UnicodeError,
     struct.error,
     ValueError,

@@ -150,6 +150,7 @@ class _Post:
                 ids.append(self._upload_one(file))
             except KeyError:
                 reasons.append(Reason.FILE_MISSING)
+            # zipfile raises NotImplementedError for a compression or an encryption that it does not know.
             except (Invalid, UnreadableArchive, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
                 reasons.append(Reason.FILE_REFUSED)
         return ids, reasons

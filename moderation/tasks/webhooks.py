@@ -40,7 +40,7 @@ def call_about_changed_accounts(events: Sequence[ProfileUpdated | AccountSanctio
 
 
 def call_about_reports(events: Sequence[ReportFiled]) -> None:
-    """Tell webhooks of reports that were filed."""
+    """Notify webhooks of reports that were filed."""
     _call(WebhookEvent.REPORT_CREATED, (event.report_id for event in events), _reports)
 
 
