@@ -9,12 +9,12 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
+from accounts.identity.policies.sign_up import EMAIL_LIMIT
+from accounts.identity.services import staff
 from accounts.models import Account, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
-from accounts.policies.sign_up import EMAIL_LIMIT
 from accounts.policies.staff import Staff
 from accounts.queries.users import find_user_of_account
-from accounts.services import staff
 from accounts.services.erasing import reject_user
 from social.api.staff_acts import Act, ActionVariant, Menu, Words
 from social.api.staff_forms import StaffForm

@@ -18,10 +18,10 @@ class AccountsConfig(AppConfig):
         below, subscribe to the app's own events, and register the portable lists and the parts of archives.
         """
         import_module("accounts.reactions")
-        from accounts.queries.sign_up import load_refused_networks
+        from accounts.identity.queries.sign_up import load_refused_networks
+        from accounts.identity.services.tokens import TokenIdentities
         from accounts.queries.site_settings import load_identity
         from accounts.services.audit import record_by_user
-        from accounts.services.tokens import TokenIdentities
         from accounts.transfers.services.archives import register_parts
         from accounts.transfers.services.portable_lists import register_lists
         from social.api import identities, refused_networks

@@ -1,5 +1,7 @@
 """Reactions: which event calls which service, task or query."""
 
+from typing import Any, Final
+
 from accounts.copies.services.copying import COPIES
 from accounts.events import (
     AccountDeleted,
@@ -22,33 +24,55 @@ from accounts.events import (
     UserActivated,
     UserApproved,
 )
-from accounts.models.relations import SeveranceType
-from accounts.services.activation import follow_inviters
-from accounts.services.confirmations import send_confirmation_mails
-from accounts.services.email_changes import send_email_change_mails, send_email_changed_mails
-from accounts.services.erasing import begin_erasure, go_on_erasing
-from accounts.services.follow_requests import accept_more
-from accounts.services.mails import (
+from accounts.identity.services.activation import follow_inviters
+from accounts.identity.services.confirmations import send_confirmation_mails
+from accounts.identity.services.email_changes import send_email_change_mails, send_email_changed_mails
+from accounts.identity.services.mails import (
     send_approval_mails,
     send_password_reset_mails,
     send_security_mails,
 )
+from accounts.identity.services.tokens import forget_revoked
+from accounts.models.relations import SeveranceType
+from accounts.services.erasing import begin_erasure, go_on_erasing
+from accounts.services.follow_requests import accept_more
 from accounts.services.profile_links import verify_profile_links
 from accounts.services.severing import sever_blocked_domains, sever_suspended
-from accounts.services.tokens import forget_revoked
 from accounts.transfers.services.archives import send_archive_mails, write_archives
 from accounts.transfers.services.importing import work_off_imports
 from accounts.transfers.services.moving import begin_carrying_over, carry_over
 from social.kernel.events import on
 
 # Mail servers may be slow, so a call sends few mails and has a long time-out.
-on(ConfirmationRequested, send_confirmation_mails, queue="mailers", batch=5, seconds=90)
-on(EmailChangeRequested, send_email_change_mails, queue="mailers", batch=5, seconds=90)
-on(EmailChanged, send_email_changed_mails, queue="mailers", batch=5, seconds=90)
-on(PasswordResetRequested, send_password_reset_mails, queue="mailers", batch=5, seconds=90)
-on(SecurityChanged, send_security_mails, queue="mailers", batch=5, seconds=90)
-on(UserApproved, send_approval_mails, queue="mailers", batch=5, seconds=90)
-on(UserActivated, follow_inviters, when=lambda event: event.invited)
+_MAILS: Final[dict[str, Any]] = {"queue": "mailers", "batch": 5, "seconds": 90}
+# `name` is that of the function's former module: rows that wait carry it.
+on(
+    ConfirmationRequested,
+    send_confirmation_mails,
+    **_MAILS,
+    name="accounts.services.confirmations.send_confirmation_mails",
+)
+on(
+    EmailChangeRequested,
+    send_email_change_mails,
+    **_MAILS,
+    name="accounts.services.email_changes.send_email_change_mails",
+)
+on(EmailChanged, send_email_changed_mails, **_MAILS, name="accounts.services.email_changes.send_email_changed_mails")
+on(
+    PasswordResetRequested,
+    send_password_reset_mails,
+    **_MAILS,
+    name="accounts.services.mails.send_password_reset_mails",
+)
+on(SecurityChanged, send_security_mails, **_MAILS, name="accounts.services.mails.send_security_mails")
+on(UserApproved, send_approval_mails, **_MAILS, name="accounts.services.mails.send_approval_mails")
+on(
+    UserActivated,
+    follow_inviters,
+    when=lambda event: event.invited,
+    name="accounts.services.activation.follow_inviters",
+)
 # In one transaction with the event's row, because the service publishes the event of the next step.
 on(AccountDeleted, begin_erasure, database=True)
 on(AccountErasureDue, go_on_erasing, batch=1, seconds=30)
@@ -83,4 +107,4 @@ on(
     when=lambda event: not event.local and event.severance_type == SeveranceType.ACCOUNT_SUSPENSION,
 )
 # Repeated here, in case Redis was unavailable at the revocation.
-on(TokenRevoked, forget_revoked)
+on(TokenRevoked, forget_revoked, name="accounts.services.tokens.forget_revoked")

@@ -6,11 +6,12 @@ from accounts.collections.urls import urlpatterns as collections
 from accounts.copies.urls import urlpatterns as copies
 from accounts.devices.urls import urlpatterns as devices
 from accounts.emojis.urls import urlpatterns as emojis
+from accounts.identity.viewsets.oauth import EmailsViewSet
+from accounts.identity.viewsets.sign_up import SignUpViewSet
 from accounts.pages.manifest import manifest
 from accounts.pages.server_picture import coloured_icon, custom_css
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
-from accounts.viewsets.oauth import EmailsViewSet
 from accounts.viewsets.profile import PreferencesViewSet, ProfileViewSet
 from social.api.routing import endpoint
 
@@ -20,7 +21,7 @@ urlpatterns = [
     *copies,
     *devices,
     *emojis,
-    endpoint("api/v1/accounts", AccountsViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/accounts", SignUpViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/accounts/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
     endpoint("api/v1/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
     endpoint("api/v1/accounts/update_credentials", ProfileViewSet, {"put": "update_credentials"}),

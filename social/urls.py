@@ -20,7 +20,7 @@ _APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notif
 MODULES = (
     *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
     "social.openapi",
-    "accounts.urls_oauth",
+    "accounts.identity.urls",
     "accounts.urls_settings",
     "moderation.urls_admin",
 )

@@ -2,9 +2,9 @@
 
 from django.urls import path, re_path
 
+from accounts.identity.queries.tokens import SignInState
 from accounts.pages.member import member_page
 from accounts.pages.settings import settings_page
-from accounts.queries.tokens import SignInState
 from social.api.routing import endpoint
 from social.pages.views import page
 from statuses.pages.acts import act

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from accounts.admin.invites import InviteAdmin
-from accounts.admin.ip_blocks import IpBlockAdmin
-from accounts.admin.roles import RoleAdmin
-from accounts.admin.sign_up_blocks import CanonicalEmailBlockAdmin, EmailDomainBlockAdmin, UsernameBlockAdmin
-from accounts.admin.users import UserAdmin
 from accounts.emojis.admin import CustomEmojiAdmin
+from accounts.identity.admin.invites import InviteAdmin
+from accounts.identity.admin.ip_blocks import IpBlockAdmin
+from accounts.identity.admin.roles import RoleAdmin
+from accounts.identity.admin.sign_up_blocks import CanonicalEmailBlockAdmin, EmailDomainBlockAdmin, UsernameBlockAdmin
+from accounts.identity.admin.users import UserAdmin
 
 __all__ = [
     "CanonicalEmailBlockAdmin",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from accounts.identity.models.oauth import AccessToken
 from accounts.models.account import Account
-from accounts.models.oauth import AccessToken
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import lengths

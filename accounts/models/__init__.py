@@ -7,9 +7,18 @@ import accounts.devices.models
 import accounts.emojis.models
 import accounts.spam.models
 import accounts.transfers.models  # noqa: F401  # binds `accounts`, and only the import counts
+from accounts.identity.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
+from accounts.identity.models.sign_up_block import (
+    CanonicalEmailBlock,
+    EmailDomainBlock,
+    EmailDomainRefusal,
+    IpBlock,
+    RetiredUsername,
+    Severity,
+    UsernameBlock,
+)
 from accounts.models.account import Account, AccountStat, ActorType, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
-from accounts.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
 from accounts.models.relations import (
     AccountDomainBlock,
     AccountNote,
@@ -24,15 +33,6 @@ from accounts.models.relations import (
     SeveredFollow,
 )
 from accounts.models.remote import Domain
-from accounts.models.sign_up_block import (
-    CanonicalEmailBlock,
-    EmailDomainBlock,
-    EmailDomainRefusal,
-    IpBlock,
-    RetiredUsername,
-    Severity,
-    UsernameBlock,
-)
 from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
 from accounts.models.user import Invite, RecoveryCode, Role, User
 from accounts.models.visibility import Visibility

@@ -13,7 +13,6 @@ from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models.account import Account
-from accounts.models.oauth import Application
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
@@ -178,7 +177,9 @@ class User(AbstractBaseUser):
     disabled_at = models.DateTimeField(null=True)
     sign_up_reason = models.TextField(default="")
     sign_up_ip = models.GenericIPAddressField(null=True)
-    created_by_application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_by_application = models.ForeignKey(
+        "accounts.Application", null=True, on_delete=models.SET_NULL, related_name="+"
+    )
     default_privacy = models.TextField(null=True)
     default_sensitive = models.BooleanField(default=False)
     default_language = models.TextField(null=True)

@@ -14,16 +14,16 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.identity.pages.account_state import show_account_state, text_of
+from accounts.identity.pages.steps import registrations
+from accounts.identity.queries.tokens import SignInState, find_sign_in_state
 from accounts.models import User
-from accounts.pages.account_state import show_account_state, text_of
 from accounts.pages.person import load_entities, person, shown_author, shown_biography
 from accounts.pages.settings import counted, navigation, signed_in
-from accounts.pages.steps import registrations
 from accounts.ports import welcome
 from accounts.queries.accounts import find_account
 from accounts.queries.discovery import load_suggestions
 from accounts.queries.site_settings import load_site_texts
-from accounts.queries.tokens import SignInState, find_sign_in_state
 from accounts.services.following import FollowChange, follow_account
 from social.api import limits
 from social.kernel.errors import Forbidden, Invalid, require_found

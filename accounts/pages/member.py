@@ -17,11 +17,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from accounts.identity.pages.account_state import show_account_state
+from accounts.identity.pages.steps import to_sign_in
+from accounts.identity.queries.tokens import SignInState, find_sign_in_state
 from accounts.models import User
-from accounts.pages.account_state import show_account_state
 from accounts.pages.person import Person, shown_person
-from accounts.pages.steps import to_sign_in
-from accounts.queries.tokens import SignInState, find_sign_in_state
 from accounts.queries.users import count_waiting
 from social.pages.frame import is_local_path, stream_url, url_of
 from social.pages.navigation import entries

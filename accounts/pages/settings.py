@@ -19,11 +19,11 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from accounts.identity.pages.account_state import show_account_state
+from accounts.identity.pages.steps import to_sign_in
+from accounts.identity.queries.tokens import SignInState, find_sign_in_state
 from accounts.models import User
 from accounts.models.user import Permission
-from accounts.pages.account_state import show_account_state
-from accounts.pages.steps import to_sign_in
-from accounts.queries.tokens import SignInState, find_sign_in_state
 from social.api import admission, limits
 from social.pages.views import View, page
 

@@ -24,6 +24,12 @@ def public_domain(domain: str) -> str | None:
     return name if name and "." in name and ":" not in name and not is_address_literal(name) else None
 
 
+def domain_and_parents(domain: str) -> list[str]:
+    """`a.b.example`, `b.example`, `example`: the domain and its parent domains, whose blocks apply to it."""
+    labels = domain.split(".")
+    return [".".join(labels[start:]) for start in range(len(labels))]
+
+
 def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
     """Tell whether `host` is one of the domains or a subdomain of one, compared label by label: `evilexample.com` is
     not in `example.com`.

@@ -10,7 +10,7 @@ from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
 from accounts.models import Domain, Follow
-from accounts.policies.sign_up import domain_and_parents
+from accounts.policies.domains import domain_and_parents
 
 _NAMED: Final = 10
 

@@ -19,6 +19,8 @@ from django.utils.translation import gettext as _
 from accounts.copies.models import CopyPurpose
 from accounts.copies.services.removal import forget_copies
 from accounts.events import AccountDeleted, AccountErasureDue
+from accounts.identity.services.sessions import sign_out_everywhere
+from accounts.identity.services.staff import keep_one_administrator
 from accounts.models import (
     Account,
     AccountStat,
@@ -38,9 +40,7 @@ from accounts.services.audit import record
 from accounts.services.changing import change_account
 from accounts.services.following import end_following, pair_name
 from accounts.services.profile_pictures import remove_replaced
-from accounts.services.sessions import sign_out_everywhere
 from accounts.services.severing import forget_severed, sever_erased
-from accounts.services.staff import keep_one_administrator
 from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.errors import Conflict, require_found

@@ -23,19 +23,19 @@ from accounts.events import (
     AccountUnsuspended,
     ProfileUpdated,
 )
+from accounts.identity.policies.sign_up import email_digest
+from accounts.identity.services.sessions import end_sessions, publish_user_state
+from accounts.identity.services.staff import keep_one_administrator
+from accounts.identity.services.tokens import close_streams
 from accounts.models import Account, CanonicalEmailBlock, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.relations import SeveranceType
 from accounts.models.user import Permission
-from accounts.policies.sign_up import email_digest
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import because, record
 from accounts.services.changing import change_account
 from accounts.services.erasing import delete_account
-from accounts.services.sessions import end_sessions, publish_user_state
 from accounts.services.severing import suspension_cause
-from accounts.services.staff import keep_one_administrator
-from accounts.services.tokens import close_streams
 from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden, NotFound, require_found
 from social.kernel.events import publish

@@ -14,7 +14,8 @@ from typing import Final
 import regex
 from django.utils.translation import gettext as _
 
-from accounts.policies.sign_up import domain_and_parents, network_of
+from accounts.policies.domains import domain_and_parents
+from accounts.policies.networks import network_of
 from accounts.spam.models import RuleOrigin, RuleOutcome, RuleSubject, SpamRule
 from social.kernel.errors import FieldError
 from social.kernel.lengths import NAME_LIMIT

@@ -9,8 +9,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.emojis.queries import EmojiLookup
-from accounts.models import Account, Application
-from accounts.policies.sign_up import SignUpDraft
+from accounts.models import Account
 from accounts.queries.accounts import find_account, find_by_address, list_accounts
 from accounts.queries.discovery import search_accounts
 from accounts.queries.relations import load_featuring, load_known_relations, load_relations
@@ -24,18 +23,14 @@ from accounts.serializers.inputs.accounts import (
     MuteInput,
     RelationshipsInput,
     SearchInput,
-    SignUpInput,
 )
-from accounts.serializers.oauth import TokenSerializer
 from accounts.serializers.relationship import RelationshipSerializer
 from accounts.services.blocking import block_account, mute_account, unblock_account, unmute_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.services.remote_accounts import find_or_resolve, proper_address
-from accounts.services.signing_up import sign_up
-from accounts.services.tokens import issue_token
-from social.api.access import app_token, optional_user, user
+from social.api.access import optional_user, user
 from social.api.declarations import Endpoint
-from social.api.limits import family, limited
+from social.api.limits import family
 from social.api.pagination import ByOffset, Limit
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
@@ -64,7 +59,6 @@ class AccountsViewSet(ApiViewSet):
     """`/api/v1/accounts` and the endpoints below an account."""
 
     endpoints = {
-        "create": Endpoint(app_token("write:accounts"), "Token", input=SignUpInput, throttles=limited("sign_up")),
         "list": Endpoint(optional_user("read:accounts"), "Account", many=True, input=IdsInput),
         "retrieve": Endpoint(optional_user("read:accounts"), "Account"),
         "lookup": Endpoint(optional_user("read:accounts"), "Account", input=LookupInput),
@@ -83,15 +77,6 @@ class AccountsViewSet(ApiViewSet):
         "unmute": Endpoint(user("write:mutes", "follow"), "Relationship"),
         "identity_proofs": Endpoint(user(), "NoProofs", deprecated=_DEPRECATION_3_5),
     }
-
-    def create(self, request: Request) -> HttpResponse:
-        """Sign up; the answer is the new person's token with the scopes of the application."""
-        form = SignUpInput.read(request)
-        application = Application.objects.get(id=self.identity.application_id)
-        draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware
-        made = sign_up(draft=draft, application=application)
-        token = issue_token(application=application, user=made, scopes=application.scope_list)
-        return reply(TokenSerializer(token).data)
 
     def list(self, request: Request) -> HttpResponse:
         """Accounts by id, at most 40; unknown ones are left out."""

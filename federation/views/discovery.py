@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import orjson
 from django.http import HttpRequest, HttpResponse
 
+from accounts.identity.queries.sign_up import is_retired
 from accounts.models import Account
 from accounts.queries.accounts import has_address, list_accounts, split_address
-from accounts.queries.sign_up import is_retired
 from accounts.queries.site_settings import load_site_texts
 from accounts.services.instance_actor import instance_actor, instance_actor_uri, instance_username
 from federation.documents import discovery

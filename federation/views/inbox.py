@@ -6,9 +6,9 @@ from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 
+from accounts.identity.queries.sign_up import is_retired
 from accounts.models import Account
 from accounts.queries.accounts import has_address, list_accounts
-from accounts.queries.sign_up import is_retired
 from accounts.services.instance_actor import instance_actor
 from federation.inbound import waiting
 from federation.inbound.receiving import receive

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
+from accounts.identity.queries.sign_up import is_retired
 from accounts.models import Account
 from accounts.queries.accounts import has_address, list_accounts
-from accounts.queries.sign_up import is_retired
 from federation.documents.reading import Rejected
 from federation.inbound.quotas import host_of
 from federation.remote import signers

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.admin.accounts import account_link
-from accounts.admin.users import role_name
+from accounts.identity.admin.users import role_name
 from accounts.models import Account, User
 from accounts.models.user import EVERYONE_ROLE_ID
 from moderation.admin.audit_sentences import sentence

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts.identity.pages.steps import to_sign_in
 from accounts.models import User
 from accounts.pages.forms import ServiceForm
 from accounts.pages.settings import counted, signed_in
-from accounts.pages.steps import to_sign_in
 from moderation.models import Strike
 from moderation.models.report import APPEAL_PERIOD, APPEAL_TEXT_LIMIT
 from moderation.policies.reports import may_be_appealed, opens

@@ -9,7 +9,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from accounts.policies.sign_up import domain_and_parents
+from accounts.policies.domains import domain_and_parents
 from moderation.models import DomainRule, DomainSeverity
 from social.kernel import links
 from social.kernel.text.names import normalise_domain

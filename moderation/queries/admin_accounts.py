@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.audience import is_present
-from accounts.policies.sign_up import network_of
+from accounts.policies.networks import network_of
 from accounts.queries.accounts import named_from
 from social.kernel.errors import require_found
 from social.kernel.text.names import normalise_domain

@@ -9,8 +9,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Length
 
+from accounts.identity.policies.sign_up import email_digest
 from accounts.models import Account, CanonicalEmailBlock, EmailDomainBlock, IpBlock
-from accounts.policies.sign_up import email_digest
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.policies.domain_rules import names_of
 from social.kernel import links

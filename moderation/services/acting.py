@@ -8,10 +8,11 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.identity.services import staff
 from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require
-from accounts.services import sanctions, staff
+from accounts.services import sanctions
 from accounts.services.audit import because, record
 from moderation.models import Report, Strike, StrikeAction
 from moderation.services.reports import settle_reports

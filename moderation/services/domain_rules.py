@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from accounts.emojis.services.remote import remove_emojis
 from accounts.events import FollowsSevered
+from accounts.identity.policies.sign_up import taken
 from accounts.models.user import Permission
-from accounts.policies.sign_up import taken
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record, record_changes, record_each
 from accounts.services.sanctions import apply_domain_rule

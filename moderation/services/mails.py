@@ -1,6 +1,6 @@
 """Mails to staff about reports, appeals and sign-ups to approve, and to people about actions of staff and decided appeals.
 
-Mails go through the outbox, as those of `accounts.services.mails`.
+Mails go through the outbox, as those of `accounts.identity.services.mails`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, Final
 from django.urls import reverse
 
 from accounts.events import UserWaiting
+from accounts.identity.services.mails import Letter, send_all
 from accounts.models import User
 from accounts.models.user import Permission
 from accounts.policies.audience import is_present
 from accounts.policies.mails import SIGN_UPS, STAFF, is_on
 from accounts.queries.users import list_staff
-from accounts.services.mails import Letter, send_all
 from moderation.events import AppealDecided, AppealFiled, ReportFiled, StaffMailDue, StrikeIssued
 from moderation.models import Appeal, Report, Strike, StrikeAction
 from moderation.policies.reports import strike_link

@@ -11,13 +11,13 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.identity.services.staff import enable
 from accounts.models import Account
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services import sanctions
 from accounts.services.audit import record
-from accounts.services.staff import enable
 from accounts.spam.models import SpamRule
 from moderation.events import AppealDecided, AppealFiled, StrikeIssued
 from moderation.models import Appeal, InstanceRule, Report, ReportCategory, Strike, StrikeAction

@@ -13,9 +13,9 @@ from django.core import checks
 from django.core.mail import get_connection
 from django.db import Error, connection
 
+from accounts.identity.queries.sign_up import load_refused_networks
 from accounts.models import Account
-from accounts.policies.sign_up import doubt_about_network
-from accounts.queries.sign_up import load_refused_networks
+from accounts.policies.networks import doubt_about_network
 from accounts.queries.site_settings import find_site_text
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, outbox, redis

@@ -111,7 +111,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "social.api.middleware.ReaderMiddleware",
-    "accounts.pages.visits.VisitsMiddleware",
+    "accounts.identity.pages.visits.VisitsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -184,7 +184,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "/auth/sign_in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/auth/sign_in"
-ACCOUNT_ADAPTER = "accounts.adapters.AccountAdapter"
+ACCOUNT_ADAPTER = "accounts.identity.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_FORMS = {
@@ -220,16 +220,16 @@ ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
     "reauthenticate": None,
     "confirm_email": None,
 }
-MFA_ADAPTER = "accounts.adapters.SecondFactorAdapter"
+MFA_ADAPTER = "accounts.identity.adapters.SecondFactorAdapter"
 MFA_FORMS = {
-    "authenticate": "accounts.pages.factor_forms.SecondFactorForm",
-    "reauthenticate": "accounts.pages.factor_forms.SecondFactorAgainForm",
-    "activate_totp": "accounts.pages.factor_forms.AuthenticatorAppForm",
-    "add_webauthn": "accounts.pages.factor_forms.NewPasskeyForm",
-    "edit_webauthn": "accounts.pages.factor_forms.PasskeyNameForm",
-    "authenticate_webauthn": "accounts.pages.factor_forms.PasskeyForm",
-    "login_webauthn": "accounts.pages.factor_forms.PasskeyAloneForm",
-    "reauthenticate_webauthn": "accounts.pages.factor_forms.PasskeyAgainForm",
+    "authenticate": "accounts.identity.pages.factor_forms.SecondFactorForm",
+    "reauthenticate": "accounts.identity.pages.factor_forms.SecondFactorAgainForm",
+    "activate_totp": "accounts.identity.pages.factor_forms.AuthenticatorAppForm",
+    "add_webauthn": "accounts.identity.pages.factor_forms.NewPasskeyForm",
+    "edit_webauthn": "accounts.identity.pages.factor_forms.PasskeyNameForm",
+    "authenticate_webauthn": "accounts.identity.pages.factor_forms.PasskeyForm",
+    "login_webauthn": "accounts.identity.pages.factor_forms.PasskeyAloneForm",
+    "reauthenticate_webauthn": "accounts.identity.pages.factor_forms.PasskeyAgainForm",
 }
 # This server has its own recovery codes, since allauth's can be decrypted with the database and its keys.
 MFA_SUPPORTED_TYPES = ["totp", "webauthn"]
@@ -238,7 +238,7 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RATE_LIMITS: dict[str, str | None] = {"webauthn_login": None}
 MFA_TOTP_ISSUER = LOCAL_DOMAIN
 MFA_TOTP_TOLERANCE = 1
-# allauth would write to the database at every request; accounts.pages.visits writes once a day.
+# allauth would write to the database at every request; accounts.identity.pages.visits writes once a day.
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
@@ -262,9 +262,9 @@ OAUTH2_PROVIDER_GRANT_MODEL = "accounts.Grant"
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "accounts.RefreshToken"  # noqa: S105  # the name of a model
 OAUTH2_PROVIDER_ID_TOKEN_MODEL = "accounts.IDToken"  # noqa: S105  # the name of a model
 OAUTH2_PROVIDER = {
-    "OAUTH2_SERVER_CLASS": "accounts.services.authorization_server.Server",
-    "OAUTH2_VALIDATOR_CLASS": "accounts.services.authorization_server.Validator",
-    "OAUTH2_BACKEND_CLASS": "accounts.services.authorization_server.Core",
+    "OAUTH2_SERVER_CLASS": "accounts.identity.services.authorization_server.Server",
+    "OAUTH2_VALIDATOR_CLASS": "accounts.identity.services.authorization_server.Validator",
+    "OAUTH2_BACKEND_CLASS": "accounts.identity.services.authorization_server.Core",
     "DEFAULT_SCOPES": ["read"],
     "AUTHORIZATION_CODE_EXPIRE_SECONDS": 600,
     "PKCE_REQUIRED": False,

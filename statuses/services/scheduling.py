@@ -12,8 +12,8 @@ from django.utils import translation
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
+from accounts.identity.services.mails import Letter, send_all
 from accounts.models import Account
-from accounts.services.mails import Letter, send_all
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish

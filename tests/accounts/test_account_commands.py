@@ -11,13 +11,13 @@ from allauth.mfa.models import Authenticator
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from accounts.identity.services.staff import disable
 from accounts.models import AccessToken, Account, AuditEntry, Follow, FollowRequest, KeyPair, User
 from accounts.policies.staff import OPERATOR, staff_of
 from accounts.services.blocking import block_account
 from accounts.services.erasing import delete_account
 from accounts.services.instance_actor import instance_actor
 from accounts.services.key_pairs import keys_of
-from accounts.services.staff import disable
 from social.kernel import clock
 from social.kernel.errors import Forbidden
 from tests.factories.accounts import make_account, make_remote, make_token, make_user, rsa_pair

@@ -11,10 +11,10 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services.staff import create_user
 from accounts.models import AuditEntry, Invite, User
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import staff_of
-from accounts.services.staff import create_user
 from social.kernel.errors import Forbidden
 from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_user

@@ -10,10 +10,10 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.events import ConfirmationRequested, EmailChangeRequested, PasswordResetRequested, SecurityChanged
+from accounts.identity.services.confirmations import request_confirmation, send_confirmation_mails
+from accounts.identity.services.email_changes import send_email_change_mails
+from accounts.identity.services.mails import MAILS_A_DAY, send_password_reset_mails, send_security_mails
 from accounts.models import User
-from accounts.services.confirmations import request_confirmation, send_confirmation_mails
-from accounts.services.email_changes import send_email_change_mails
-from accounts.services.mails import MAILS_A_DAY, send_password_reset_mails, send_security_mails
 from social.kernel import redis
 from social.kernel.errors import RateLimited, Unavailable
 from tests.factories.accounts import make_application, make_token, make_user
@@ -105,7 +105,7 @@ def test_row_85_a_mail_that_could_not_be_sent_does_not_count(
         def fail(*_args: Any, **_options: Any) -> None:
             raise Unavailable
 
-        patch.setattr("accounts.services.mails.mail.send", fail)
+        patch.setattr("accounts.identity.services.mails.mail.send", fail)
         for _time in range(MAILS_A_DAY + 1):
             with pytest.raises(Unavailable):
                 send_confirmation_mails([ConfirmationRequested(user_id=user.pk)])

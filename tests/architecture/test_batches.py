@@ -16,9 +16,9 @@ _SUBQUERIES = frozenset({"values", "values_list"})
 _SIGN = re.compile("__in|bulk_|in_bulk")
 
 BOUNDED = {
-    "accounts/admin/users.py: pk__in": "a subquery",
+    "accounts/identity/admin/users.py: pk__in": "a subquery",
     "accounts/services/tags.py: tag_id__in": "the hashtags of one post, or a subquery of them",
-    "accounts/services/sessions.py: pk__in": "a subquery with a limit",
+    "accounts/identity/services/sessions.py: pk__in": "a subquery with a limit",
     "accounts/services/tags.py: id__in": "a subquery with a limit",
     "federation/views/actors.py: visibility__in": "one of two constants",
     "notifications/services/notifying.py: id__in": "a subquery with a limit",

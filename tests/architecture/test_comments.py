@@ -95,11 +95,13 @@ def test_names_in_documents_exist() -> None:
 
 
 def test_the_check_itself_finds_what_is_missing() -> None:
-    text = "`manage.py recount` calls social.kernel.nothing, accounts.services.tokens.nothing and `docs/nothing.md`"
+    text = "`manage.py recount` calls social.kernel.nothing, accounts.identity.services.tokens.nothing and `docs/nothing.md`"
     assert list(missing(text)) == [
         "social.kernel.nothing",
-        "accounts.services.tokens.nothing",
+        "accounts.identity.services.tokens.nothing",
         "manage.py recount",
         "docs/nothing.md",
     ]
-    assert not list(missing("social.kernel.redis, accounts.services.tokens.issue_token, `docs/adr`, manage.py run"))
+    assert not list(
+        missing("social.kernel.redis, accounts.identity.services.tokens.issue_token, `docs/adr`, manage.py run")
+    )

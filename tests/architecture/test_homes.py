@@ -41,7 +41,7 @@ SUSPENSION_HOMES = {
     "accounts/policies/audience.py",
     "accounts/models/account.py",
     # They load it for a value that is asked later.
-    "accounts/queries/tokens.py",
+    "accounts/identity/queries/tokens.py",
     "accounts/queries/relations.py",
     "statuses/queries/authors.py",
     "statuses/queries/posts.py",
@@ -52,7 +52,7 @@ SUSPENSION_HOMES = {
     "accounts/services/severing.py",
     # Staff see who is suspended.
     "accounts/admin/accounts.py",
-    "accounts/admin/users.py",
+    "accounts/identity/admin/users.py",
     "moderation/queries/admin_accounts.py",
 }
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from accounts.identity.services.tokens import register_application
 from accounts.models import Account
-from accounts.services.tokens import register_application
 from notifications.models import NotificationType
 from tests.accounts.oauth.conftest import CALLBACK, code_for, exchange
 from tests.accounts.oauth.test_token import PKCE, VERIFIER

@@ -10,10 +10,11 @@ from typing import Any, Final
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from accounts.identity.services import staff
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.serializers import own_account
-from accounts.services import sanctions, staff
+from accounts.services import sanctions
 from accounts.services.preferences import PreferencesChange, change_preferences
 from social.kernel import redis
 from statuses.services import moderating

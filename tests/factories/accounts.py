@@ -12,11 +12,11 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.identity.policies.sign_up import Findings, SignUpDraft
+from accounts.identity.services import signing_up
+from accounts.identity.services.signing_up import sign_up
 from accounts.models import AccessToken, Account, Application, KeyPair, Role, User
-from accounts.policies.sign_up import Findings, SignUpDraft
 from accounts.queries.users import find_user
-from accounts.services import signing_up
-from accounts.services.signing_up import sign_up
 from social.kernel import clock, crypto
 
 _number = itertools.count(1)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from accounts.services.tokens import register_application
+from accounts.identity.services.tokens import register_application
 from tests.factories.accounts import make_user
 from tests.support.chromium import Tab, find_chromium, open_tab
 

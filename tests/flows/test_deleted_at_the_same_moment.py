@@ -18,10 +18,10 @@ from accounts.collections.policies import CollectionDraft
 from accounts.collections.services.local import add_item, create_collection, delete_collection, update_collection
 from accounts.devices import services as devices
 from accounts.devices.policies import DeviceDraft, MessageDraft
+from accounts.identity.services import roles, sign_up_blocks, staff, tokens
 from accounts.models import AccessToken, Account, EmailDomainBlock
 from accounts.policies.staff import OPERATOR
 from accounts.queries.relations import load_relations
-from accounts.services import roles, sign_up_blocks, staff, tokens
 from accounts.spam.services import rules as spam_rules
 from accounts.spam.services.matches import note_matches
 from moderation.models import Announcement

@@ -13,9 +13,9 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 
+from accounts.identity.services.tokens import revoke_application_of_user
 from accounts.models import AccessToken, Account, Application
 from accounts.services.retention import KEPT_MAIL_DAYS, forget_audit_entries, forget_written_mails
-from accounts.services.tokens import revoke_application_of_user
 from federation.inbound.processing import TOMBSTONE_LIFETIME, forget_tombstones
 from federation.models import Tombstone
 from notifications.models import Notification

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from accounts.identity.policies.sign_up import email_digest
 from accounts.models import (
     CanonicalEmailBlock,
     EmailDomainBlock,
@@ -15,7 +16,6 @@ from accounts.models import (
     Tag,
     User,
 )
-from accounts.policies.sign_up import email_digest
 from moderation.models import DomainAllow, DomainRule, Report
 from statuses.models import PreviewCard
 from tests.factories.accounts import make_account, make_remote, make_user

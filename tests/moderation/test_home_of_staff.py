@@ -13,10 +13,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
+from accounts.identity.services.activation import create_invite
 from accounts.models import AuditEntry, User
 from accounts.policies.staff import staff_of
 from accounts.queries.site_settings import BACKUP_SETTING
-from accounts.services.activation import create_invite
 from accounts.services.audit import write_setting
 from moderation.policies.documents import RuleDraft, SiteTexts
 from moderation.services.documents import change_site, create_rule

@@ -8,12 +8,12 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services import staff
+from accounts.identity.services.activation import activate_if_ready
+from accounts.identity.services.signing_up import sign_up
 from accounts.models import User
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
-from accounts.services import staff
-from accounts.services.activation import activate_if_ready
-from accounts.services.signing_up import sign_up
 from tests.factories.accounts import make_user
 from tests.support.client import signed_in
 from tests.support.work import work

@@ -10,11 +10,11 @@ from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 
-from accounts.policies.sign_up import SignUpDraft
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services.signing_up import sign_up
 from accounts.policies.staff import OPERATOR
 from accounts.queries.site_settings import find_suggested_accounts, must_confirm_email
 from accounts.services.audit import write_setting
-from accounts.services.signing_up import sign_up
 from moderation.policies.documents import SUGGESTED_LIMIT, SiteTexts
 from moderation.queries.blocks import closed_among
 from moderation.services.documents import change_site

@@ -13,11 +13,11 @@ from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services.signing_up import sign_up
 from accounts.models import AuditEntry, User
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import staff_of
 from accounts.services.instance_actor import instance_actor_uri
-from accounts.services.signing_up import sign_up
 from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule, SpamRuleMatch
 from accounts.spam.policies import SpamRuleDraft
 from accounts.spam.services.rules import change_rule, create_rule, delete_rule, switch_rule

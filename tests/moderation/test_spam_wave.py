@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services.signing_up import sign_up
 from accounts.models import Account, User
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
-from accounts.services.signing_up import sign_up
 from accounts.spam.services.rules import switch_rule
 from moderation.queries.dry_runs import try_rule
 from notifications.models import Notification

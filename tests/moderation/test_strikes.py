@@ -10,9 +10,9 @@ import pytest
 from django.core import mail
 from django.test import Client
 
+from accounts.identity.services import staff
 from accounts.models import Account, AuditEntry, User
 from accounts.policies.staff import staff_of
-from accounts.services import staff
 from moderation.models import Appeal, InstanceRule, Strike
 from moderation.services.acting import act_on_account, delete_posts
 from moderation.services.strikes import accept_appeal, file_appeal, issue_strike, reject_appeal

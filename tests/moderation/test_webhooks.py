@@ -14,13 +14,13 @@ import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services.secret_rotation import reencrypt_all
+from accounts.identity.services.signing_up import sign_up
 from accounts.models import AuditEntry, Role, User
 from accounts.models.user import Permission
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR, NotPermitted, Staff
 from accounts.services.sanctions import limit_account
-from accounts.services.secret_rotation import reencrypt_all
-from accounts.services.signing_up import sign_up
 from moderation.models import Report, Webhook, WebhookAttempt, WebhookCall, WebhookEvent
 from moderation.policies.webhooks import ATTEMPTS_KEPT, WebhookDraft, body_of
 from moderation.senders.webhooks import CALLS

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import time_machine
 
+from accounts.identity.services.sign_up_blocks import block_email_domain, remove_block
+from accounts.identity.services.staff import disable
 from accounts.models import AuditEntry, Domain, User
 from accounts.policies.staff import OPERATOR
-from accounts.services.sign_up_blocks import block_email_domain, remove_block
-from accounts.services.staff import disable
 from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.queries.figures import FIGURES_AGE
 from moderation.services.domain_rules import allow_domain, create_rule, disallow_domain, remove_rule

@@ -9,11 +9,11 @@ import pytest
 from django.core import mail
 from django.db.models import F
 
+from accounts.identity.services.staff import disable
 from accounts.models import Account, User
 from accounts.policies.mails import MAILED_TYPES
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import suspend_account
-from accounts.services.staff import disable
 from notifications.events import NotificationMade
 from notifications.models import Mailing, MailRecord, Notification
 from notifications.senders.mails import MAILINGS, queue_mails

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from accounts.identity.services.staff import disable
+from accounts.identity.services.tokens import revoke_tokens
 from accounts.models import AccessToken
 from accounts.policies.staff import OPERATOR
 from accounts.services.sanctions import suspend_account
-from accounts.services.staff import disable
-from accounts.services.tokens import revoke_tokens
 from notifications.models import Notification, Push, PushSubscription
 from notifications.policies.push import LIFETIME
 from notifications.senders import web_push

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 
+from accounts.identity.services.sessions import change_password
+from accounts.identity.services.staff import reset_second_factor
+from accounts.identity.services.tokens import revoke_tokens
 from accounts.models import AccessToken, User
 from accounts.policies.staff import OPERATOR
-from accounts.services.sessions import change_password
-from accounts.services.staff import reset_second_factor
-from accounts.services.tokens import revoke_tokens
 from notifications.models import PushSubscription
 from notifications.policies import push
 from notifications.policies.push import ALERTS, LIFETIME, unsubscribe_url

@@ -22,9 +22,9 @@ from django.core.checks import run_checks
 from django.core.management import call_command
 from django.db import connection
 
+from accounts.identity.services.sign_up_blocks import block_network
 from accounts.models import Account, Severity, SiteSetting
 from accounts.policies.staff import OPERATOR
-from accounts.services.sign_up_blocks import block_network
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, redis
 from social.kernel.media.decoder import Decoder

@@ -10,8 +10,8 @@ from itertools import count
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from accounts.identity.services.tokens import TOKENS_LIMIT, issue_token
 from accounts.models import AccessToken
-from accounts.services.tokens import TOKENS_LIMIT, issue_token
 from social.api.scopes import SCOPES
 from tests.conformance.people import Person
 from tests.support.client import Api

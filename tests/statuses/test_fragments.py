@@ -13,12 +13,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.identity.services.staff import find_role, set_role
 from accounts.models import Account
 from accounts.policies.staff import OPERATOR
 from accounts.services.changing import change_account
 from accounts.services.profiles import ProfileChange, update_profile
 from accounts.services.remote_accounts import RemoteProfile, store_remote_account
-from accounts.services.staff import find_role, set_role
 from social.kernel import clock
 from statuses.models import Status
 from statuses.serializers.presenting import present_statuses

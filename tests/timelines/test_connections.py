@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import pytest
 from django.db import OperationalError
 
+from accounts.identity.services.sessions import publish_user_state
 from accounts.models import AccessToken, AccountDomainBlock, Block, Mute, User
 from accounts.services.blocking import mute_account
-from accounts.services.sessions import publish_user_state
 from social.api.identities import Identity, find_in_database
 from social.kernel import clock, redis, streams
 from tests.factories.accounts import make_remote

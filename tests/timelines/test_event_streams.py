@@ -10,8 +10,8 @@ from urllib.error import HTTPError
 
 import pytest
 
+from accounts.identity.services.tokens import revoke_tokens
 from accounts.models import AccessToken
-from accounts.services.tokens import revoke_tokens
 from tests.factories.statuses import make_media, make_status
 from tests.support.patience import SOON
 from tests.timelines.conftest import Person, follow, person, work

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from accounts.identity.services.sign_up_blocks import block_network
 from accounts.models import Severity
 from accounts.policies.staff import OPERATOR
 from accounts.services.audit import write_setting
-from accounts.services.sign_up_blocks import block_network
 from social.api.identities import find_in_database
 from tests.timelines.conftest import Person
 from tests.timelines.test_connections import Client

@@ -8,10 +8,10 @@ from datetime import timedelta
 
 import pytest
 
+from accounts.identity.services.sessions import publish_user_state
+from accounts.identity.services.tokens import revoke_tokens
 from accounts.models import AccessToken, Account, User
 from accounts.services.blocking import block_account, mute_account, unmute_account
-from accounts.services.sessions import publish_user_state
-from accounts.services.tokens import revoke_tokens
 from social.kernel import clock
 from statuses.events import StatusPublished
 from statuses.models import Status, StatusCard

@@ -18,7 +18,7 @@ import orjson
 from django.conf import settings
 from django.http import parse_cookie
 
-from accounts.queries.sign_in import find_session_identity
+from accounts.identity.queries.sign_in import find_session_identity
 from social.api import addresses, refused_networks
 from social.api.identities import Identity, find_in_database
 from social.kernel.errors import KernelError

@@ -7,9 +7,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from accounts.identity.queries.tokens import SignInState, find_sign_in_state
 from accounts.models import User
 from accounts.pages.front_page import front, suggestions
-from accounts.queries.tokens import SignInState, find_sign_in_state
 from social.kernel.ids import parse_id
 from social.pages.frame import show
 from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page

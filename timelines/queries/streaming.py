@@ -9,10 +9,10 @@ from allauth.account.models import EmailAddress
 from django.db import connection
 from django.db.models import Exists, OuterRef, Q
 
+from accounts.identity.queries.sign_in import all_live_sessions
 from accounts.models import AccessToken
 from accounts.policies.audience import is_present
 from accounts.queries.relations import load_hidden
-from accounts.queries.sign_in import all_live_sessions
 from social.kernel import clock
 from statuses.queries.filters import load_active_filters
 from timelines.policies.streams import Viewer

@@ -68,8 +68,8 @@ def device(token_id: int) -> str:
 
 
 def token(token_id: int) -> str:
-    """Return the channel that reports that a token was revoked (`accounts.services.tokens.channel_of`): its connections are
-    closed.
+    """Return the channel that reports that a token was revoked
+    (`accounts.identity.services.tokens.channel_of`): its connections are closed.
     """
     return f"token:{token_id}"
 

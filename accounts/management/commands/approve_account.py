@@ -1,7 +1,7 @@
+from accounts.identity.services.staff import approve
 from accounts.management.names import LocalUsers, for_each
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
-from accounts.services.staff import approve
 from social.management.base import OperatorCommand
 
 

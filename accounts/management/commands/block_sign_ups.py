@@ -6,14 +6,15 @@ from typing import Annotated, Any, Literal
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
+from accounts.identity.policies.sign_up import email_digest, normalised_username
+from accounts.identity.services import sign_up_blocks
+from accounts.identity.services.sign_up_blocks import SignUpBlock
+from accounts.identity.services.sign_up_files import EmailDomainFile, NetworkFile
 from accounts.management.block_files import read_in, write_out
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
-from accounts.policies.sign_up import doubt_about_network, email_digest, network_of, normalised_username
+from accounts.policies.networks import doubt_about_network, network_of
 from accounts.policies.staff import OPERATOR
-from accounts.services import sign_up_blocks
 from accounts.services.block_files import BlockFile
-from accounts.services.sign_up_blocks import SignUpBlock
-from accounts.services.sign_up_files import EmailDomainFile, NetworkFile
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
 from social.management.base import OperatorCommand, undone_if

@@ -5,10 +5,10 @@ from django.core.management.base import CommandError
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from accounts.identity.services.staff import set_password
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
 from accounts.queries.accounts import has_address
-from accounts.services.staff import set_password
 from social.management.base import OperatorCommand
 from social.settings.env import manage_command
 

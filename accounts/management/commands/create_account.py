@@ -5,11 +5,11 @@ from typing import Annotated
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services import staff
 from accounts.models import User
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
 from accounts.queries.accounts import has_address
-from accounts.services import staff
 from social.api import scopes as tree
 from social.management.base import OperatorCommand
 from social.settings.env import manage_command

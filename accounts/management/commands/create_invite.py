@@ -5,9 +5,9 @@ from django.core.management.base import CommandError
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts.identity.services.activation import create_invite
 from accounts.management.names import LocalUser
 from accounts.policies.staff import OPERATOR
-from accounts.services.activation import create_invite
 from social.kernel import links
 from social.management.base import OperatorCommand
 

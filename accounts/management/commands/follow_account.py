@@ -5,12 +5,12 @@ from django.core.management.base import CommandError
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
+from accounts.identity.services.staff import follow_on_behalf
 from accounts.management.names import LocalUsers, for_each, named_or_all
 from accounts.models import User
 from accounts.policies.audience import is_present
 from accounts.policies.staff import OPERATOR
 from accounts.services.remote_accounts import find_or_resolve
-from accounts.services.staff import follow_on_behalf
 from social.kernel.errors import KernelError, NotFound
 from social.management.base import OperatorCommand
 

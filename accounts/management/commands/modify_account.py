@@ -5,10 +5,10 @@ from typing import Any
 
 from allauth.mfa.utils import is_mfa_enabled
 
+from accounts.identity.services import staff
 from accounts.management.names import LocalUser
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
-from accounts.services import staff
 from social.management.base import OperatorCommand, undone_if
 
 

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 from django.utils.translation import gettext as _
 
-from accounts.services.confirmations import UNCONFIRMED_RETENTION, list_unconfirmed, remove_unconfirmed
+from accounts.identity.services.confirmations import UNCONFIRMED_RETENTION, list_unconfirmed, remove_unconfirmed
 from social.kernel import clock
 from social.management.base import Days, OperatorCommand
 

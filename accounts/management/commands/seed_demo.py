@@ -9,10 +9,10 @@ from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from PIL import Image, ImageDraw
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services.staff import create_user, find_role, issue_user_token, set_role
 from accounts.models import User
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
-from accounts.services.staff import create_user, find_role, issue_user_token, set_role
 from social.management.base import OperatorCommand
 from social.settings.env import is_loopback
 

@@ -1,26 +1,12 @@
-"""Parameters of accounts: sign-up, look-ups, the directory, and actions on other accounts and servers."""
+"""Parameters of accounts: look-ups, the directory, and actions on other accounts and servers."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from accounts.services.following import FollowChange
-from social.api.fields import ClientAgreement, IdListField, StringListField
+from social.api.fields import IdListField, StringListField
 from social.api.inputs import Form, Input, Stripped
-
-
-class SignUpInput(Form):
-    """Parameters of a sign-up; the policy validates them."""
-
-    username: Stripped = ""
-    email: Stripped = ""
-    password: str = ""
-    agreement: Annotated[bool, ClientAgreement()] = False
-    locale: str | None = None
-    reason: str = ""
-    time_zone: str | None = None
-    date_of_birth: str = ""
-    invite_code: Stripped = ""
 
 
 class MuteInput(Form):

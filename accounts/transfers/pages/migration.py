@@ -10,9 +10,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.identity.pages.second_factor import MoveForm, passkey_first
 from accounts.models import Account, User
 from accounts.pages.person import shown_person
-from accounts.pages.second_factor import MoveForm, passkey_first
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.users import find_user
 from accounts.serializers.account import counters

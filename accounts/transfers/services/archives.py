@@ -17,9 +17,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.events import ArchiveDue, ArchiveReady
+from accounts.identity.services.mails import Letter, send_all
 from accounts.models import Account
 from accounts.services import erasing
-from accounts.services.mails import Letter, send_all
 from accounts.transfers.models import Archive, ArchiveState
 from accounts.transfers.policies import write_line
 from accounts.transfers.services.archive_files import (

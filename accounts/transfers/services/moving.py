@@ -16,6 +16,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.events import AccountMoved, CarryOverDue, ProfileUpdated
+from accounts.identity.services.sessions import publish_user_state
+from accounts.identity.services.tokens import close_streams
 from accounts.models import Account, AccountNote, Follow, User
 from accounts.models.relations import COMMENT_LIMIT
 from accounts.policies.audience import is_present
@@ -25,8 +27,6 @@ from accounts.services.blocking import block_account, mute_account
 from accounts.services.changing import change_account
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.services.private import write_note
-from accounts.services.sessions import publish_user_state
-from accounts.services.tokens import close_streams
 from accounts.transfers.models import Move
 from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, KernelError

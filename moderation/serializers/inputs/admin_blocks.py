@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from django.utils.translation import gettext as _
 
 from accounts.models import Severity
-from accounts.policies.sign_up import network_of
+from accounts.policies.networks import network_of
 from moderation.policies.domain_rules import DomainRuleDraft
 from social.api.fields import ClientString, as_integer
 from social.api.inputs import Form, Input, Stripped

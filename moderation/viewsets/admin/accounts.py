@@ -8,9 +8,10 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.acts import user_of
+from accounts.identity.services import staff
 from accounts.models import Account
 from accounts.models.user import Permission
-from accounts.services import sanctions, staff
+from accounts.services import sanctions
 from accounts.services.erasing import reject_user
 from moderation.acts import ACCOUNT_ACTS
 from moderation.queries.admin_accounts import AccountFilter, find_for_staff, list_for_staff

@@ -8,10 +8,10 @@ from typing import Any
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.identity.queries.sign_up import load_refusals
+from accounts.identity.services import sign_up_blocks
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock
 from accounts.models.user import Permission
-from accounts.queries.sign_up import load_refusals
-from accounts.services import sign_up_blocks
 from moderation.models import DomainAllow, DomainRule
 from moderation.queries.blocks import (
     find_allow,

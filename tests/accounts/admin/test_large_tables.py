@@ -11,10 +11,10 @@ from django.db import connection
 from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
+from accounts.identity.queries.sign_up import load_email_findings
+from accounts.identity.queries.tokens import find_email_of
 from accounts.models import Account, Domain
 from accounts.queries.accounts import find_by_address, has_address
-from accounts.queries.sign_up import load_email_findings
-from accounts.queries.tokens import find_email_of
 from federation.models import InboundActivity
 from federation.remote import signers
 from federation.remote.references import find_account_by_uri

@@ -15,10 +15,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from accounts.identity.policies.sign_up import email_digest
+from accounts.identity.services import sign_up_blocks as service
 from accounts.models import AuditEntry, CanonicalEmailBlock, EmailDomainBlock, IpBlock, UsernameBlock
-from accounts.policies.sign_up import email_digest
 from accounts.policies.staff import OPERATOR
-from accounts.services import sign_up_blocks as service
 from moderation.admin.audit_sentences import sentence
 from social.kernel import clock
 from tests.factories.accounts import make_user
@@ -262,7 +262,7 @@ def test_what_a_service_refuses_is_said_above_the_form_that_keeps_what_was_writt
     boss: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody else blocks the same name between the check and the writing."""
-    monkeypatch.setattr("accounts.admin.sign_up_blocks.UsernameForm.clean_username", lambda form: "root")
+    monkeypatch.setattr("accounts.identity.admin.sign_up_blocks.UsernameForm.clean_username", lambda form: "root")
     service.block_username(by=OPERATOR, username="root")
     answer = boss.post(f"{NAMES}add/", {"username": "root"})
     assert "already been taken" in errors(answer)

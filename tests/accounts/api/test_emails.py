@@ -8,8 +8,8 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
 
+from accounts.identity.services.confirmations import confirmation_url
 from accounts.models import Application, User
-from accounts.services.confirmations import confirmation_url
 from social.kernel import clock
 from tests.factories.accounts import make_application, make_token, make_user
 from tests.support.client import Api

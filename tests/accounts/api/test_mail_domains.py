@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from allauth.account.models import EmailAddress
 
+from accounts.identity.services.sign_up_blocks import block_email_domain
 from accounts.models import User
 from accounts.policies.staff import OPERATOR
-from accounts.services.sign_up_blocks import block_email_domain
 from social.kernel.http import mail_domains
 from social.kernel.http.limits import web_request_budget
 from tests.factories.accounts import make_application, make_token

@@ -11,12 +11,12 @@ from allauth.account.models import EmailAddress
 from django.db import connection
 from django.test import Client
 
+from accounts.identity.services import sign_up_blocks as blocks
+from accounts.identity.services.activation import create_invite
+from accounts.identity.services.confirmations import confirmation_url
+from accounts.identity.services.staff import approve
 from accounts.models import Account, AuditEntry, EmailDomainBlock, Follow, Invite, IpBlock, Severity, User
 from accounts.policies.staff import OPERATOR, staff_of
-from accounts.services import sign_up_blocks as blocks
-from accounts.services.activation import create_invite
-from accounts.services.confirmations import confirmation_url
-from accounts.services.staff import approve
 from social.kernel import clock
 from social.kernel.errors import Forbidden, Invalid
 from tests.factories.accounts import make_token, make_user

@@ -18,9 +18,9 @@ from pytest_django import Settings
 
 from accounts.devices import services as devices
 from accounts.devices.models import EncryptedMessage, OneTimeKey
+from accounts.identity.services.tokens import revoke_tokens
 from accounts.models import AccessToken, User
 from accounts.services.blocking import block_account
-from accounts.services.tokens import revoke_tokens
 from social.kernel import crypto, redis, streams
 from tests.factories.accounts import make_token, make_user
 from tests.factories.statuses import follow

@@ -8,8 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.test import Client
 
+from accounts.identity.services.tokens import register_application
 from accounts.models import Application, User
-from accounts.services.tokens import register_application
 from tests.support.client import forget_identities, signed_in
 
 CALLBACK = "https://app.example/callback?keep=1"

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
+from accounts.identity.services.tokens import issue_token, register_application
 from accounts.models import Application
-from accounts.services.tokens import issue_token, register_application
 from tests.factories.accounts import make_user
 
 pytestmark = pytest.mark.django_db

@@ -8,8 +8,8 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
 
+from accounts.identity.services.tokens import issue_token, register_application
 from accounts.models import Account, Application, Grant, Role, User
-from accounts.services.tokens import issue_token, register_application
 from social.kernel import clock
 from tests.accounts.oauth.conftest import CALLBACK, answer, ask, exchange
 from tests.factories.accounts import make_user

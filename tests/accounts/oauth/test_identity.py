@@ -8,9 +8,9 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.test import Client
 
+from accounts.identity.services.sessions import publish_user_state
+from accounts.identity.services.tokens import TokenIdentities, issue_token
 from accounts.models import Account, Application, User
-from accounts.services.sessions import publish_user_state
-from accounts.services.tokens import TokenIdentities, issue_token
 from social.kernel import clock
 from tests.factories.accounts import make_user
 

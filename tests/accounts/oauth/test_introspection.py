@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from accounts.identity.services.tokens import issue_token, register_application, revoke_tokens
 from accounts.models import AccessToken, Application, User
-from accounts.services.tokens import issue_token, register_application, revoke_tokens
 from tests.accounts.oauth.conftest import CALLBACK
 
 pytestmark = pytest.mark.django_db

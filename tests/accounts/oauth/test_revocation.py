@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts.models import AccessToken, Application, Grant, RevokedToken, User
-from accounts.services import tokens
-from accounts.services.sessions import change_password, sign_out_everywhere
-from accounts.services.tokens import (
+from accounts.identity.services import tokens
+from accounts.identity.services.sessions import change_password, sign_out_everywhere
+from accounts.identity.services.tokens import (
     NO_EXPIRY,
     channel_of,
     forget_ended_tokens,
@@ -21,6 +20,7 @@ from accounts.services.tokens import (
     revoke_application_of_user,
     revoke_tokens,
 )
+from accounts.models import AccessToken, Application, Grant, RevokedToken, User
 from social.kernel import clock, streams
 from tests.accounts.oauth.conftest import CALLBACK, code_for
 from tests.factories.accounts import make_user

@@ -13,8 +13,8 @@ import pytest
 import time_machine
 from django.test import Client
 
+from accounts.identity.services.tokens import forget_ended_tokens, issue_token, register_application
 from accounts.models import AccessToken, Application, Grant, User
-from accounts.services.tokens import forget_ended_tokens, issue_token, register_application
 from social.kernel import clock
 from tests.accounts.oauth.conftest import CALLBACK, ask, code_for, exchange
 from tests.factories.accounts import make_token, make_user

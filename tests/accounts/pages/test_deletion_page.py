@@ -9,8 +9,8 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.test import Client
 
+from accounts.identity.services.second_factors import make_recovery_codes
 from accounts.models import Account, Role, User
-from accounts.services.second_factors import make_recovery_codes
 from social.kernel import clock, crypto
 from tests.accounts.pages.conftest import PASSWORD
 from tests.factories.accounts import make_token

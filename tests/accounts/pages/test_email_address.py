@@ -12,13 +12,13 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.events import ConfirmationRequested
+from accounts.identity.services.confirmations import send_confirmation_mails
+from accounts.identity.services.email_changes import request_email_change
+from accounts.identity.services.sessions import change_password
+from accounts.identity.services.sign_up_blocks import block_email_domain
+from accounts.identity.services.tokens import issue_token
 from accounts.models import AccessToken, User
 from accounts.policies.staff import OPERATOR
-from accounts.services.confirmations import send_confirmation_mails
-from accounts.services.email_changes import request_email_change
-from accounts.services.sessions import change_password
-from accounts.services.sign_up_blocks import block_email_domain
-from accounts.services.tokens import issue_token
 from social.kernel import clock
 from tests.accounts.pages.test_second_factor import show_again
 from tests.factories.accounts import make_application, make_user

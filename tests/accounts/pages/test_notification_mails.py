@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from accounts.identity.services.staff import disable
 from accounts.models import User
 from accounts.policies.mails import MAILED_TYPES, MODES
 from accounts.policies.staff import OPERATOR
-from accounts.services.staff import disable
 from tests.accounts.pages.test_profile_settings import PREFERENCES, form_of
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ import pytest
 import time_machine
 from django.test import Client
 
+from accounts.identity.pages.authorize import permission_groups
+from accounts.identity.services.tokens import TokenIdentities, issue_token, register_application
 from accounts.models import AccessToken, Grant, User
-from accounts.pages.authorize import permission_groups
-from accounts.services.tokens import TokenIdentities, issue_token, register_application
 from social.api import scopes as tree
 from social.kernel import redis
 from statuses.models import Status

@@ -11,8 +11,8 @@ import pytest
 from allauth.mfa.models import Authenticator
 from django.test import Client
 
+from accounts.identity.policies.second_factors import is_newer
 from accounts.models import RecoveryCode, User
-from accounts.policies.second_factors import is_newer
 from social.kernel import clock
 from tests.accounts.pages.test_second_factor import codes_on, show_again
 from tests.factories.accounts import make_user
@@ -353,7 +353,7 @@ def test_row_26_wrong_passkeys_as_second_factor_are_counted_with_wrong_codes(
 def test_an_account_has_a_bounded_number_of_passkeys(
     browser: Client, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("accounts.pages.factor_forms.PASSKEYS_LIMIT", 1)
+    monkeypatch.setattr("accounts.identity.pages.factor_forms.PASSKEYS_LIMIT", 1)
     show_again(browser)
     add(browser, SoftwareKey())
     assert "as many passkeys" in add(browser, SoftwareKey()).content.decode()

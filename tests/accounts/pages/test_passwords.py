@@ -10,8 +10,8 @@ import pytest
 import time_machine
 from django.test import Client
 
+from accounts.identity.services.tokens import issue_token
 from accounts.models import AccessToken, User
-from accounts.services.tokens import issue_token
 from social.kernel import clock
 from social.kernel.outbox import OutboxRow, drain
 from tests.factories.accounts import make_application, make_user

@@ -10,9 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from PIL import Image
 
+from accounts.identity.services.staff import disable
 from accounts.models import Account, FeaturedTag, User
 from accounts.policies.staff import OPERATOR
-from accounts.services.staff import disable
 from social.api.routing import upload_limits
 from social.kernel import clock
 from social.urls import urlpatterns

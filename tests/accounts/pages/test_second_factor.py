@@ -18,12 +18,12 @@ from allauth.mfa.totp.internal.auth import (
 from allauth.usersessions.models import UserSession
 from django.test import Client
 
+from accounts.identity.policies.second_factors import digest_of, new_code
+from accounts.identity.services import staff
+from accounts.identity.services.second_factors import make_recovery_codes
+from accounts.identity.services.tokens import issue_token
 from accounts.models import AccessToken, AuditEntry, RecoveryCode, User
-from accounts.policies.second_factors import digest_of, new_code
 from accounts.policies.staff import OPERATOR
-from accounts.services import staff
-from accounts.services.second_factors import make_recovery_codes
-from accounts.services.tokens import issue_token
 from social.kernel import clock
 from tests.factories.accounts import make_application, make_user
 from tests.support.work import work

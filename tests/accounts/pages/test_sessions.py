@@ -12,9 +12,9 @@ from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.test import Client
 
+from accounts.identity.services.sessions import forget_ended_sessions
+from accounts.identity.services.tokens import issue_token
 from accounts.models import User
-from accounts.services.sessions import forget_ended_sessions
-from accounts.services.tokens import issue_token
 from social.kernel import clock
 from tests.factories.accounts import make_application, make_user
 

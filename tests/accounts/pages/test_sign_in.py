@@ -12,9 +12,9 @@ from django.conf import settings
 from django.contrib.auth.hashers import get_hasher
 from django.test import Client
 
+from accounts.identity.services.second_factors import make_recovery_codes
+from accounts.identity.services.sessions import change_password
 from accounts.models import User
-from accounts.services.second_factors import make_recovery_codes
-from accounts.services.sessions import change_password
 from social.kernel import clock
 from tests.support.work import work
 
@@ -137,7 +137,7 @@ def test_who_has_not_confirmed_gets_another_mail_and_is_not_signed_in(
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
     EmailAddress.objects.filter(user=person).update(verified=False)
     asked: list[User] = []
-    monkeypatch.setattr("accounts.adapters.request_confirmation", lambda user, **_: asked.append(user))
+    monkeypatch.setattr("accounts.identity.adapters.request_confirmation", lambda user, **_: asked.append(user))
     assert sign_in("ada")["Location"] == "/auth/confirm"
     assert asked == [person]
     assert b"@ada@" not in client.get("/").content

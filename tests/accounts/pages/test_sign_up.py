@@ -11,13 +11,13 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.events import ConfirmationRequested
+from accounts.identity.services import staff
+from accounts.identity.services.activation import create_invite
+from accounts.identity.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
+from accounts.identity.services.sign_up_blocks import block_email_domain, block_network
+from accounts.identity.services.tokens import issue_token, register_application
 from accounts.models import Invite, Severity, SiteSetting, User
 from accounts.policies.staff import OPERATOR
-from accounts.services import staff
-from accounts.services.activation import create_invite
-from accounts.services.confirmations import confirmation_url, request_confirmation, send_confirmation_mails
-from accounts.services.sign_up_blocks import block_email_domain, block_network
-from accounts.services.tokens import issue_token, register_application
 from social.kernel import clock
 from social.kernel.errors import RateLimited, Unavailable
 from tests.factories.accounts import make_application, make_user
@@ -121,8 +121,8 @@ def test_where_addresses_are_confirmed_nobody_is_signed_in_before(
 ) -> None:
     settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
     said: list[Any] = []
-    monkeypatch.setattr("accounts.services.signing_up.publish", lambda *events: said.extend(events))
-    monkeypatch.setattr("accounts.services.confirmations.publish", lambda *events: said.extend(events))
+    monkeypatch.setattr("accounts.identity.services.signing_up.publish", lambda *events: said.extend(events))
+    monkeypatch.setattr("accounts.identity.services.confirmations.publish", lambda *events: said.extend(events))
     assert client.post("/auth/sign_up", FORM)["Location"] == "/auth/confirm"
     assert b"@Grace@" not in client.get("/").content
     assert [type(event) for event in said].count(ConfirmationRequested) == 1, "one mail, not two"
@@ -252,7 +252,7 @@ def test_the_confirmation_mail_can_be_asked_for_five_times(
     client: Client, counted: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[Any] = []
-    monkeypatch.setattr("accounts.services.confirmations.publish", lambda *events: said.extend(events))
+    monkeypatch.setattr("accounts.identity.services.confirmations.publish", lambda *events: said.extend(events))
     user = make_user("ada", confirmed=False)
     client.force_login(user)
     assert 'action="/auth/confirm/again"' in client.get("/").content.decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.policies.browsers import Browser, browser_of
+from accounts.identity.policies.browsers import Browser, browser_of
 
 _WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)"
 _LINUX = f"Mozilla/5.0 (X11; Linux x86_64) {_WEBKIT} Chrome/150.0.0.0 Safari/537.36"

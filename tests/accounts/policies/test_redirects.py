@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.policies.authorization import (
+from accounts.identity.policies.authorization import (
     OUT_OF_BAND,
     form_action_source,
     redirect_uri_errors,

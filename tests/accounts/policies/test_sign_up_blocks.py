@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from accounts.policies.sign_up import age_errors, email_digest, normalised_username
+from accounts.identity.policies.sign_up import age_errors, email_digest, normalised_username
 
 TODAY = date(2026, 3, 1)
 

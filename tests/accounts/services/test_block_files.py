@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from accounts.identity.services.sign_up_files import EmailDomainFile, NetworkFile
 from accounts.models import EmailDomainBlock, IpBlock
 from accounts.policies.staff import OPERATOR
 from accounts.services.block_files import BlockFile, import_file, plan_file, read_file
-from accounts.services.sign_up_files import EmailDomainFile, NetworkFile
 from moderation.models import DomainAllow
 from moderation.services.domain_files import AllowFile
 from tests.support.at_once import until_waiting

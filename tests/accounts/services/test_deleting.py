@@ -9,15 +9,15 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 
+from accounts.identity.policies.sign_up import SignUpDraft
+from accounts.identity.services.activation import create_invite
+from accounts.identity.services.signing_up import sign_up
 from accounts.models import AccessToken, Account, Follow, Grant, Invite, RetiredUsername, User
 from accounts.models.account import SuspensionOrigin
-from accounts.policies.sign_up import SignUpDraft
 from accounts.policies.staff import OPERATOR
 from accounts.services import erasing
-from accounts.services.activation import create_invite
 from accounts.services.erasing import delete_user, end_account
 from accounts.services.following import FollowChange, follow_account
-from accounts.services.signing_up import sign_up
 from social.kernel.errors import Conflict, Invalid
 from social.kernel.outbox import OutboxRow, drain
 from statuses.models import Favourite, MediaAttachment, Status

@@ -73,6 +73,6 @@ def test_accounts_of_an_older_release_get_their_keys_a_few_at_a_time_though_nobo
 def test_signing_up_makes_one_pair_of_keys_and_hashes_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", lambda: made.append("keys") or ("a", "b"))
-    monkeypatch.setattr("accounts.services.signing_up.make_password", lambda text: made.append("hash") or "x")
+    monkeypatch.setattr("accounts.identity.services.signing_up.make_password", lambda text: made.append("hash") or "x")
     make_user("ada")
     assert sorted(made) == ["hash", "keys"]

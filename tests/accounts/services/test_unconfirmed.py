@@ -12,9 +12,9 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
+from accounts.identity.services import confirmations
+from accounts.identity.services.confirmations import remove_unconfirmed
 from accounts.models import AccessToken, Account, RetiredUsername, User
-from accounts.services import confirmations
-from accounts.services.confirmations import remove_unconfirmed
 from social.kernel import clock
 from social.kernel.outbox import OutboxRow
 from social.schedule import SCHEDULE
@@ -51,7 +51,7 @@ def test_after_seven_days_they_are_gone_and_name_and_address_are_free_again() ->
     assert OutboxRow.objects.filter(id__gt=before, subscriber__startswith="federation").count() == 0
     make_user("late")  # the name and late@example.com
     assert remove_unconfirmed() == 0
-    task = "accounts.services.confirmations.remove_unconfirmed"
+    task = "accounts.identity.services.confirmations.remove_unconfirmed"
     assert [entry["schedule"] for entry in SCHEDULE.values() if entry["task"] == task] == [timedelta(hours=1)]
 
 

@@ -11,11 +11,11 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from accounts.identity.services.staff import disable
 from accounts.models import Account, Follow, FollowRequest, User
 from accounts.policies.staff import OPERATOR
 from accounts.ports import remote_accounts
 from accounts.services.erasing import delete_user
-from accounts.services.staff import disable
 from accounts.transfers.models import Import, ImportRow
 from accounts.transfers.services import importing
 from accounts.transfers.services.importing import drop_import, forget_imports, start_import

@@ -1,0 +1,224 @@
+"""Adapters that connect allauth to this app: they decide who may sign up, where links in mails lead, and what a new
+password revokes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from allauth.account.utils import get_next_redirect_url, user_pk_to_url_str
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.usersessions.models import UserSession
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import get_language, gettext, gettext_lazy
+
+from accounts.identity.pages.known_browsers import find_browser, keep_browser
+from accounts.identity.pages.visits import note
+from accounts.identity.policies.second_factors import relying_party
+from accounts.identity.policies.sign_up import SignUpDraft, password_errors
+from accounts.identity.queries.sign_in import load_second_factors
+from accounts.identity.queries.sign_up import find_usable_invite
+from accounts.identity.services.activation import activate_if_ready
+from accounts.identity.services.confirmations import bounded, confirmation_url, request_confirmation
+from accounts.identity.services.mails import report_security_change
+from accounts.identity.services.sessions import change_password, close_streams_of_sessions, publish_user_state
+from accounts.identity.services.signing_up import sign_up
+from accounts.models import User
+from accounts.queries.site_settings import find_registrations
+from social.api import admission, limits
+from social.api.addresses import client_ip, rate_key
+from social.kernel import crypto
+from social.pages.frame import is_local_path
+
+
+def invite_code(request: HttpRequest) -> str:
+    """The code of the invitation in the request; empty without one."""
+    return request.GET.get("invite_code", "")
+
+
+_WAYS = {
+    "reauthenticate": gettext_lazy("Use your password"),
+    "mfa_reauthenticate": gettext_lazy("Use a code of your authenticator app"),
+    "mfa_reauthenticate:webauthn": gettext_lazy("Use a passkey"),
+}
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """allauth's adapter for accounts. Links are made from BASE_URL, never from the Host header, which anybody can forge."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": gettext_lazy("The name or the password is not right."),
+        "too_many_login_attempts": gettext_lazy("You have tried this too often. Please wait a while, then try again."),
+        "incorrect_code": gettext_lazy("This code is not right, or no longer."),
+        "incorrect_password": gettext_lazy("This password is not right."),
+        "enter_current_password": gettext_lazy("This is not your current password."),
+    }
+
+    def logout(self, request: HttpRequest) -> None:
+        """Sign out, and end the streams that pages of this browser have opened."""
+        session_key = request.session.session_key or ""
+        super().logout(request)
+        close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Tell whether registrations are not closed, or the request has a usable invitation."""
+        return find_registrations() != "closed" or find_usable_invite(invite_code(request)) is not None
+
+    def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
+        """Sign up through the service that the API uses. Raises Invalid with `details`, or Forbidden."""
+        filled_in = form.cleaned_data
+        draft = SignUpDraft(
+            username=filled_in["username"],
+            # allauth looks addresses up in lower case only.
+            email=filled_in["email"].lower(),
+            password=filled_in["password"],
+            agreement=filled_in["agreement"],
+            locale=get_language(),
+            reason=filled_in.get("reason", ""),
+            date_of_birth=filled_in.get("date_of_birth", ""),
+            invite_code=invite_code(request),
+            ip=client_ip(request),
+            return_to=bounded(get_next_redirect_url(request) or ""),
+        )
+        return sign_up(draft=draft)
+
+    def clean_password(self, password: str, user: Any = None) -> str:
+        """Return the password if it meets the rules of a sign-up. Raises ValidationError."""
+        errors = password_errors(password)
+        if errors:
+            raise forms.ValidationError([capfirst(error.message) for error in errors])
+        return password
+
+    def set_password(self, user: User, password: str) -> None:
+        """Change or reset a password, which revokes all sessions and tokens that were opened with the old password
+        (security row 24).
+        """
+        change_password(user=user, password=password, asking_key=self.request.session.session_key)
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        """The sign-in page, because a new password signs the user out everywhere."""
+        return reverse("account_login")
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """Mark an address as confirmed; the tokens of its owner work from the next request on."""
+        confirmed: bool = super().confirm_email(request, email_address)
+        if confirmed:
+            activate_if_ready(user_id=email_address.user_id)
+            publish_user_state(user=email_address.user)
+        return confirmed
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """Have the worker send the mail, except at sign-up, which has requested it already."""
+        if not signup:
+            user = emailconfirmation.email_address.user
+            return_to = get_next_redirect_url(request) or ""
+            request_confirmation(user=user, address=rate_key(client_ip(request)), return_to=return_to)
+
+    def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
+        """The link in the confirmation mail."""
+        return confirmation_url(emailconfirmation.email_address)
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the sign-in attempt, whether it succeeds or not (contract, behaviours section 4): by IP address, and
+        also by browser if the person has signed in with this browser before, else by e-mail address (security row 81).
+        Raises RateLimited.
+        """
+        email = str(credentials.get("email") or "").lower()
+        address = rate_key(client_ip(request))
+        counts = [admission.count(limits.SIGN_IN_ADDRESS, address=address)]
+        if browser := find_browser(request, email):
+            counts.append(admission.count(limits.SIGN_IN_BROWSER, subject=browser))
+        elif email:
+            counts.append(admission.count(limits.SIGN_IN_EMAIL, subject=email))
+        limits.refuse_exceeded(counts)
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        # allauth takes a successful attempt off its own counters, which pre_authenticate does not use.
+        return
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Open the session, under a new key, and record its browser."""
+        super().login(request, user)
+        note(request, user)
+
+    def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
+        """Redirect to the page that the person wanted to open, and remember the browser."""
+        response: HttpResponse = super().post_login(request, user, **kwargs)
+        keep_browser(request, response, user.email)
+        return response
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        """Tell whether the password of a signed-in user is right. Attempts are counted by user, on all pages together,
+        and apart from sign-in attempts, which strangers can make (security row 81). Raises RateLimited.
+        """
+        limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
+        return user.check_password(password)
+
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """Return True: changes to the security of an account always require reauthentication."""
+        return True
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Methods of reauthentication, each with a description; the first one is the default."""
+        methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        return [{**method, "description": _WAYS[method["id"]]} for method in methods]
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """The client's IP address; forwarding headers count only if our own proxies set them."""
+        return client_ip(request)
+
+    def is_safe_url(self, url: str | None) -> bool:
+        """Tell whether a page may redirect to this URL: only local paths are allowed (security row 30)."""
+        return bool(url) and is_local_path(str(url))
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Refuse to send: mails are sent by reactions (`accounts.identity.services.mails`). Raises NotImplementedError."""
+        raise NotImplementedError(template_prefix)
+
+    def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
+        """Have a mail sent about a change to the account's security."""
+        kind = template_prefix.rpartition("/")[2]
+        report_security_change(user=user, kind=kind, address=client_ip(self.request))
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):
+    """allauth's adapter for second factors."""
+
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": gettext_lazy("This code is not right, or no longer."),
+        "unverified_email": gettext_lazy("Please confirm your e-mail address first."),
+    }
+
+    def encrypt(self, text: str) -> str:
+        """Encrypt the key of an authenticator app for storage, like all secrets that must be read again."""
+        return crypto.encrypt(text)
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Decrypt a value that `encrypt` has returned."""
+        return crypto.decrypt(encrypted_text)
+
+    def get_totp_label(self, user: User) -> str:
+        """The name of the account in the authenticator app."""
+        return f"{user.account.username}@{settings.LOCAL_DOMAIN}"
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        """The relying party of passkeys, which never depends on the Host header."""
+        return relying_party()
+
+    def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
+        """Name and id of the user as the authenticator stores them; the id contains nothing but the user's primary key."""
+        name = self.get_totp_label(user)
+        return {"id": user_pk_to_url_str(user).encode(), "name": name, "display_name": name}
+
+    def generate_authenticator_name(self, user: User, type: str) -> str:
+        """The default name of a passkey."""
+        number = len(load_second_factors(user).passkeys) + 1
+        return gettext("Passkey %(number)d") % {"number": number}

@@ -1,0 +1,147 @@
+"""Invitations for staff, who see their inviters and numbers of uses, and can create and end invitations."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.accounts import account_link
+from accounts.admin.acting import acting
+from accounts.admin.permitted import PermittedAdmin
+from accounts.identity.queries.sign_up import usable_invites
+from accounts.identity.services.activation import COMMENT_LIMIT, create_invite, end_invite
+from accounts.models import Invite
+from accounts.models.user import Permission
+from social.api.staff_acts import Act, Words
+from social.api.staff_columns import address, condition_filter, lines, link, mark, shortened, shown
+from social.api.staff_filters import AutocompleteSelectFilter
+from social.api.staff_forms import StaffForm
+from social.kernel import links
+from social.kernel.errors import KernelError
+
+_DAYS = (("", _("For ever")), ("1", _("One day")), ("7", _("One week")), ("30", _("30 days")))
+
+
+class InviteForm(StaffForm):
+    """The options of a new invitation."""
+
+    max_uses = forms.IntegerField(
+        label=_("How many people (empty: any number)"), required=False, min_value=1, max_value=2**31 - 1
+    )
+    days = forms.ChoiceField(label=_("How long it is good"), required=False, choices=_DAYS, initial="7")
+    comment = forms.CharField(
+        label=_("What it is for (for staff)"),
+        required=False,
+        max_length=COMMENT_LIMIT,
+        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
+    )
+
+
+InviteStateFilter = condition_filter(
+    "state", _("state"), usable=(_("Good"), Q(usable=True)), ended=(_("Ended"), Q(usable=False))
+)
+
+
+def _inviter(invite: Invite) -> Any:
+    return account_link(invite.inviter.account) if invite.inviter is not None else gettext("The operator")
+
+
+def _uses(invite: Invite) -> str:
+    return str(invite.uses) if invite.max_uses is None else f"{invite.uses} / {invite.max_uses}"
+
+
+def _state(invite: Invite) -> Any:
+    return mark(gettext("Good"), "good") if invite.__dict__.get("usable") else mark(gettext("Ended"), "plain")
+
+
+def _address(invite: Invite) -> Any:
+    url = links.web_url(reverse("invitation", args=[invite.code]))
+    return link(url, url)
+
+
+CODE = shown("code", _("Code"), lambda invite: address(invite.code), order="code")
+INVITER = shown("inviter", _("Made by"), _inviter)
+USES = shown("uses", _("Used"), _uses, order="uses")
+STATE = shown("state", _("State"), _state)
+COMMENT = shown("comment", _("Comment"), lambda invite: shortened(invite.comment, 80), minor=True)
+ENDS = shown("expires_at", _("Good until"), order="expires_at", minor=True)
+MADE = shown("created_at", _("Since"), order="id", minor=True)
+
+
+@admin.register(Invite)
+class InviteAdmin(PermittedAdmin):
+    """Invitations of all local users and of the operator."""
+
+    permission = Permission.MANAGE_INVITES
+    list_display = (CODE, INVITER, USES, STATE, COMMENT, ENDS, MADE)
+    list_filter = (InviteStateFilter, ("inviter", AutocompleteSelectFilter))
+    list_filter_submit = True
+    list_select_related = ("inviter__account",)
+    search_fields = ("code",)
+    search_help_text = _("A code, a comment, or the name of who has made it")
+    ordering = ("-id",)
+    acts = (
+        Act(
+            "end",
+            _("End the chosen invitations"),
+            lambda by, invite: end_invite(by=by, invite=invite),
+            verb="expire",
+            many=Words(
+                _("End these invitations? Nobody can sign up with them any more."),
+                ngettext_lazy("%(count)d invitation was ended.", "%(count)d invitations were ended.", "count"),
+            ),
+        ),
+    )
+    fieldsets: ClassVar[Any] = (
+        lines(None, CODE, shown("address", _("Address"), _address), INVITER, USES, STATE, COMMENT, ENDS, MADE),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Invite]:
+        """Invitations, each annotated with `usable`: whether it can be used to sign up now."""
+        rows: QuerySet[Invite] = super().get_queryset(request)
+        usable = usable_invites().filter(pk=OuterRef("pk"))
+        return rows.select_related("inviter__account").annotate(usable=Exists(usable))
+
+    def find_rows(self, rows: QuerySet[Invite], term: str) -> QuerySet[Invite]:
+        """Find invitations by code, comment or inviter."""
+        name = Q(inviter__account__username__iexact=term.removeprefix("@"))
+        return rows.filter(Q(code=term) | Q(comment__icontains=term) | name)
+
+    def name_of(self, row: Invite) -> str:
+        """Code and inviter."""
+        return f"{row.code} (@{row.inviter.account.username})" if row.inviter is not None else row.code
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self.is_permitted(request)
+
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Create an invitation in the name of the staff member, without the limits for other users. Raises
+        PermissionDenied.
+        """
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        sent = self.ask_for(request, InviteForm, _("Make an invitation"))
+        if isinstance(sent, TemplateResponse):
+            return sent
+        user: Any = request.user
+        days = timedelta(days=int(sent["days"])) if sent["days"] else None
+        try:
+            invite = create_invite(
+                by=acting(request), inviter=user, max_uses=sent["max_uses"], expires_in=days, comment=sent["comment"]
+            )
+        except KernelError as error:
+            self.message_user(request, error.message, messages.ERROR)
+            return redirect(reverse("admin:accounts_invite_changelist"))
+        self.message_user(request, gettext("The invitation is made: hand its address on."), messages.SUCCESS)
+        return redirect(reverse("admin:accounts_invite_change", args=[invite.pk]))

@@ -1,0 +1,144 @@
+"""Roles for staff: names, ranks and permissions, edited by staff who outrank them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.acting import acting
+from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
+from accounts.identity.admin.users import PERMISSION_NAMES, role_name
+from accounts.identity.services.roles import create_role, delete_role, update_role
+from accounts.models import Role, User
+from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, IDLE_PERMISSIONS, Permission
+from accounts.policies.roles import RoleDraft, role_errors
+from accounts.policies.staff import Staff, can, outranks
+from social.api.staff import NAMES_LIMIT
+from social.api.staff_columns import address, lines, shown
+
+
+class RoleForm(DraftForm):
+    """A role; `by` is the staff member who edits it."""
+
+    by: ClassVar[Staff]
+    bits = forms.TypedMultipleChoiceField(
+        label=_("Permissions"),
+        required=False,
+        coerce=int,
+        choices=[(str(int(bit)), name) for bit, name in PERMISSION_NAMES.items() if not bit & IDLE_PERMISSIONS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    class Meta:
+        model = Role
+        fields = ("name", "color", "position", "highlighted")
+        labels = {
+            "name": _("Name"),
+            "color": _("Colour"),
+            "position": _("Rank"),
+            "highlighted": _("Shown on the profile"),
+        }
+        help_texts = {
+            "color": _("Such as #0b6e66; may be empty"),
+            "position": _("Who stands higher may act on those who stand lower"),
+        }
+        widgets = {"name": forms.TextInput({"dir": "auto"}), "color": forms.TextInput({"dir": "ltr"})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        permissions, everyone = self.instance.permissions, self.instance.pk == EVERYONE_ROLE_ID
+        self.fields["bits"].initial = [str(int(bit)) for bit in Permission if permissions & bit]
+        if "color" in self.fields:
+            self.fields["color"].required = False
+        for name in ("name", "color", "position", "highlighted") if everyone else ():
+            self.fields.pop(name, None)
+        if everyone:
+            self.fields["bits"].choices = [  # type: ignore[attr-defined]  # a choice field
+                (str(int(bit)), name) for bit, name in PERMISSION_NAMES.items() if bit & EVERYONES_PERMISSIONS
+            ]
+
+    @property
+    def draft(self) -> RoleDraft:
+        sent = self.cleaned_data
+        return RoleDraft(
+            name=sent.get("name") or "",
+            permissions=sum(sent.get("bits") or ()) | (self.instance.permissions & IDLE_PERMISSIONS),
+            position=sent.get("position") or 0,
+            color=sent.get("color") or "",
+            highlighted=bool(sent.get("highlighted")),
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values; errors that the policy finds are added to their fields."""
+        sent: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            before = self.instance if self.instance.pk is not None else None
+            for error in role_errors(self.draft, by=self.by, before=before, taken=False):
+                field = "bits" if error.field == "permissions" else error.field
+                self.add_error(field if field in self.fields else None, error.message)
+        return sent
+
+
+@admin.register(Role)
+class RoleAdmin(EditedAdmin):
+    """Roles. Staff can change only roles that they outrank; roles are assigned on the page of an account."""
+
+    permission = Permission.MANAGE_ROLES
+    form = RoleForm
+    writes = Writes(
+        create=lambda by, row, form: create_role(by=by, draft=form.draft),
+        change=lambda by, row, form: update_role(by=by, role=row, draft=form.draft),
+        remove=lambda by, row: delete_role(by=by, role=row),
+    )
+    list_display = (
+        shown("name", _("Name"), role_name, order="name"),
+        shown("position", _("Rank"), order="position", minor=True),
+        shown(
+            "permissions",
+            _("Permissions"),
+            lambda role: [str(name) for bit, name in PERMISSION_NAMES.items() if role.permissions & bit],
+        ),
+        shown("highlighted", _("Shown on the profile"), minor=True),
+        shown("color", _("Colour"), lambda role: address(role.color) if role.color else None, minor=True),
+    )
+    search_fields = ("name",)
+    ordering = ("-position",)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allow staff who manage users to view roles as well, because they filter accounts by role."""
+        return super().has_view_permission(request, obj) or can(acting(request), Permission.MANAGE_USERS)
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        """Show the list to all staff who may view its rows."""
+        return self.has_view_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allow changes to staff who outrank the role."""
+        return self.is_permitted(request) and (obj is None or outranks(acting(request), obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allow staff to delete the roles that they may change, except for the role of everybody."""
+        return self.has_change_permission(request, obj) and (obj is None or obj.pk != EVERYONE_ROLE_ID)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the fields of the form; the role of everybody has only the permissions."""
+        if not self.has_change_permission(request, obj):
+            return [lines(None, *self.list_display)]
+        everyone = obj is not None and obj.pk == EVERYONE_ROLE_ID
+        return [(None, {"fields": ("bits",) if everyone else (*RoleForm.Meta.fields, "bits")})]
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        """Return the form with the staff member who edits the role."""
+        form = super().get_form(request, obj, change=change, **{**kwargs, "fields": RoleForm.Meta.fields})
+        return type("RoleForm", (form,), {"by": acting(request)})
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return the names of the roles and of some users who have them; the users are kept, without a role."""
+        roles = list(objs)
+        people = User.objects.filter(role_id__one_of=[role.pk for role in roles]).select_related("account")
+        names = [f"@{user.account.username}" for user in people.order_by("-id")[:NAMES_LIMIT]]
+        return [*(role_name(role) for role in roles), *names], {}, set(), []

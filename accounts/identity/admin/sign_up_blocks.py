@@ -1,0 +1,266 @@
+"""Blocks of sign-ups for staff: e-mail domains, e-mail addresses and usernames."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.accounts import account_link
+from accounts.admin.block_files import FiledBlockListAdmin
+from accounts.admin.block_lists import AddedOnlyAdmin
+from accounts.admin.permitted import RowForm, Writes
+from accounts.identity.policies.sign_up import EMAIL_LIMIT, email_digest, is_in_usernames, normalised_username
+from accounts.identity.queries.sign_up import with_refusals
+from accounts.identity.services import sign_up_blocks
+from accounts.identity.services.sign_up_files import EmailDomainFile
+from accounts.models import CanonicalEmailBlock, EmailDomainBlock, UsernameBlock
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from accounts.services.block_files import BlockFile
+from social.api.staff import action
+from social.api.staff_columns import address, condition_filter, mark, shown
+from social.api.staff_forms import StaffForm
+from social.kernel.lengths import NAME_LIMIT
+from social.kernel.text.names import normalise_domain, unambiguous_domain
+
+DIGEST_SHOWN: Final = 12
+BLOCKED: Final = _("It is blocked already.")
+
+
+def _remove(by: Staff, block: Any) -> None:
+    sign_up_blocks.remove_block(by=by, block=block)
+
+
+ApprovalFilter = condition_filter(
+    "outcome",
+    _("what happens"),
+    refused=(_("Refused"), Q(allow_with_approval=False)),
+    approval=(_("Staff are asked"), Q(allow_with_approval=True)),
+)
+
+
+def _outcome(block: EmailDomainBlock | UsernameBlock) -> Any:
+    return mark(gettext("Staff are asked"), "waiting") if block.allow_with_approval else mark(gettext("Refused"), "bad")
+
+
+OUTCOME = shown("outcome", _("Sign-ups are"), _outcome, order="allow_with_approval")
+MADE = shown("created_at", _("Since"), order="id", minor=True)
+
+
+class EmailDomainForm(RowForm):
+    """A domain of e-mail addresses, in any spelling."""
+
+    class Meta:
+        model = EmailDomainBlock
+        fields = ("domain", "allow_with_approval")
+        labels = {"domain": _("Domain of e-mail addresses"), "allow_with_approval": _("Ask staff instead of refusing")}
+        help_texts = {"domain": _("Its subdomains are blocked too, and the domains whose mail it takes.")}
+        widgets = {"domain": forms.TextInput({"dir": "ltr", "placeholder": "example.com"})}
+        error_messages = {"domain": {"unique": BLOCKED}}
+
+    def clean_domain(self) -> str:
+        """Return the domain in the form in which it is stored."""
+        name = normalise_domain(self.cleaned_data["domain"].removeprefix("@"))
+        if name is None:
+            raise ValidationError(gettext("This is no domain."))
+        return name
+
+
+def _mail_domain(block: EmailDomainBlock) -> Any:
+    return address(unambiguous_domain(block.domain))
+
+
+@admin.register(EmailDomainBlock)
+class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
+    """E-mail domains whose sign-ups are refused or need approval."""
+
+    permission = Permission.MANAGE_BLOCKS
+    writes = Writes(
+        create=lambda by, row, form: sign_up_blocks.block_email_domain(
+            by=by, domain=row.domain, allow_with_approval=row.allow_with_approval
+        ),
+        remove=_remove,
+    )
+    form = EmailDomainForm
+    list_display = (
+        shown("domain", _("Domain"), _mail_domain, order="domain"),
+        OUTCOME,
+        shown("refused", _("Sign-ups met it in 7 days"), lambda block: block.refused or 0, minor=True),
+        MADE,
+    )
+    list_filter = (ApprovalFilter,)
+    search_fields = ("domain",)
+    search_help_text = _("Part of a domain")
+    ordering = ("domain",)
+
+    def kind(self, request: HttpRequest) -> BlockFile[Any]:
+        """The file of blocks of e-mail domains."""
+        return EmailDomainFile()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDomainBlock]:
+        """Blocks with the number of sign-ups that they matched in the last 7 days."""
+        return with_refusals(super().get_queryset(request))
+
+
+class CanonicalEmailForm(RowForm):
+    """An e-mail address, or the fingerprint of an address, from another server."""
+
+    address = forms.CharField(
+        label=_("E-mail address"),
+        help_text=_(
+            "It is blocked in all its spellings and not kept: only its fingerprint is. A fingerprint from another server "
+            "(SHA-256, 64 hexadecimal digits) is taken too."
+        ),
+        max_length=EMAIL_LIMIT,
+        widget=forms.TextInput({"dir": "ltr"}),
+    )
+
+    class Meta:
+        model = CanonicalEmailBlock
+        fields = ()
+
+    def clean_address(self) -> str:
+        """Return the fingerprint of the address."""
+        digest = _digest(self.cleaned_data["address"])
+        if digest is None:
+            raise ValidationError(gettext("This is neither an e-mail address nor a fingerprint."))
+        if CanonicalEmailBlock.objects.filter(digest=digest).exists():
+            raise ValidationError(BLOCKED)
+        return digest
+
+
+class EmailTestForm(StaffForm):
+    """An e-mail address to compare with the blocks."""
+
+    email = forms.CharField(label=_("E-mail address"), max_length=EMAIL_LIMIT, widget=forms.TextInput({"dir": "ltr"}))
+
+
+def _digest(text: str) -> str | None:
+    written = text.strip()
+    if sign_up_blocks.DIGEST.fullmatch(written.lower()):
+        return written.lower()
+    return email_digest(written) if all(written.rpartition("@")[::2]) else None
+
+
+def _whose(block: CanonicalEmailBlock) -> Any:
+    return account_link(block.account) if block.account is not None else None
+
+
+@admin.register(CanonicalEmailBlock)
+class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
+    """E-mail addresses that cannot be used to sign up."""
+
+    permission = Permission.MANAGE_BLOCKS
+    writes = Writes(
+        create=lambda by, row, form: sign_up_blocks.block_email_digest(by=by, digest=form.cleaned_data["address"]),
+        remove=_remove,
+    )
+    form = CanonicalEmailForm
+    list_display = (
+        shown("digest", _("Fingerprint"), lambda block: address(f"{block.digest[:DIGEST_SHOWN]}…")),
+        shown("account", _("Since the suspension of"), _whose),
+        shown("created_at", _("Since"), order="id"),
+    )
+    list_select_related = ("account",)
+    search_fields = ("digest",)
+    search_help_text = _("An e-mail address, a fingerprint, or the name of a suspended account")
+    ordering = ("-id",)
+    actions_list = ("test",)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the fields of the form for a new row, and the columns of the list for an existing one."""
+        return ["address"] if obj is None else list(self.list_display)
+
+    def find_rows(self, rows: QuerySet[CanonicalEmailBlock], term: str) -> QuerySet[CanonicalEmailBlock]:
+        """Find the block of the address or fingerprint in the term, or the blocks of the account that it names."""
+        name = Q(account__username__iexact=term.removeprefix("@"))
+        return rows.filter(name | Q(digest=_digest(term) or term))
+
+    def name_of(self, row: CanonicalEmailBlock) -> str:
+        """The account to which the address belonged, or the beginning of the fingerprint."""
+        return f"@{row.account.acct}" if row.account is not None else f"{row.digest[:DIGEST_SHOWN]}…"
+
+    @action(description=_("Test an address"), icon="search", permissions=["manage"])
+    def test(self, request: HttpRequest) -> HttpResponse:
+        """Show whether an address is blocked."""
+        sent = self.ask_for(request, EmailTestForm, _("Is this address blocked?"), yes=gettext("Look"))
+        if isinstance(sent, TemplateResponse):
+            return sent
+        found = CanonicalEmailBlock.objects.select_related("account").filter(digest=email_digest(sent["email"])).first()
+        if found is None:
+            self.message_user(request, gettext("%(email)s is not blocked.") % sent, messages.INFO)
+            return redirect("admin:accounts_canonicalemailblock_changelist")
+        self.message_user(request, gettext("%(email)s is blocked.") % sent, messages.WARNING)
+        return redirect("admin:accounts_canonicalemailblock_change", found.pk)
+
+
+class UsernameForm(RowForm):
+    """A username to be blocked."""
+
+    class Meta:
+        model = UsernameBlock
+        fields = ("username", "exact", "allow_with_approval")
+        labels = {
+            "username": _("Username"),
+            "exact": _("Only this name, not those that contain it"),
+            "allow_with_approval": _("Ask staff instead of refusing"),
+        }
+        help_texts = {"username": _("Digits count as the letters they look like: adm1n is admin.")}
+        widgets = {"username": forms.TextInput({"dir": "ltr", "maxlength": NAME_LIMIT})}
+
+    def clean_username(self) -> str:
+        """Return the name if it is valid in usernames and not blocked yet. Raises ValidationError."""
+        name: str = self.cleaned_data["username"].strip().removeprefix("@")
+        if not name:
+            raise ValidationError(gettext("This is no name."))
+        if not is_in_usernames(name):
+            raise ValidationError(
+                gettext("Nobody can choose that: usernames have only the letters a to z, digits and underscores.")
+            )
+        if len(name) > NAME_LIMIT:
+            raise ValidationError(gettext("It is too long: %(count)d characters at most.") % {"count": NAME_LIMIT})
+        if UsernameBlock.objects.filter(normalised=normalised_username(name)).exists():
+            raise ValidationError(BLOCKED)
+        return name
+
+
+def _reach(block: UsernameBlock) -> str:
+    return gettext("Only this name") if block.exact else gettext("Every name that contains it")
+
+
+@admin.register(UsernameBlock)
+class UsernameBlockAdmin(AddedOnlyAdmin):
+    """Usernames whose sign-ups are refused or need approval."""
+
+    permission = Permission.MANAGE_BLOCKS
+    writes = Writes(
+        create=lambda by, row, form: sign_up_blocks.block_username(
+            by=by, username=row.username, exact=row.exact, allow_with_approval=row.allow_with_approval
+        ),
+        remove=_remove,
+    )
+    form = UsernameForm
+    list_display = (
+        shown("username", _("Username"), lambda block: address(block.username), order="normalised"),
+        shown("exact", _("Meant is"), _reach, order="exact"),
+        OUTCOME,
+        MADE,
+    )
+    list_filter = (ApprovalFilter,)
+    search_fields = ("username",)
+    search_help_text = _("Part of a name, also as it would be written to get around the block")
+    ordering = ("normalised",)
+
+    def find_rows(self, rows: QuerySet[UsernameBlock], term: str) -> QuerySet[UsernameBlock]:
+        """Find blocks whose name contains the term, in the normalised form in which sign-ups are compared."""
+        name = normalised_username(term.removeprefix("@"))
+        return rows.filter(normalised__contains=name) if name else rows

@@ -1,0 +1,132 @@
+"""Pages on which people change their e-mail address, and the page behind the link in a confirmation mail."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.views import ConfirmEmailView
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views import View
+from django.views.decorators.http import require_POST
+
+from accounts.identity.pages.account_state import text_of
+from accounts.identity.pages.forms import NewEmailForm
+from accounts.identity.pages.steps import shown_name
+from accounts.identity.policies.authorization import OUT_OF_BAND
+from accounts.identity.queries.tokens import find_sign_in_state
+from accounts.identity.services.email_changes import address_in, cancel_email_change, change_email, request_email_change
+from accounts.models import Application, User
+from social.api.addresses import client_ip
+from social.kernel.errors import Invalid, NotFound
+from social.pages.frame import show
+
+
+class ChangeEmailView(View):
+    """`/auth/email`: GET shows the e-mail address and asks for a new one, POST has a link sent to the new address."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._show(request, NewEmailForm())
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Have the confirmation link sent. Raises RateLimited."""
+        assert isinstance(request.user, User)
+        form = NewEmailForm(request.POST)
+        if form.is_valid():
+            try:
+                request_email_change(user=request.user, email=form.cleaned_data["email"], address=client_ip(request))
+            except Invalid as refusal:
+                form.add_details(refusal)
+            else:
+                messages.success(request, _("We have sent a mail to the new address. Open the link in it."))
+                return redirect("change_email")
+        return self._show(request, form)
+
+    def _show(self, request: HttpRequest, form: NewEmailForm) -> HttpResponse:
+        assert isinstance(request.user, User)
+        context: dict[str, Any] = {"form": form, "email": request.user.email, "new_email": request.user.new_email}
+        return show(request, "accounts/email.html", context)
+
+
+@require_POST
+def keep_email(request: HttpRequest) -> HttpResponse:
+    """`POST /auth/email/cancel`: cancels the change of the address."""
+    assert isinstance(request.user, User)
+    cancel_email_change(user=request.user)
+    return redirect("change_email")
+
+
+class ConfirmNewEmailView(View):
+    """`/auth/email/confirm/:key`, the link in the mail: GET asks once more, POST changes the address.
+
+    It requires sign-in, so that a mail to a mistyped address does not hand the account to a stranger.
+    """
+
+    def get(self, request: HttpRequest, key: str) -> HttpResponse:
+        """Ask for confirmation, or say that the link no longer works."""
+        assert isinstance(request.user, User)
+        try:
+            email = address_in(key, user=request.user)
+        except NotFound:
+            return _void(request)
+        return show(request, "accounts/email_confirm.html", {"email": email})
+
+    def post(self, request: HttpRequest, key: str) -> HttpResponse:
+        """Change the address, or say that the link no longer works."""
+        assert isinstance(request.user, User)
+        session_key = request.session.session_key
+        try:
+            change_email(user=request.user, key=key, session_key=session_key, address=client_ip(request))
+        except NotFound:
+            return _void(request)
+        messages.success(request, _("This is the e-mail address of your account now."))
+        return redirect("change_email")
+
+
+def _void(request: HttpRequest) -> HttpResponse:
+    return show(request, "accounts/email_confirm.html", {}, status=404)
+
+
+class ConfirmView(ConfirmEmailView):
+    """`/auth/confirm/:key`: the link in the mail after a sign-up.
+
+    In the browser that signed up, the sign-in continues where it stopped; in other browsers, the link redirects to the
+    page at which it stopped. People who signed up in an application are shown a link back to it.
+    """
+
+    def respond(self, success: bool) -> HttpResponse:
+        """Redirect, or say that the link is invalid."""
+        user: User = self.object.email_address.user
+        application = user.created_by_application
+        if not success or self.get_next_url() or application is None:
+            response: HttpResponse = super().respond(success)
+            return response
+        url = address_of(application)
+        context = {
+            "created_by": shown_name(application),
+            "created_by_url": url,
+            "standing": text_of(find_sign_in_state(user)),
+        }
+        response = show(self.request, "account/email_confirmed.html", context)
+        if urlsplit(url).scheme not in ("http", "https", ""):
+            # Opens the application if it is installed on the device; otherwise the page stays.
+            response.headers["Refresh"] = f"0; url={url}"
+        return response
+
+
+def address_of(application: Application) -> str:
+    """The address that opens an application: its redirect URI with a scheme of its own, else its website, else the
+    origin of its first redirect URI; empty if it has none of these.
+
+    A web page that is a redirect URI is not opened: without an authorization code it would show an error.
+    """
+    own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
+    for uri in own:
+        if urlsplit(uri).scheme not in ("http", "https"):
+            return str(uri)
+    if application.website:
+        return application.website
+    return f"{urlsplit(own[0]).scheme}://{urlsplit(own[0]).netloc}/" if own else ""

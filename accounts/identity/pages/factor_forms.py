@@ -1,0 +1,240 @@
+"""Forms of second factors and passkeys. allauth's forms check codes and signatures; the forms here add checks that
+allauth omits.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from allauth.core import context, ratelimit
+from allauth.core.internal.cryptokit import normalize_user_code
+from allauth.mfa.adapter import get_adapter
+from allauth.mfa.base.forms import AuthenticateForm as AllauthAuthenticateForm
+from allauth.mfa.base.forms import ReauthenticateForm as AllauthReauthenticateForm
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value, yield_hotp_counters_from_time
+from allauth.mfa.webauthn.forms import (
+    AddWebAuthnForm,
+    AuthenticateWebAuthnForm,
+    EditWebAuthnForm,
+    LoginWebAuthnForm,
+    ReauthenticateWebAuthnForm,
+)
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from fido2.utils import websafe_encode
+from fido2.webauthn import AuthenticationResponse, RegistrationResponse
+
+from accounts.identity.policies.second_factors import NAME_LIMIT, PASSKEYS_LIMIT, is_own_origin
+from accounts.identity.queries.sign_in import is_registered_passkey, load_second_factors
+from accounts.identity.services.mails import report_second_factor_lock
+from accounts.identity.services.second_factors import accept_app_code, accept_signature, use_recovery_code
+from accounts.models import User
+from accounts.pages.forms import PLAIN
+from social.api.addresses import client_ip
+from social.kernel import crypto
+
+# Errors that the library raises for invalid WebAuthn data.
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError, struct.error)
+_CREDENTIAL_LIMIT = 20_000
+
+
+def _code_field() -> forms.CharField:
+    attributes = {"autocomplete": "one-time-code", "inputmode": "numeric", "autofocus": True, **PLAIN}
+    return forms.CharField(label=_("Code"), max_length=32, widget=forms.TextInput(attributes))
+
+
+class _CredentialField(forms.Field):
+    """Field for the JSON object that a browser's `navigator.credentials` returns. It is never shown again."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        """Return the object. Raises ValidationError if the value is not a JSON object."""
+        try:
+            found = json.loads(value) if value and len(value) <= _CREDENTIAL_LIMIT else None
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise _wrong_passkey()
+        return found
+
+    def bound_data(self, data: Any, initial: Any) -> str:
+        """Return an empty value, because each attempt has a challenge of its own."""
+        return ""
+
+
+@dataclass(frozen=True)
+class _UsedCode:
+    """A used recovery code in the form of an authenticator, as allauth records the method of authentication in the
+    session.
+    """
+
+    user: User
+    pk: None = None
+    type: str = "recovery_codes"
+
+    def record_usage(self) -> None:
+        """Do nothing, because the code is deleted already."""
+
+
+class _TypedCode:
+    """Part of the forms that ask for a code of the authenticator app or a recovery code. When too many wrong codes lock
+    the second factor, its owner gets a mail.
+    """
+
+    user: User
+    authenticator: Any
+
+    def clean_code(self) -> str:
+        """Return the code if it is right and unused, and mark it as used. Raises ValidationError."""
+        typed: str = self.cleaned_data["code"]  # type: ignore[attr-defined]  # of the form it is mixed into
+        try:
+            code: str = super().clean_code()  # type: ignore[misc]  # of allauth, which has no types
+        except forms.ValidationError as error:
+            if error.code == "too_many_login_attempts":
+                report_second_factor_lock(user=self.user, address=client_ip(context.request))
+            if error.code != "incorrect_code":
+                raise
+            if not use_recovery_code(user=self.user, typed=typed, address=client_ip(context.request)):
+                raise
+            # As allauth does after a correct code of an authenticator app.
+            ratelimit.clear(context.request, action="login_failed", key=f"mfa-auth-user-{self.user.pk}")
+            self.authenticator = _UsedCode(self.user)
+            return typed
+        if not accept_app_code(authenticator=self.authenticator, counter=counter_of(self.authenticator, code)):
+            raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+class SecondFactorForm(_TypedCode, AllauthAuthenticateForm):
+    """A code of the authenticator app, or a recovery code."""
+
+    code = _code_field()
+
+
+class SecondFactorAgainForm(_TypedCode, AllauthReauthenticateForm):
+    """Form like SecondFactorForm for reauthentication, before a change to the security of the account."""
+
+    code = _code_field()
+
+
+class AuthenticatorAppForm(ActivateTOTPForm):
+    """The first code of a new authenticator app."""
+
+    code = _code_field()
+
+
+class _Signature:
+    """The signature of a passkey. The library that allauth calls checks signature, challenge, host and user presence."""
+
+    passwordless: bool
+
+    def clean_credential(self) -> Authenticator:
+        """Return the passkey if it was used on a page of this server, its counter shows no copy and, where it replaces
+        the password, it has verified its owner. Raises ValidationError.
+        """
+        sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
+        try:
+            answer = AuthenticationResponse.from_dict(sent)
+            authenticator: Authenticator = super().clean_credential()  # type: ignore[misc]  # of allauth, which has no types
+        except _MALFORMED:
+            raise _wrong_passkey() from None
+        except forms.ValidationError as error:
+            raise (_wrong_passkey() if error.code == "incorrect_code" else error) from None
+        signed = answer.response.authenticator_data
+        if not is_own_origin(answer.response.client_data.origin):
+            raise _wrong_passkey()
+        # The challenge may have been made for a second factor, which does not require user verification.
+        if self.passwordless and not signed.is_user_verified():
+            raise _wrong_passkey()
+        if not accept_signature(authenticator=authenticator, count=signed.counter, address=client_ip(context.request)):
+            raise _wrong_passkey()
+        return authenticator
+
+
+class PasskeyForm(_Signature, AuthenticateWebAuthnForm):
+    """A passkey as second factor."""
+
+    credential = _CredentialField()
+
+
+class PasskeyAloneForm(_Signature, LoginWebAuthnForm):
+    """A passkey instead of name and password."""
+
+    credential = _CredentialField()
+
+
+class PasskeyAgainForm(_Signature, ReauthenticateWebAuthnForm):
+    """A passkey as reauthentication, before a change to the security of the account."""
+
+    credential = _CredentialField()
+
+
+class NewPasskeyForm(AddWebAuthnForm):
+    """A new passkey and its name."""
+
+    passwordless = None
+    credential = _CredentialField()
+    name = forms.CharField(
+        label=_("Name"),
+        max_length=NAME_LIMIT,
+        required=False,
+        help_text=_("So that you recognise it later, for example the name of your phone."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values with the credential, which the library has checked, if it was made on a page of this server
+        and is new. Raises ValidationError.
+        """
+        try:
+            cleaned: dict[str, Any] = super().clean()
+            sent = cleaned.get("credential")
+            if sent is None:
+                return cleaned
+            made = RegistrationResponse.from_dict(sent).response
+        except _MALFORMED:
+            raise _wrong_passkey() from None
+        except forms.ValidationError:
+            raise _wrong_passkey() from None
+        attested = made.attestation_object.auth_data.credential_data
+        # WebAuthn Level 2, section 7.1, step 22: an id can be registered only once, whoever the user is.
+        if attested is None or sent.get("rawId") != websafe_encode(attested.credential_id):
+            raise _wrong_passkey()
+        if not is_own_origin(made.client_data.origin) or is_registered_passkey(sent["rawId"]):
+            raise _wrong_passkey()
+        if len(load_second_factors(self.user).passkeys) >= PASSKEYS_LIMIT:
+            raise forms.ValidationError(_("You have as many passkeys as one account can have."))
+        self.count = made.attestation_object.auth_data.counter
+        self.verified = made.attestation_object.auth_data.is_user_verified()
+        return cleaned
+
+
+class PasskeyNameForm(EditWebAuthnForm):
+    """Form that renames a passkey."""
+
+    name = forms.CharField(label=_("Name"), max_length=NAME_LIMIT)
+
+
+def counter_of(authenticator: Authenticator, code: str) -> int:
+    """The TOTP time step of this code: the latest near the present one that gives this code, which allauth has just
+    accepted.
+    """
+    secret = crypto.decrypt(authenticator.data["secret"])
+    typed = normalize_user_code(code)
+    return max(
+        (
+            counter
+            for counter in yield_hotp_counters_from_time()
+            if normalize_user_code(format_hotp_value(hotp_value(secret, counter))) == typed
+        ),
+        default=-1,
+    )
+
+
+def _wrong_passkey() -> forms.ValidationError:
+    return forms.ValidationError(_("This passkey was not accepted. Please try again."), code="incorrect_code")

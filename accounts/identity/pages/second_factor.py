@@ -1,0 +1,314 @@
+"""Pages of second factors and passkeys, and the confirmation before irreversible changes.
+
+allauth's views run the WebAuthn ceremonies; the views here add sign-outs, rate limits and recovery codes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from allauth.account import app_settings
+from allauth.account.adapter import get_adapter
+from allauth.account.authentication import get_authentication_records
+from allauth.account.models import Login
+from allauth.account.utils import get_next_redirect_url
+from allauth.mfa.base.views import AuthenticateView
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.internal import auth
+from allauth.mfa.webauthn.internal.flows import add_authenticator, perform_passwordless_login
+from allauth.mfa.webauthn.views import (
+    AddWebAuthnView,
+    EditWebAuthnView,
+    LoginWebAuthnView,
+    ReauthenticateWebAuthnView,
+    RemoveWebAuthnView,
+)
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse, reverse_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views import View
+from django.views.decorators.http import require_safe
+from fido2.webauthn import ResidentKeyRequirement, UserVerificationRequirement
+
+from accounts.identity.pages.factor_forms import NewPasskeyForm, SecondFactorAgainForm, counter_of
+from accounts.identity.pages.steps import sign_in_url
+from accounts.identity.queries.sign_in import find_app, load_second_factors
+from accounts.identity.services.mails import RECOVERY_CODES_MADE, report_security_change
+from accounts.identity.services.second_factors import (
+    accept_app_code,
+    factor_added,
+    factor_removed,
+    keep_passkey,
+    make_recovery_codes,
+)
+from accounts.models import User
+from accounts.pages.forms import ServiceForm
+from accounts.pages.person import shown_person
+from social.api import admission, limits
+from social.api.addresses import client_ip, rate_key
+from social.api.staff_site import WANTED_PAGE
+from social.kernel import clock
+from social.kernel.errors import NotFound
+from social.pages.frame import show, with_query
+
+
+def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
+    """Redirect to the page that asks for a passkey and leads back here, if the user has passkeys but no authenticator
+    app, and has not used a passkey within the last minutes. None otherwise: the form asks for a code of the app, if
+    there is one.
+    """
+    factors = load_second_factors(user)
+    if factors.app or not factors.passkeys:
+        return None
+    since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
+    records = get_authentication_records(request, user)
+    if any(record.get("type") == Authenticator.Type.WEBAUTHN and record["at"] > since for record in records):
+        return None
+    return redirect(with_query(reverse("mfa_reauthenticate_webauthn"), next=request.path))
+
+
+class ConfirmationForm(ServiceForm):
+    """Asks for the password and, if the user has an authenticator app, for a code, before an irreversible change.
+
+    Attempts are counted (security rows 25 and 26).
+    """
+
+    password = forms.CharField(
+        label=_("Your password"),
+        strip=False,
+        max_length=4096,
+        widget=forms.PasswordInput({"autocomplete": "current-password", "dir": "ltr"}),
+    )
+    code = forms.CharField(
+        label=_("Code of your second factor"),
+        max_length=32,
+        widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"}),
+    )
+
+    def __init__(self, user: User, *args: Any, **kwargs: Any) -> None:
+        self.user = user
+        super().__init__(*args, **kwargs)
+        if find_app(user) is None:
+            del self.fields["code"]
+
+    def clean_password(self) -> str:
+        """Return the password if it is right. Raises ValidationError, and RateLimited after too many attempts."""
+        typed: str = self.cleaned_data["password"]
+        if not get_adapter().reauthenticate(self.user, typed):
+            raise forms.ValidationError(_("This password is not right."))
+        return typed
+
+    def clean(self) -> dict[str, Any]:
+        """Check the code only if the password is right: a code can be used only once, and wrong codes lock the owner's
+        second factor.
+        """
+        sent = super().clean() or {}
+        if "code" in self.fields and "code" in sent and "password" in sent:
+            form = SecondFactorAgainForm({"code": sent["code"]}, user=self.user)
+            if not form.is_valid():
+                for errors in form.errors.values():
+                    self.add_error("code", list(errors))
+        return sent
+
+
+class MoveForm(ConfirmationForm):
+    """The account to move to."""
+
+    acct = forms.CharField(
+        label=_("Address of the new account"),
+        max_length=2400,
+        help_text=_("For example name@server.example"),
+        widget=forms.TextInput({"dir": "ltr", "autocapitalize": "none", "autocorrect": "off", "spellcheck": "false"}),
+    )
+    field_order = ["acct", "password", "code"]
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """`/auth/second_factor`: shows which factors are set up, with links to change them."""
+    assert isinstance(request.user, User)
+    factors = load_second_factors(request.user)
+    return show(request, "mfa/index.html", {"factors": factors, "admin_url": _wanted_page(request, factors.any)})
+
+
+class ActivateAppView(ActivateTOTPView):
+    """Adds an authenticator app to the account."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Turn the factor on and sign out other browsers, which have not shown the second factor (row 24)."""
+        response: HttpResponse = super().form_valid(form)
+        user = self.request.user
+        authenticator = find_app(user)
+        if authenticator is not None:
+            # This first code must not be usable to sign in as well.
+            counter = counter_of(authenticator, form.cleaned_data["code"])
+            accept_app_code(authenticator=authenticator, counter=counter)
+        return _added(self.request) or response
+
+
+class DeactivateAppView(DeactivateTOTPView):
+    """Removes the authenticator app from the account."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Sign out other browsers; recovery codes are removed with the last factor."""
+        response: HttpResponse = super().form_valid(form)
+        _removed(self.request)
+        return response
+
+
+class RecoveryCodesView(View):
+    """`/auth/second_factor/codes`: GET asks for confirmation, POST creates new codes and shows them, once."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        """Ask for confirmation, with the number of unused codes. Raises NotFound for a user without a second factor."""
+        return show(request, "mfa/recovery_codes/generate.html", {"left": self._left(request)})
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """Create the codes. Raises NotFound for a user without a second factor."""
+        self._left(request)
+        assert isinstance(request.user, User)
+        codes = make_recovery_codes(user=request.user)
+        report_security_change(user=request.user, kind=RECOVERY_CODES_MADE, address=client_ip(request))
+        return _show_codes(request, codes)
+
+    def _left(self, request: HttpRequest) -> int:
+        assert isinstance(request.user, User)
+        factors = load_second_factors(request.user)
+        if not factors.any:
+            raise NotFound
+        return factors.codes
+
+
+class AddPasskeyView(AddWebAuthnView):
+    """Registers a passkey, as second factor and, if it can verify its owner, as a replacement for the password."""
+
+    template_name = "mfa/webauthn/add_form.html"
+    success_url = reverse_lazy("mfa_index")
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The form, and the WebAuthn creation options for the browser."""
+        context: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**kwargs)
+        user = self.request.user
+        options, state = auth.get_server().register_begin(
+            user=auth.build_user_payload(user),
+            credentials=auth.get_credentials(user),
+            # Preferred, not required: older keys can be a second factor too.
+            resident_key_requirement=ResidentKeyRequirement.PREFERRED,
+            user_verification=UserVerificationRequirement.PREFERRED,
+            extensions=auth.EXTENSIONS,
+        )
+        auth.set_state(state)
+        return {**context, "options": _json(dict(options))}
+
+    def form_valid(self, form: NewPasskeyForm) -> HttpResponse:
+        """Store the passkey and sign out other browsers (row 24)."""
+        data = form.cleaned_data
+        authenticator, _codes = add_authenticator(self.request, name=data["name"], credential=data["credential"])
+        keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
+        return _added(self.request) or redirect("mfa_index")
+
+
+class RenamePasskeyView(EditWebAuthnView):
+    template_name = "mfa/webauthn/edit_form.html"
+    success_url = reverse_lazy("mfa_index")
+
+
+class RemovePasskeyView(RemoveWebAuthnView):
+    """Removes a passkey from the account."""
+
+    template_name = "mfa/webauthn/authenticator_confirm_delete.html"
+    success_url = reverse_lazy("mfa_index")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Sign out other browsers; recovery codes are removed with the last factor."""
+        response: HttpResponse = super().form_valid(form)
+        _removed(self.request)
+        return response
+
+
+class SecondFactorView(AuthenticateView):
+    """The second step of signing in: a code, or a passkey."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Template context with the factors that this person can use."""
+        context: dict[str, Any] = super().get_context_data(**kwargs)
+        factors = load_second_factors(self.stage.login.user)
+        return {**context, "factors": factors, "options": _json(context["js_data"]["request_options"])}
+
+
+class PasskeySignInView(LoginWebAuthnView):
+    """`/auth/passkeys/sign_in`: the script of the sign-in page requests a challenge and sends the signature."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Count the attempt, then check the signature. Raises RateLimited."""
+        limits.refuse_exceeded([admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))])
+        response: HttpResponseBase = super().post(request, *args, **kwargs)
+        return response
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        """Sign in, and redirect to the page that the person wanted to open."""
+        authenticator = form.cleaned_data["credential"]
+        login = Login(user=authenticator.user, redirect_url=get_next_redirect_url(self.request))
+        response: HttpResponse = perform_passwordless_login(self.request, authenticator, login)
+        return response
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Return to the sign-in page, which shows the error."""
+        for message in form.errors.get("credential", []):
+            messages.error(self.request, message)
+        return redirect(sign_in_url(self.request, get_next_redirect_url(self.request) or ""))
+
+
+class PasskeyAgainView(ReauthenticateWebAuthnView):
+    """Reauthentication with a passkey, before a change to the security of the account."""
+
+    template_name = "mfa/webauthn/reauthenticate.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """The form, and the WebAuthn request options for the browser."""
+        context: dict[str, Any] = super(ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
+        return {**context, "options": _json(auth.begin_authentication(self.request.user))}
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        """Show the page again with the error."""
+        return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return]  # allauth has no types
+
+
+def _added(request: HttpRequest) -> HttpResponse | None:
+    """The page with the recovery codes, which are created with the first factor; None for a further factor."""
+    assert isinstance(request.user, User)
+    codes = factor_added(user=request.user, session_key=request.session.session_key)
+    return _show_codes(request, codes) if codes else None
+
+
+def _removed(request: HttpRequest) -> None:
+    assert isinstance(request.user, User)
+    factor_removed(user=request.user, session_key=request.session.session_key)
+
+
+def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
+    """The admin page that redirected the user here, from the session, which stores it until the user has a second
+    factor.
+    """
+    wanted: str = request.session.get(WANTED_PAGE, "")
+    if wanted and has_factor:
+        del request.session[WANTED_PAGE]
+    return wanted
+
+
+def _show_codes(request: HttpRequest, codes: list[str]) -> HttpResponse:
+    assert isinstance(request.user, User)
+    title = gettext("Recovery codes for %(name)s") % {"name": shown_person(request.user.account).address}
+    context = {"codes": codes, "file": "\n".join([title, "", *codes, ""]), "admin_url": _wanted_page(request, True)}
+    return show(request, "mfa/recovery_codes/index.html", context)
+
+
+def _json(options: dict[str, Any]) -> str:
+    return json.dumps(options)

@@ -1,0 +1,159 @@
+"""Pages for signing in, signing up and resetting a password. allauth does the work."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from allauth.account.views import LoginView, PasswordResetView, SignupView
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.identity.adapters import invite_code
+from accounts.identity.pages.forms import ForgottenPasswordForm, SignUpForm
+from accounts.identity.policies.sign_up import EMAIL_LIMIT
+from accounts.identity.queries.sign_up import find_invite, find_unconfirmed, find_usable_invite, is_usable
+from accounts.identity.services.confirmations import correct_email
+from accounts.identity.services.mails import request_password_reset
+from accounts.pages.forms import ServiceForm
+from accounts.queries.site_settings import load_site_texts
+from social.api import admission, limits
+from social.api.addresses import client_ip, rate_key
+from social.api.responses import error, reply
+from social.kernel import links
+from social.kernel.errors import Invalid, require_found
+from social.kernel.text.markdown import markdown_to_html
+from social.pages.frame import show, with_query
+
+_SIGNED_UP: Final = "signed_up"
+
+
+class SignInView(LoginView):
+    """The sign-in page. The adapter counts attempts, because it is also called for attempts on other pages."""
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        url = reverse("mfa_login_webauthn")
+        return {**super().get_context_data(**kwargs), "passkey_url": url, "passkey_options_url": url}
+
+
+class SignUpView(SignupView):
+    """The form for a new account; attempts are limited to 5 in 30 minutes per IP address."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Count the attempt, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
+        (rule,) = limits.limited("sign_up")
+        limits.refuse_exceeded([admission.count(rule, address=rate_key(client_ip(request)))])
+        response: HttpResponseBase = super().post(request, *args, **kwargs)
+        return response
+
+    def get_form_kwargs(self) -> dict[str, Any]:
+        """Arguments of the form: invited people need not say why they want to join."""
+        return {**super().get_form_kwargs(), "invited": self._invited}
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return {**super().get_context_data(**kwargs), "invited": self._invited, "invitation_is_over": self._is_over}
+
+    def closed(self) -> HttpResponse:
+        """The page for closed registrations, with the message of staff."""
+        message = markdown_to_html(load_site_texts()["site_closed_message"])
+        context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (the formatter returns safe HTML)
+        return TemplateResponse(self.request, self.template_name_signup_closed, context)
+
+    @cached_property
+    def _invited(self) -> bool:
+        return find_usable_invite(invite_code(self.request)) is not None
+
+    @property
+    def _is_over(self) -> bool:
+        """Tell whether the request has an invitation that is used up or expired."""
+        return not self._invited and find_invite(invite_code(self.request)) is not None
+
+    def form_valid(self, form: SignUpForm) -> HttpResponse:
+        """Create the account and continue with the sign-in, or show the errors that the service found."""
+        try:
+            response: HttpResponse = super().form_valid(form)
+            # Whoever has made the account in this browser may correct its address until that is confirmed.
+            self.request.session[_SIGNED_UP] = self.user.pk if self.user is not None else None
+        except Invalid as refusal:
+            form.add_details(refusal)
+            response = self.form_invalid(form)
+        return response
+
+
+class CorrectedEmailForm(ServiceForm):
+    """The address of somebody who has just signed up."""
+
+    email = forms.EmailField(label=gettext_lazy("E-mail address"), max_length=EMAIL_LIMIT)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def look_into_mailbox(request: HttpRequest) -> HttpResponse:
+    """Say where the confirmation mail was sent; in the browser in which the account was made the address can be corrected
+    until it is confirmed.
+    """
+    waiting = find_unconfirmed(request.session.get(_SIGNED_UP))
+    form = CorrectedEmailForm(
+        request.POST if waiting is not None and request.method == "POST" else None,
+        initial={"email": waiting.email if waiting is not None else ""},
+    )
+    if waiting is not None and form.is_bound and form.is_valid():
+        try:
+            correct_email(user=waiting.user, email=form.cleaned_data["email"], address=rate_key(client_ip(request)))
+        except Invalid as refusal:
+            form.add_details(refusal)
+        else:
+            return redirect("account_email_verification_sent")
+    context = {"email": waiting.email if waiting is not None else "", "form": form}
+    return show(request, "account/verification_sent.html", context, status=422 if form.errors else 200)
+
+
+@require_safe
+def change_password_page(request: HttpRequest) -> HttpResponse:
+    """`/.well-known/change-password`: the page to which password managers send people (contract, endpoints)."""
+    response = redirect("account_change_password", permanent=True)
+    # Browsers must not cache the redirect, because the page may move one day.
+    response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+@require_safe
+def invitation(request: HttpRequest, code: str) -> HttpResponse:
+    """`/invite/<code>`: redirects to the sign-up with the invitation; API clients get the code and the server's address
+    as JSON (contract, endpoints).
+
+    For clients, 401 means that the invitation cannot be used any more. Raises NotFound for an unknown code.
+    """
+    invite = require_found(find_invite(code))
+    if "application/json" in request.headers.get("Accept", ""):
+        if not is_usable(invite):
+            return error(_("This invitation cannot be used any more"), status=401)
+        return reply({"invite_code": invite.code, "instance_api_url": links.web_url("/api/v2/instance")})
+    return redirect(with_query(reverse("account_signup"), invite_code=invite.code))
+
+
+class ForgottenPasswordView(PasswordResetView):
+    """Sends the link to reset a password. The answer is the same whether the address is known or not."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Count the request by IP address and by the typed e-mail address, then have the link sent. Raises RateLimited."""
+        email = request.POST.get("email", "").strip().lower()
+        counts = [admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request)))]
+        if email:
+            counts.append(admission.count(limits.PASSWORD_RESET_EMAIL, subject=email))
+        limits.refuse_exceeded(counts)
+        response: HttpResponseBase = super().post(request, *args, **kwargs)
+        return response
+
+    def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
+        """Have the link sent to the stored e-mail address, because the typed address may only look the same."""
+        for user in form.users:
+            request_password_reset(user=user)
+        return redirect(self.get_success_url())

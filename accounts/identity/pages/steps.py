@@ -1,0 +1,103 @@
+"""The sign-in pages, which may redirect to an application that waits for its authorization."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import reverse
+
+from accounts.identity.policies.authorization import form_action_source
+from accounts.identity.queries.tokens import find_by_client_id
+from accounts.models import Application
+from accounts.queries.site_settings import find_registrations
+from social.api import languages
+from social.kernel.text.names import visible_text
+from social.pages.frame import allow_forms_to, is_local_path, with_query
+from social.pages.views import View, page
+
+AUTHORIZE = "/oauth/authorize"
+
+
+def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
+    """Redirect to the sign-in page, which leads back to this page (or to `back`), in the requested language."""
+    return HttpResponseRedirect(sign_in_url(request, back or request.get_full_path()))
+
+
+def sign_in_url(request: HttpRequest, back: str) -> str:
+    """The address of the sign-in page, which then redirects to `back`."""
+    return with_query(reverse("account_login"), next=back, lang=languages.asked_for(request))
+
+
+def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
+    """Allow the forms of this page to redirect to an application: browsers check `form-action` on redirects too."""
+    source = form_action_source(redirect_uri)
+    allow_forms_to(response, [source] if source is not None else [])
+
+
+def shown_name(application: Application) -> str:
+    """The name that an application gives itself, without invisible characters (security row 62)."""
+    return visible_text(application.name) or application.client_id
+
+
+def step(view: View) -> View:
+    """Wrap a sign-in page, which redirects to the address in `next`.
+
+    If `next` is an authorization request, the page names the application, and its forms may redirect there: if the
+    person has authorized the application before, the redirects after the form lead to it at once.
+    """
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = view(request, *args, **kwargs)
+        application, redirect_uri = _waiting_application(request)
+        if application is not None:
+            allow_redirects_to(response, redirect_uri)
+        if isinstance(response, TemplateResponse):
+            response.context_data = {**(response.context_data or {}), **_links(request, application)}
+        return response
+
+    return page(wrapped, in_popup=True)
+
+
+def registrations() -> dict[str, bool]:
+    """Return whether registrations are open, and whether they need approval, for pages that link to the sign-up."""
+    found = find_registrations()
+    return {"registrations_open": found != "closed", "approval_required": found == "approval"}
+
+
+def _links(request: HttpRequest, application: Application | None) -> dict[str, Any]:
+    next_url, lang = _next(request), languages.asked_for(request)
+    return {
+        **registrations(),
+        "login_url": with_query(reverse("account_login"), next=next_url, lang=lang),
+        "signup_url": with_query(reverse("account_signup"), next=next_url, lang=lang),
+        "application_name": shown_name(application) if application is not None else "",
+    }
+
+
+def _next(request: HttpRequest) -> str:
+    """The path of the page to open after signing in, if it is a local one; else empty."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    if not wanted:
+        # Between password and second factor, the session stores this page.
+        pending = request.session.get(LOGIN_SESSION_KEY)
+        wanted = (pending.get("redirect_url") or "") if isinstance(pending, dict) else ""
+    return wanted if is_local_path(wanted) else ""
+
+
+def _waiting_application(request: HttpRequest) -> tuple[Application | None, str]:
+    parts = urlsplit(_next(request))
+    if parts.path != AUTHORIZE:
+        return None, ""
+    query = dict(parse_qsl(parts.query))
+    application = find_by_client_id(query.get("client_id", ""))
+    redirect_uri = query.get("redirect_uri", "")
+    if application is None or redirect_uri not in application.registered_redirect_uris:
+        return None, ""
+    return application, redirect_uri

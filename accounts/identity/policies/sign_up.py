@@ -1,0 +1,230 @@
+"""Rules of sign-ups: usernames, required values, and the blocks that keep people from signing up (contract, parameters
+section 2).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import IntEnum
+from typing import Final
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.utils.translation import gettext as _
+
+from accounts.policies.domains import is_address_literal
+from social.kernel.errors import FieldError
+from social.kernel.text.names import normalise_domain
+
+USERNAME_LIMIT = 30
+EMAIL_LIMIT = 320
+PASSWORD_MINIMUM = 8
+PASSWORD_LIMIT = 72
+REASON_LIMIT = 420
+_USERNAME = re.compile(r"[A-Za-z0-9_]+", re.ASCII)
+
+# Names with which a stranger could impersonate the server, and names of routes.
+RESERVED = frozenset(
+    [
+        "abuse", "account", "accounts", "actor", "admin", "administration", "administrator", "api", "auth", "contact",
+        "help", "helpdesk", "inbox", "info", "instance", "mod", "moderator", "moderators", "mods", "oauth", "owner",
+        "postmaster", "relay", "root", "security", "server", "social", "staff", "support", "sysadmin", "system",
+        "webmaster",
+    ]
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SignUpDraft:
+    """Values of a sign-up form, and the address of the client."""
+
+    username: str
+    email: str
+    password: str
+    agreement: bool
+    locale: str | None = None
+    reason: str = ""
+    time_zone: str | None = None
+    date_of_birth: str = ""
+    invite_code: str = ""
+    ip: str | None = None
+    # The local path to which the link in the confirmation mail redirects.
+    return_to: str = ""
+
+
+def username_errors(username: str) -> list[FieldError]:
+    """Errors of a local username; whether it is already in use is not checked."""
+    if not username:
+        return [FieldError("username", "ERR_BLANK", _("can't be blank"))]
+    errors = []
+    if not _USERNAME.fullmatch(username):
+        errors.append(FieldError("username", "ERR_INVALID", _("must contain only letters, numbers and underscores")))
+    if len(username) > USERNAME_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": USERNAME_LIMIT}
+        errors.append(FieldError("username", "ERR_TOO_LONG", message))
+    if username.lower() in RESERVED:
+        errors.append(FieldError("username", "ERR_RESERVED", _("is reserved")))
+    return errors
+
+
+def is_in_usernames(text: str) -> bool:
+    """Tell whether a local username can be or contain this text: a block of anything else would match nobody."""
+    return _USERNAME.fullmatch(text) is not None
+
+
+def email_errors(email: str) -> list[FieldError]:
+    """Errors of an e-mail address; whether it is already in use is not checked, and the DNS is not queried."""
+    if not email:
+        return [
+            FieldError("email", "ERR_BLANK", _("can't be blank")),
+            FieldError("email", "ERR_INVALID", _("is invalid")),
+        ]
+    if len(email) > EMAIL_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": EMAIL_LIMIT}
+        return [FieldError("email", "ERR_TOO_LONG", message)]
+    local, _at, domain = email.rpartition("@")
+    try:
+        # The domain is checked below, because the domain of an intranet may have only one label.
+        validate_email(f"{local}@example.com")
+    except ValidationError:
+        return [FieldError("email", "ERR_INVALID", _("is invalid"))]
+    if ":" in domain or is_address_literal(domain) or normalise_domain(domain) is None:
+        return [FieldError("email", "ERR_INVALID", _("is invalid"))]
+    return []
+
+
+def password_errors(password: str) -> list[FieldError]:
+    if not password.strip():
+        return [FieldError("password", "ERR_BLANK", _("can't be blank"))]
+    if len(password) < PASSWORD_MINIMUM:
+        message = _("is too short (minimum is %(limit)d characters)") % {"limit": PASSWORD_MINIMUM}
+        return [FieldError("password", "ERR_TOO_SHORT", message)]
+    if len(password) > PASSWORD_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": PASSWORD_LIMIT}
+        return [FieldError("password", "ERR_TOO_LONG", message)]
+    return []
+
+
+def taken(field: str) -> FieldError:
+    """The error for a value that is already in use."""
+    return FieldError(field, "ERR_TAKEN", _("has already been taken"))
+
+
+_ORDER = {
+    name: place for place, name in enumerate(("email", "password", "username", "agreement", "reason", "date_of_birth"))
+}
+
+
+def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
+    """The errors in the order in which clients get them (contract, parameters section 2 "POST /api/v1/accounts")."""
+    found = sorted(errors, key=lambda error: _ORDER[error.field])
+    blank = next((error for error in found if error.field == "email" and error.code == "ERR_BLANK"), None)
+    if blank is None:
+        return found
+    # Clients get "is invalid" for a blank address only after the errors of the username.
+    others = [error for error in found if error.field not in ("email", "password", "username")]
+    invalid = [error for error in found if error.field == "email" and error is not blank]
+    return [blank, *(error for error in found if error.field in ("password", "username")), *invalid, *others]
+
+
+def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldError]:
+    """List the errors of a draft that can be found without the database."""
+    errors = username_errors(draft.username) + email_errors(draft.email) + password_errors(draft.password)
+    if not draft.agreement:
+        errors.append(FieldError("agreement", "ERR_ACCEPTED", _("must be accepted")))
+    if reason_required and not draft.reason.strip():
+        errors.append(FieldError("reason", "ERR_BLANK", _("can't be blank")))
+    if len(draft.reason) > REASON_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": REASON_LIMIT}
+        errors.append(FieldError("reason", "ERR_TOO_LONG", message))
+    return errors
+
+
+# Digits that look like letters, so that they cannot be used to get around the block of a name.
+_LOOK_ALIKES: Final = str.maketrans("0123456789", "oizeasgtbg")
+_DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
+
+
+class Decision(IntEnum):
+    """Decisions of a block about a sign-up; if several blocks match, the strictest decision counts."""
+
+    ALLOWED = 0
+    NEEDS_APPROVAL = 1
+    REFUSED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Facts about a sign-up from the database and, if it was queried, the DNS."""
+
+    username_in_use: bool = False
+    email_in_use: bool = False
+    canonical_email: bool = False
+    network: Decision = Decision.ALLOWED
+    email_domain: Decision = Decision.ALLOWED
+    email_unreachable: bool = False
+    username: Decision = Decision.ALLOWED
+
+    @property
+    def needs_approval(self) -> bool:
+        """Tell whether staff must approve the sign-up, even if registrations are open."""
+        return Decision.NEEDS_APPROVAL in (self.network, self.email_domain, self.username)
+
+    def errors(self, *, faulty: Collection[str] = (), by_operator: bool = False) -> list[FieldError]:
+        """The errors to return, except for fields in `faulty`, which have errors already.
+
+        Blocks do not apply to an operator (`by_operator`); values in use are refused for everybody.
+        """
+        errors: list[FieldError] = []
+        if "email" not in faulty:
+            if self.email_domain is Decision.REFUSED and not by_operator:
+                errors.append(FieldError("email", "ERR_BLOCKED", _("contains a disallowed e-mail provider")))
+            elif self.email_unreachable and not by_operator:
+                errors.append(FieldError("email", "ERR_UNREACHABLE", _("does not seem to exist")))
+            if self.email_in_use or (self.canonical_email and not by_operator):
+                errors.append(taken("email"))
+        if "username" not in faulty:
+            if self.username_in_use:
+                errors.append(taken("username"))
+            elif self.username is Decision.REFUSED and not by_operator:
+                errors.append(FieldError("username", "ERR_RESERVED", _("is reserved")))
+        return errors
+
+
+def normalised_username(username: str) -> str:
+    """A username in the form that blocks compare: in lower case, with digits replaced by the letters they look like."""
+    return username.lower().translate(_LOOK_ALIKES)
+
+
+def email_digest(email: str) -> str:
+    """SHA-256 of an address without the parts that many providers ignore: case, dots, and the text after a plus sign."""
+    local, _at, domain = email.strip().lower().rpartition("@")
+    canonical = f"{local.partition('+')[0].replace('.', '')}@{domain}"
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def age_errors(date_of_birth: str, *, minimum: int, today: date) -> list[FieldError]:
+    """Errors of a date of birth (`YYYY-MM-DD` or `DD.MM.YYYY`) where people must be `minimum` years old."""
+    text = date_of_birth.strip()
+    if not text:
+        return [FieldError("date_of_birth", "ERR_BLANK", _("can't be blank"))]
+    born = _date(text)
+    if born is None or born > today:
+        return [FieldError("date_of_birth", "ERR_INVALID", _("is invalid"))]
+    # Tuples, because a 29th of February has no birthday in most years.
+    if (born.year + minimum, born.month, born.day) > (today.year, today.month, today.day):
+        return [FieldError("date_of_birth", "ERR_BELOW_LIMIT", _("is below the age limit"))]
+    return []
+
+
+def _date(text: str) -> date | None:
+    for form in _DATE_FORMATS:
+        try:
+            return datetime.strptime(text, form).date()
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,178 @@
+"""Reads facts that decide whether an account can be created: usernames, e-mail addresses, blocks, invitations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import UTC, timedelta
+
+from allauth.account.models import EmailAddress
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
+
+from accounts.identity.policies.sign_up import Decision, Findings, email_digest, normalised_username
+from accounts.models import (
+    Account,
+    CanonicalEmailBlock,
+    EmailDomainBlock,
+    EmailDomainRefusal,
+    Invite,
+    IpBlock,
+    RetiredUsername,
+    Severity,
+    User,
+    UsernameBlock,
+)
+from accounts.policies.audience import is_present
+from accounts.policies.domains import domain_and_parents
+from accounts.queries.accounts import has_address
+from accounts.queries.tags import HISTORY_DAYS, DayOfUse
+from social.kernel import clock
+from social.kernel.text.names import normalise_domain
+
+
+def load_findings(
+    *, username: str, email: str, address: str | None, mail_hosts: Collection[str] | None = None
+) -> Findings:
+    """Look up the data of a new account in the tables, in seven small statements, whose cost does not depend on the
+    number of blocks.
+
+    `mail_hosts` are the hosts that accept mail for the address (empty: it cannot receive mail); None when the DNS was
+    not asked.
+    """
+    by_email = load_email_findings(email, mail_hosts)
+    return Findings(
+        username_in_use=_username_in_use(username),
+        email_in_use=by_email.email_in_use,
+        canonical_email=by_email.canonical_email,
+        network=_network(address),
+        email_domain=by_email.email_domain,
+        email_unreachable=by_email.email_unreachable,
+        username=_username(username),
+    )
+
+
+def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -> Findings:
+    """Look up only an e-mail address, as `load_findings` does."""
+    return Findings(
+        email_in_use=User.objects.filter(email__lower=email.lower()).exists(),
+        canonical_email=CanonicalEmailBlock.objects.filter(digest=email_digest(email)).exists(),
+        email_domain=_email_domain(email, mail_hosts or ()),
+        email_unreachable=mail_hosts is not None and not mail_hosts,
+    )
+
+
+def _username_in_use(username: str) -> bool:
+    # In this order, an account that is deleted between the two statements is found by one of them.
+    return Account.objects.filter(has_address(username, None)).exists() or is_retired(username)
+
+
+def is_retired(username: str) -> bool:
+    """Tell whether this was the username of a local account that was deleted."""
+    return RetiredUsername.objects.filter(username=username.lower()).exists()
+
+
+def find_email_domain_blocks(email: str, mail_hosts: Iterable[str]) -> QuerySet[EmailDomainBlock]:
+    """List the blocks of an address's domain, of its mail hosts, and of the parent domains of these."""
+    domain = normalise_domain(email.rpartition("@")[2])
+    if domain is None:
+        return EmailDomainBlock.objects.none()
+    # Because `mail_hosts` are checked as well, a block of a mail provider covers all domains that it serves.
+    named = {name for host in (domain, *mail_hosts) for name in domain_and_parents(host)}
+    return EmailDomainBlock.objects.filter(domain__one_of=named)
+
+
+def _email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
+    return _strictest(find_email_domain_blocks(email, mail_hosts).values_list("allow_with_approval", flat=True))
+
+
+def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
+    """Load the last HISTORY_DAYS days of each e-mail domain block, today first, in one query: the numbers of refused sign-ups
+    and of their network addresses.
+    """
+    ids = list(block_ids)
+    today = clock.now().astimezone(UTC).date()
+    days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
+    found = EmailDomainRefusal.objects.filter(block_id__one_of=ids, day__gte=days[-1])
+    rows = found.values("block_id", "day").annotate(accounts=Count("id"), total=Sum("uses")) if ids else ()
+    known = {(row["block_id"], row["day"]): DayOfUse(row["day"], row["accounts"], row["total"]) for row in rows}
+    return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
+
+
+def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
+    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days; None if there
+    were none.
+    """
+    oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
+    found = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
+    return blocks.annotate(refused=Subquery(found.annotate(total=Sum("uses")).values("total")))
+
+
+def _username(username: str) -> Decision:
+    name = normalised_username(username)
+    blocks = UsernameBlock.objects.alias(name=Value(name)).filter(
+        Q(exact=True, normalised=name) | Q(exact=False, name__contains=F("normalised"))
+    )
+    return _strictest(blocks.values_list("allow_with_approval", flat=True))
+
+
+def _network(address: str | None) -> Decision:
+    if address is None:
+        return Decision.ALLOWED
+    found = list_ip_blocks().filter(first__lte=address, last__gte=address).values_list("severity", flat=True)
+    return _strictest(severity == Severity.SIGN_UP_REQUIRES_APPROVAL for severity in found)
+
+
+def _strictest(allowed_with_approval: Iterable[bool]) -> Decision:
+    return max(
+        (Decision.NEEDS_APPROVAL if allowed else Decision.REFUSED for allowed in allowed_with_approval),
+        default=Decision.ALLOWED,
+    )
+
+
+def list_ip_blocks() -> QuerySet[IpBlock]:
+    """List the network blocks that have not expired."""
+    return IpBlock.objects.filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()))
+
+
+def load_refused_networks() -> list[str]:
+    """Load the networks from which every request is refused."""
+    return list(list_ip_blocks().filter(severity=Severity.NO_ACCESS).values_list("network", flat=True))
+
+
+def find_invite(code: str) -> Invite | None:
+    """Return the invitation with this code, usable or not, with its inviter."""
+    if not code or "\0" in code:
+        return None
+    return Invite.objects.select_related("inviter__account", "inviter__role").filter(code=code).first()
+
+
+def find_usable_invite(code: str) -> Invite | None:
+    """Return the invitation with this code, if people may sign up with it now."""
+    invite = find_invite(code)
+    return invite if invite is not None and is_usable(invite) else None
+
+
+def usable_invites() -> QuerySet[Invite]:
+    """List the invitations that have neither expired nor been used up, and whose inviter may use their account."""
+    return Invite.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=clock.now()),
+        Q(max_uses=None) | Q(uses__lt=F("max_uses")),
+        Q(inviter=None) | (Q(inviter__disabled_at=None) & is_present("inviter__account")),
+    )
+
+
+def list_invites(inviter: User) -> QuerySet[Invite]:
+    """List an inviter's invitations, the newest first; `usable` says whether people may sign up with one now."""
+    usable = usable_invites().filter(pk=OuterRef("pk"))
+    return Invite.objects.filter(inviter=inviter).annotate(usable=Exists(usable)).order_by("-id")
+
+
+def is_usable(invite: Invite) -> bool:
+    """Tell whether people may sign up with the invitation now."""
+    return usable_invites().filter(pk=invite.pk).exists()
+
+
+def find_unconfirmed(user_id: int | None) -> EmailAddress | None:
+    """Return the address that a user has not confirmed yet, with the user; None if there is none."""
+    if user_id is None:
+        return None
+    return EmailAddress.objects.select_related("user").filter(user_id=user_id, primary=True, verified=False).first()

@@ -1,0 +1,132 @@
+"""The entities "Application", "CredentialApplication", "OAuthMetadata", "Token", "TokenInfo" and "UserInfo" (contract,
+entities; endpoints).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+
+from accounts.identity.policies.authorization import RESPONSE_MODES
+from accounts.identity.queries.tokens import Authorization
+from accounts.models import AccessToken, Account, Application
+from accounts.serializers.account import file_url
+from social.api import scopes as tree
+from social.api.serializers import EntitySerializer
+from social.kernel import clock, links
+
+
+class ApplicationSerializer(EntitySerializer):
+    """Application, as shown to everybody who holds a token of this application."""
+
+    def to_representation(self, instance: Application) -> dict[str, Any]:
+        """The entity; `redirect_uri` and `vapid_key` are kept for old clients."""
+        addresses = instance.registered_redirect_uris
+        return {
+            "id": str(instance.pk),
+            "name": instance.name,
+            "website": instance.website,
+            "scopes": instance.scope_list,
+            "redirect_uri": "\n".join(addresses),
+            "redirect_uris": addresses,
+            "vapid_key": settings.VAPID_PUBLIC_KEY,
+        }
+
+
+class CredentialApplicationSerializer(ApplicationSerializer):
+    """CredentialApplication: an application with its secret, which is shown only once, to the client that registers it,
+    and never expires.
+    """
+
+    def to_representation(self, instance: Application) -> dict[str, Any]:
+        """The entity with its credentials."""
+        return super().to_representation(instance) | {
+            "client_id": instance.client_id,
+            "client_secret": instance.client_secret,
+            "client_secret_expires_at": 0,
+        }
+
+
+class AuthorizationSerializer(EntitySerializer):
+    """The authorization that a person has given to an application, as shown to that person."""
+
+    def to_representation(self, instance: Authorization) -> dict[str, Any]:
+        """The application with the scopes of all its tokens, when it was first authorized, and when a token was last
+        used.
+        """
+        return {
+            "id": str(instance.id),
+            "name": instance.name,
+            "website": instance.website,
+            "scopes": instance.scopes.split(),
+            "created_at": clock.iso(instance.since),
+            "last_used_at": clock.iso_or_none(instance.last_used),
+        }
+
+
+class OAuthMetadataSerializer(EntitySerializer):
+    """OAuthMetadata (RFC 8414): capabilities and endpoints of this authorization server. The serializer takes no
+    instance.
+    """
+
+    def to_representation(self, instance: None) -> dict[str, Any]:
+        return {
+            "issuer": links.web_url("/"),
+            "service_documentation": "https://docs.joinmastodon.org/",
+            "authorization_endpoint": links.web_url("/oauth/authorize"),
+            "token_endpoint": links.web_url("/oauth/token"),
+            "app_registration_endpoint": links.web_url("/api/v1/apps"),
+            "revocation_endpoint": links.web_url("/oauth/revoke"),
+            "userinfo_endpoint": links.web_url("/oauth/userinfo"),
+            "scopes_supported": list(tree.SCOPES),
+            "response_types_supported": ["code"],
+            "response_modes_supported": list(RESPONSE_MODES),
+            "grant_types_supported": ["authorization_code", "client_credentials"],
+            "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
+            "code_challenge_methods_supported": ["S256"],
+        }
+
+
+class TokenSerializer(EntitySerializer):
+    """Token: without `expires_in` and refresh token, because tokens do not expire."""
+
+    def to_representation(self, instance: AccessToken) -> dict[str, Any]:
+        """The entity, in the form in which the authorization server also writes it."""
+        return {
+            "access_token": instance.token,
+            "token_type": "Bearer",
+            "scope": instance.scope,
+            "created_at": int(instance.created.timestamp()),
+        }
+
+
+class TokenInfoSerializer(EntitySerializer):
+    """TokenInfo: the scopes of a token, its user, and when it was issued. `expires_in` is null, because tokens do not
+    expire.
+    """
+
+    def to_representation(self, instance: AccessToken) -> dict[str, Any]:
+        """The entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""
+        return {
+            "resource_owner_id": str(instance.user.account_id) if instance.user is not None else None,
+            "scope": instance.scope.split(),
+            "expires_in": None,
+            "application": {"uid": instance.application.client_id},
+            "created_at": int(instance.created.timestamp()),
+        }
+
+
+class UserInfoSerializer(EntitySerializer):
+    """UserInfo (OpenID Connect's claims about a person) of a local account."""
+
+    def to_representation(self, instance: Account) -> dict[str, Any]:
+        """The entity; `sub` is the actor's id, which never changes."""
+        return {
+            "iss": links.web_url("/"),
+            "sub": instance.uri,
+            "name": instance.display_name,
+            "preferred_username": instance.username,
+            "profile": instance.page_url,
+            "picture": file_url(instance.avatar, "", "avatar.png"),
+        }

@@ -1,0 +1,144 @@
+"""Creates invitations, and publishes the events that say that an account is active or waits for staff."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from allauth.account.models import EmailAddress
+from django.db import transaction
+from django.db.models import F
+from django.utils.translation import gettext as _
+
+from accounts.events import UserActivated, UserWaiting
+from accounts.identity.queries.sign_up import is_usable
+from accounts.models import Invite, User
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from accounts.services.following import FollowChange, follow_account
+from social.kernel import clock
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found
+from social.kernel.events import publish
+
+# No characters that are easily confused when typed: 0 and O, 1, l and I.
+_LETTERS: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_LENGTH: Final = 12
+COMMENT_LIMIT: Final = 420
+
+
+def create_invite(
+    *,
+    by: Staff,
+    inviter: User | None = None,
+    max_uses: int | None = None,
+    expires_in: timedelta | None = None,
+    autofollow: bool = False,
+    comment: str = "",
+) -> Invite:
+    """Create an invitation with a code of its own; with `autofollow` people who sign up with it follow the inviter.
+
+    Raises Forbidden without the permission to invite; Invalid for fewer than one use, an expiry in the past, a comment
+    of more than COMMENT_LIMIT characters, or `autofollow` without an inviter.
+    """
+    require(by, Permission.INVITE_USERS)
+    errors = []
+    if max_uses is not None and not 1 <= max_uses < 2**31:
+        errors.append(FieldError("max_uses", "ERR_INVALID", _("is invalid")))
+    if expires_in is not None and expires_in <= timedelta():
+        errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
+    if len(comment) > COMMENT_LIMIT:
+        message = _("is too long (maximum is %(limit)d characters)") % {"limit": COMMENT_LIMIT}
+        errors.append(FieldError("comment", "ERR_TOO_LONG", message))
+    if autofollow and inviter is None:
+        errors.append(FieldError("autofollow", "ERR_INVALID", _("is invalid")))
+    if errors:
+        raise Invalid.of(errors, details=True)
+    with transaction.atomic():
+        invite = Invite.objects.create(
+            code="".join(secrets.choice(_LETTERS) for _place in range(_LENGTH)),
+            inviter=inviter,
+            max_uses=max_uses,
+            expires_at=clock.now() + expires_in if expires_in is not None else None,
+            autofollow=autofollow,
+            comment=comment,
+        )
+        record(by=by, action="create", target_type="Invite", target_id=invite.pk, target_name=invite.code)
+    return invite
+
+
+def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
+    """Expire an invitation of `inviter`; an expired invitation stays as it is. Raises NotFound, also for another user's
+    invitation.
+    """
+    with transaction.atomic():
+        invite = require_found(Invite.objects.select_for_update().filter(pk=invite_id, inviter=inviter).first())
+        now = clock.now()
+        if invite.expires_at is None or invite.expires_at > now:
+            Invite.objects.filter(pk=invite.pk).update(expires_at=now)
+            record(by=by, action="expire", target_type="Invite", target_id=invite.pk, target_name=invite.code)
+
+
+def end_invite(*, by: Staff, invite: Invite) -> None:
+    """Expire an invitation of any inviter, as staff; an expired invitation stays as it is.
+
+    Raises Forbidden without MANAGE_INVITES or a rank above the inviter's; NotFound.
+    """
+    with transaction.atomic():
+        found = (
+            Invite.objects.select_for_update(of=("self",)).select_related("inviter__role").filter(pk=invite.pk).first()
+        )
+        current = require_found(found)
+        inviter = current.inviter
+        own = inviter is not None and inviter.account_id == by.account_id
+        require(by, Permission.MANAGE_INVITES, over=inviter.role if inviter is not None and not own else None)
+        now = clock.now()
+        if current.expires_at is None or current.expires_at > now:
+            Invite.objects.filter(pk=current.pk).update(expires_at=now)
+            record(by=by, action="expire", target_type="Invite", target_id=current.pk, target_name=current.code)
+
+
+def use_invite(*, invite: Invite) -> None:
+    """Count one use, in the transaction of the sign-up. Raises Forbidden when no use is left or the invitation expired."""
+    # Locked first: the condition joins other tables, and an UPDATE that waited for a lock would not evaluate it again.
+    Invite.objects.select_for_update().filter(pk=invite.pk).first()
+    if not is_usable(invite):
+        raise Forbidden
+    Invite.objects.filter(pk=invite.pk).update(uses=F("uses") + 1)
+
+
+def activate_if_ready(*, user_id: int) -> None:
+    """Publish UserActivated, once, when the user's address is confirmed and staff have approved them; UserWaiting, once,
+    when it is confirmed and staff have not decided yet.
+
+    Call it after the confirmation or the approval has been written, in the same transaction or a later one.
+    """
+    with transaction.atomic():
+        # Locked: if a confirmation and an approval happen at the same moment, the second sees what the first has written.
+        user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
+        if user.activated_at is not None:
+            return
+        if not EmailAddress.objects.filter(user=user, primary=True, verified=True).exists():
+            return
+        if user.approved:
+            User.objects.filter(pk=user_id).update(activated_at=clock.now())
+            publish(UserActivated(user_id=user_id, invited=user.invite_id is not None))
+        elif user.waiting_since is None:
+            User.objects.filter(pk=user_id).update(waiting_since=clock.now())
+            publish(UserWaiting(user_id=user_id))
+
+
+def follow_inviters(events: Sequence[UserActivated]) -> None:
+    """Handle UserActivated: users who signed up with an invitation with `autofollow` follow their inviter."""
+    invited = User.objects.select_related("account", "invite__inviter__account").filter(
+        pk__one_of={event.user_id for event in events}, invite__autofollow=True
+    )
+    for user in invited.order_by("pk"):
+        if user.invite is None or user.invite.inviter is None:
+            continue
+        try:
+            follow_account(account=user.account, target=user.invite.inviter.account, change=FollowChange())
+        except (Forbidden, Invalid, NotFound):
+            continue  # blocked, suspended or gone since then

@@ -1,0 +1,227 @@
+"""The OAuth 2 authorization server: django-oauth-toolkit on oauthlib, with the rules in which this API differs.
+
+The toolkit finds these classes by `settings.OAUTH2_PROVIDER`. Grants, PKCE, client authentication, errors, revocation and
+introspection are implemented there; each method here adds one rule of the contract (parameters section 1, behaviours
+section 5) that is missing there. The user of a token is looked up by `accounts.identity.queries.tokens`
+(docs/adr/0016).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from oauth2_provider.oauth2_backends import OAuthLibCore
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauthlib import oauth2
+from oauthlib.common import Request, urlencode
+from oauthlib.oauth2.rfc6749 import errors
+
+from accounts.identity.policies.authorization import RESPONSE_MODES
+from accounts.identity.services.tokens import issue_token, revoke_tokens
+from accounts.models import AccessToken, Application, Grant, User
+from social.api import scopes as tree
+from social.api.admission import checksum_of
+
+_CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthRequest:
+    """A request of an application: its parameters, from query or body, and the `Authorization` header.
+
+    It holds only parameters that the endpoint declares, because oauthlib makes each parameter an attribute of its own
+    request, even if its name is `user`. `user` is the person who is asked for authorization, if any.
+    """
+
+    parameters: Mapping[str, str]
+    authorization: str = ""
+    user: User | None = None
+
+
+class Core(OAuthLibCore):
+    """Adapter from OAuthRequest to oauthlib; forms, queries and JSON are treated alike."""
+
+    def _extract_params(self, request: OAuthRequest) -> tuple[str, str, str, dict[str, str]]:
+        sent = {name: value for name, value in request.parameters.items() if value}
+        if "scope" in sent:
+            sent["scope"] = " ".join(tree.parse(sent["scope"]))
+        scheme, _space, credentials = request.authorization.partition(" ")
+        headers = {"HTTP_AUTHORIZATION": f"Basic {credentials.strip()}"} if scheme.lower() == "basic" else {}
+        return "", "POST", urlencode(sent.items()), headers
+
+
+class Validator(OAuth2Validator):
+    """Validator of oauthlib's requests against this server's tables."""
+
+    def _load_application(self, client_id: str | None, request: Request) -> Application | None:
+        # PostgreSQL refuses NUL in text; the toolkit does not expect the ValueError that Django raises.
+        return None if "\0" in (client_id or "") else super()._load_application(client_id, request)
+
+    def authenticate_client(self, request: Request, *args: Any) -> bool:
+        """Tell whether the client proves its secret; an `Authorization` header wins over the body, even if it is wrong."""
+        if self._extract_basic_auth(request) is None:
+            return bool(self._authenticate_request_body(request))
+        try:
+            return bool(self._authenticate_basic_auth(request))
+        except ValueError:  # invalid Base64, which the toolkit does not expect
+            return False
+
+    def is_pkce_required(self, client_id: str, request: Request) -> bool:
+        """Require PKCE of clients without a secret: nothing else ties a code to its requester (RFC 9700 section 2.1.1)."""
+        return bool(request.client.client_type == Application.CLIENT_PUBLIC)
+
+    def validate_scopes(self, client_id: str, scopes: Sequence[str], client: Application, request: Request) -> bool:
+        """Tell whether the application may have these scopes: a user's token may also have children of registered
+        scopes, the application's own token only registered scopes.
+        """
+        return set(scopes) <= set(client.scope_list) if request.grant_type else tree.covers(client.scope_list, scopes)
+
+    def validate_code(self, client_id: str, code: str, client: Application, request: Request) -> bool:
+        """Tell whether a code may be exchanged. Its row stays locked, so that only one of two simultaneous exchanges
+        succeeds.
+
+        A failed attempt does not use the code up. Using an exchanged code again revokes its token: one of the two users of
+        the code was not the application (RFC 6749 section 4.1.2).
+        """
+        grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
+        if grant is not None and grant.access_token_id is not None:
+            revoke_tokens(AccessToken.objects.filter(pk=grant.access_token_id))
+        elif grant is not None and grant.redirect_uri_allowed(request.redirect_uri) and grant.user.is_active:
+            return bool(super().validate_code(client_id, code, client, request))
+        return False
+
+    def get_code_challenge(self, code: str, request: Request) -> str | None:
+        """Return the challenge. Raises InvalidGrantError for a verifier without a challenge: somebody has removed the
+        challenge from the authorization request (RFC 9700 section 4.8.2).
+        """
+        challenge: str | None = super().get_code_challenge(code, request)
+        if challenge is not None:
+            _needed("code_verifier")(request)
+        elif request.code_verifier:
+            raise errors.InvalidGrantError(request=request)
+        return challenge
+
+    def _save_bearer_token(self, token: dict[str, Any], request: Request) -> None:
+        """Issue a token, or return the existing one of the same application, user and scopes; it neither expires nor can be
+        refreshed.
+        """
+        issued = issue_token(application=request.client, user=request.user, scopes=request.scopes)
+        del token["expires_in"]
+        token |= {"access_token": issued.token, "scope": issued.scope, "created_at": int(issued.created.timestamp())}
+        request.access_token = issued
+
+    def invalidate_authorization_code(self, client_id: str, code: str, request: Request) -> None:
+        """Store the token that the code was exchanged for instead of deleting the code, so that a reuse of the code is
+        noticed.
+        """
+        Grant.objects.filter(code=code, application=request.client).update(access_token=request.access_token)
+
+    def revoke_token(self, token: str, token_type_hint: str | None, request: Request) -> None:
+        """Revoke the token that `validate_revocation_request` has found, if any."""
+        if request.access_token is not None:
+            revoke_tokens(AccessToken.objects.filter(pk=request.access_token.pk))
+
+    def introspect_token(self, token: str, token_type_hint: str | None, request: Request) -> dict[str, Any] | None:
+        """Return the properties of the client's own token; None for any other token (RFC 7662 section 4)."""
+        found = _find_token(token)
+        if found is None or found.application_id != request.client.pk or found.is_expired():
+            return None
+        issued = int(found.created.timestamp())
+        return {"scope": found.scope, "client_id": request.client.client_id, "token_type": "Bearer", "iat": issued}
+
+
+class CodeGrant(oauth2.AuthorizationCodeGrant):
+    """The authorization code grant. The response is not put into the redirect URI here: there are more response modes than
+    oauthlib knows.
+    """
+
+    def _handle_redirects(self, request: Request) -> None:
+        # Compared exactly, in any scheme; oauthlib refuses redirect URIs with non-ASCII characters.
+        if not request.redirect_uri:
+            raise errors.MissingRedirectURIError(request=request)
+        if request.redirect_uri not in request.client.registered_redirect_uris:
+            raise errors.MismatchingRedirectURIError(request=request)
+
+    def prepare_authorization_response(self, request: Request, token: Any, headers: Any, body: Any, status: int) -> Any:
+        """Return the code and the state unchanged."""
+        return headers, token, status
+
+
+class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.RevocationEndpoint, oauth2.IntrospectEndpoint):
+    """The endpoints, for two grants: authorization code and client credentials. There are no refresh tokens."""
+
+    def __init__(self, request_validator: Validator, **settings: Any) -> None:
+        pre_auth, pre_token = [_check_authorization], [_needed("code", "redirect_uri")]
+        code = CodeGrant(request_validator, pre_auth=pre_auth, pre_token=pre_token, refresh_token=False)
+        own = oauth2.ClientCredentialsGrant(request_validator)
+        bearer = oauth2.BearerToken(request_validator)
+        grants = {"authorization_code": code, "client_credentials": own}
+        oauth2.AuthorizationEndpoint.__init__(self, "code", bearer, {"code": code})
+        oauth2.TokenEndpoint.__init__(self, "authorization_code", bearer, grants)
+        oauth2.RevocationEndpoint.__init__(self, request_validator)
+        oauth2.IntrospectEndpoint.__init__(self, request_validator)
+
+    def create_token_response(self, *args: Any) -> Any:
+        """Respond in one transaction; a refusal is returned, not raised, because an exception would roll back the
+        revocation of a token.
+        """
+        with transaction.atomic():
+            return super().create_token_response(*args)
+
+    def validate_token_request(self, request: Request) -> None:
+        """Validate the grant type before everything else; there are no aliases."""
+        _needed("grant_type")(request)
+        if request.grant_type not in self.grant_types:
+            raise errors.UnsupportedGrantTypeError(request=request)
+
+    def validate_revocation_request(self, request: Request) -> None:
+        """Let an application revoke only its own tokens; an unknown token is not an error, for any client."""
+        found = request.access_token = _find_token(request.token)
+        if found is None:
+            return
+        with suppress(errors.InvalidClientError):
+            self._raise_on_invalid_client(request)
+            if request.client.pk == found.application_id:
+                return
+        description = _("You are not authorized to revoke this token")
+        raise errors.CustomOAuth2Error("unauthorized_client", description=description, status_code=403)
+
+
+def _find_token(token: str | None) -> AccessToken | None:
+    found: AccessToken | None = AccessToken.objects.filter(token_checksum=checksum_of(token or "")).first()
+    return found
+
+
+def _needed(*names: str) -> Callable[[Request], None]:
+    def check(request: Request) -> None:
+        for name in names:
+            if not getattr(request, name):
+                raise _invalid(request, _("Missing required parameter: %(name)s.") % {"name": name})
+
+    return check
+
+
+def _invalid(request: Request, description: str) -> errors.InvalidRequestError:
+    return errors.InvalidRequestError(description=description, request=request)
+
+
+def _check_authorization(request: Request) -> dict[str, Any]:
+    """Require response type `code` and a known response mode; PKCE (RFC 7636) is optional here and always S256."""
+    if request.response_type and request.response_type != "code":
+        raise errors.UnsupportedResponseTypeError(request=request)
+    if request.response_mode and request.response_mode not in RESPONSE_MODES:
+        raise _invalid(request, _("This response_mode is not supported."))
+    if request.code_challenge:
+        _needed("code_challenge_method")(request)
+        if request.code_challenge_method != "S256":
+            description = _("The code_challenge_method must be S256.")
+            raise errors.CustomOAuth2Error("invalid_code_challenge_method", description=description, request=request)
+        if not _CHALLENGE.fullmatch(request.code_challenge):
+            raise _invalid(request, _("The parameter code_challenge is malformed."))
+    return {}

@@ -1,0 +1,183 @@
+"""Sends mails by which users confirm their e-mail addresses (contract, behaviours sections 4 and 5), and removes users who
+have never confirmed theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlencode
+
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.events import ConfirmationRequested
+from accounts.identity.policies.sign_up import email_errors, taken
+from accounts.identity.queries.sign_up import load_email_findings
+from accounts.identity.services.mails import Letter, send_all
+from accounts.identity.services.sessions import sign_out_everywhere
+from accounts.identity.services.signing_up import look_up_mail_hosts
+from accounts.models import Account, RetiredUsername, User
+from accounts.models.user import EVERYONE_ROLE_ID
+from social.api import admission
+from social.api.limits import limited, refuse_exceeded
+from social.kernel import clock, links
+from social.kernel.errors import Forbidden, Invalid
+from social.kernel.events import publish
+from social.kernel.references import erase_some
+
+RETURN_TO_LIMIT: Final = 1500
+
+
+def request_confirmation(*, user: User, address: str, return_to: str = "") -> None:
+    """Request the confirmation mail (again). Publishes ConfirmationRequested; the mail is sent after the commit.
+
+    `address` is the rate limit key of the client, `return_to` the path to which the link in the mail redirects. Raises
+    RateLimited beyond 25 requests in 5 minutes per address or 5 in 30 minutes per user.
+    """
+    by_address, by_user = limited("confirmations")
+    counts = [admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))]
+    refuse_exceeded(counts)
+    with transaction.atomic():
+        publish(ConfirmationRequested(user_id=user.pk, return_to=bounded(return_to)))
+
+
+def bounded(path: str) -> str:
+    """The path, or an empty text if it is longer than RETURN_TO_LIMIT: mail programs break longer links."""
+    return path if len(path) <= RETURN_TO_LIMIT else ""
+
+
+def resend_confirmation(*, user: User | None, application_id: int | None, email: str | None = None) -> None:
+    """Request the confirmation mail again, to another address if `email` is given. Publishes ConfirmationRequested.
+
+    `user` is None for an application's own token. Links sent to a replaced address no longer work. Raises Forbidden for
+    an application that the user did not sign up with, for disabled users and once the address is confirmed; Invalid for
+    an address that is malformed or in use (contract, parameters section 2 "Acting on accounts"). The caller checks the
+    rate limit.
+    """
+    if user is None or application_id is None or user.created_by_application_id != application_id:
+        raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
+    _send_again(user, email)
+
+
+def correct_email(*, user: User, email: str, address: str) -> None:
+    """Replace the address of somebody who has not confirmed it yet, and send the confirmation mail there. Publishes
+    ConfirmationRequested.
+
+    `address` is the rate limit key of the client. Raises RateLimited as `request_confirmation` does; Forbidden and Invalid
+    as `resend_confirmation` does.
+    """
+    by_address, by_user = limited("confirmations")
+    refuse_exceeded([admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))])
+    _send_again(user, email)
+
+
+def _send_again(user: User, email: str | None) -> None:
+    if not user.is_active:
+        raise Forbidden(_("Your login is currently disabled"))
+    mail_hosts = look_up_mail_hosts(email) if email is not None and not email_errors(email.strip()) else None
+    try:
+        with transaction.atomic():
+            # Locked: a confirmation at the same moment is either seen here or finds its address replaced.
+            address = EmailAddress.objects.select_for_update(of=("self",)).filter(user=user, primary=True).first()
+            if address is None or address.verified:
+                raise Forbidden(_("This method is only available while the e-mail is awaiting confirmation"))
+            if email is not None:
+                _replace(address, email.strip().lower(), mail_hosts)
+            publish(ConfirmationRequested(user_id=user.pk))
+    except IntegrityError:
+        raise Invalid.of([taken("email")]) from None
+
+
+def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | None) -> None:
+    if email == address.email:
+        return
+    errors = email_errors(email)
+    if not errors:
+        errors = load_email_findings(email, mail_hosts).errors()
+    if errors:
+        raise Invalid.of(errors)
+    user = address.user
+    # A new row: confirmation links name the row.
+    address.delete()
+    User.objects.filter(pk=user.pk).update(email=email)
+    EmailAddress.objects.create(user=user, email=email, primary=True, verified=False)
+
+
+def confirmation_url(address: EmailAddress, return_to: str = "") -> str:
+    """The absolute link that confirms an address: signed, valid for three days and until the address is confirmed.
+
+    It redirects to `return_to`, in any browser.
+    """
+    url = links.web_url(reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key]))
+    return f"{url}?{urlencode({'next': return_to})}" if return_to else url
+
+
+def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
+    """Handle ConfirmationRequested: send a mail to users who have not confirmed yet. Raises Unavailable."""
+    return_to = {event.user_id: event.return_to for event in events if event.return_to}
+    waiting = EmailAddress.objects.select_related("user__account").filter(
+        user_id__one_of={event.user_id for event in events}, primary=True, verified=False
+    )
+    send_all(
+        Letter(
+            address.user,
+            address.email,
+            "confirmation",
+            {"link": confirmation_url(address, return_to.get(address.user_id, ""))},
+        )
+        for address in waiting.order_by("pk")
+    )
+
+
+#: Time within which an address must be confirmed.
+UNCONFIRMED_RETENTION: Final = timedelta(days=7)
+
+#: Users that one transaction removes at most.
+BATCH_SIZE: Final = 100
+
+
+def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
+    """List the addresses of users who signed up before a moment and have not confirmed, the oldest first.
+
+    Users who were ever active, or to whom staff have given a role, are left out.
+    """
+    waiting: QuerySet[EmailAddress] = EmailAddress.objects.filter(primary=True, verified=False)
+    waiting = waiting.filter(user__activated_at=None, user__role_id=EVERYONE_ROLE_ID, user__created_at__lt=before)
+    return waiting.select_related("user__account").order_by("user__created_at", "user_id")
+
+
+def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
+    """Remove users who signed up longer ago than `kept` and never confirmed, with all their data; return how many.
+
+    Nobody has ever seen them, so their names and addresses are free again, and nothing is sent to other servers. Works in
+    transactions of at most BATCH_SIZE users, so that it can be stopped at any time; a user who confirms at the same moment
+    stays. Run by the scheduler.
+    """
+    before = clock.now() - kept
+    removed = 0
+    while count := _remove_some(before):
+        removed += count
+    return removed
+
+
+def _remove_some(before: datetime) -> int:
+    with transaction.atomic():
+        # A confirmation locks this row first, too.
+        rows = list_unconfirmed(before=before).select_for_update(of=("self",), skip_locked=True)
+        users: list[User] = [address.user for address in rows[:BATCH_SIZE]]
+        if not users:
+            return 0
+        for user in users:
+            sign_out_everywhere(user=user)
+        ids = [user.account_id for user in users]
+        while not erase_some(Account, ids):
+            pass
+        # A database trigger retires the name of every deleted account; nobody has ever seen these.
+        names = [user.account.username.lower() for user in users]
+        RetiredUsername.objects.filter(username__one_of=names).delete()
+    return len(users)

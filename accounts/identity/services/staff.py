@@ -1,0 +1,226 @@
+"""Acts of staff and operators on users: roles, approval, confirmation, disabling, lost second factors, follows.
+
+Each act takes effect at once, in every process.
+
+Each function checks the permission of `by` and writes the audit row, whichever page or command calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from accounts.events import EmailChanged, UserApproved
+from accounts.identity.policies.sign_up import SignUpDraft, email_errors, password_errors, taken
+from accounts.identity.queries.sign_up import load_email_findings
+from accounts.identity.services.activation import activate_if_ready
+from accounts.identity.services.email_changes import replace_email
+from accounts.identity.services.mails import SECOND_FACTOR_RESET, report_security_change, request_password_reset
+from accounts.identity.services.second_factors import remove_all_factors
+from accounts.identity.services.sessions import change_password, end_sessions, publish_user_state, sign_out_everywhere
+from accounts.identity.services.signing_up import look_up_mail_hosts, sign_up
+from accounts.identity.services.tokens import close_streams, command_line_application, issue_token
+from accounts.models import AccessToken, Account, Role, User
+from accounts.models.user import EVERYONE_ROLE_ID, Permission
+from accounts.policies.audience import is_present
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import because, record
+from accounts.services.changing import change_account
+from accounts.services.following import FollowChange, follow_account
+from social.kernel import clock
+from social.kernel.errors import Conflict, Invalid, NotFound
+from social.kernel.events import publish
+from social.kernel.locks import keep_row, lock
+
+
+def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
+    """Create an approved account; with `confirmed` None, CONFIRM_EMAIL decides whether the address must be confirmed.
+
+    Raises Forbidden, and Invalid with `details` as `sign_up`.
+    """
+    require(by, Permission.MANAGE_USERS)
+    with transaction.atomic():
+        user = sign_up(draft=draft, confirmed=confirmed, approved=True)
+        _record(by, "create", user)
+    return user
+
+
+def issue_user_token(*, by: Staff, user: User, scopes: Sequence[str]) -> AccessToken:
+    """Issue a token of the command line's application for a user, as `issue_token` does. Raises Forbidden."""
+    with _acting(by, user, "issue_token", Permission.MANAGE_USER_ACCESS, scopes=list(scopes)):
+        return issue_token(application=command_line_application(), user=user, scopes=scopes)
+
+
+def find_role(name: str) -> Role:
+    """Return the role with this name, ignoring case. Raises Invalid, which lists the existing roles."""
+    role = Role.objects.filter(name__iexact=name).exclude(name="").first()
+    if role is None:
+        names = ", ".join(Role.objects.exclude(name="").order_by("-position").values_list("name", flat=True))
+        raise Invalid(_("There is no role %(name)s; there are: %(names)s") % {"name": name, "names": names})
+    return role
+
+
+def set_role(*, by: Staff, user: User, role: Role | None) -> None:
+    """Give a user a role, or the default role for None. Invalidates the account's cached entity, which shows roles.
+
+    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted role; Conflict for the last administrator.
+    """
+    given = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
+    with transaction.atomic():
+        lock("staff:administrators")
+        keep_row(given)
+        _give_role(by, user, given)
+
+
+def _give_role(by: Staff, user: User, given: Role) -> None:
+    with _acting(by, user, "change_role", Permission.MANAGE_ROLES, role=given.name) as locked:
+        require(by, Permission.MANAGE_ROLES, over=given)
+        if not given.can(Permission.ADMINISTRATOR):
+            keep_one_administrator(locked)
+        _update(user, role_id=given.id)
+
+
+def approve(*, by: Staff, user: User) -> None:
+    """Approve a pending user. Publishes UserApproved, once, for the mail that sign-up has promised. Raises Forbidden."""
+    with _acting(by, user, "approve") as locked:
+        _update(user, approved=True)
+        if not locked.approved:
+            publish(UserApproved(user_id=user.pk))
+        activate_if_ready(user_id=user.pk)
+
+
+def confirm(*, by: Staff, user: User) -> None:
+    """Mark the user's e-mail address as confirmed. Raises Forbidden."""
+    with _acting(by, user, "confirm"):
+        EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"primary": True, "verified": True})
+        _update(user)
+        activate_if_ready(user_id=user.pk)
+
+
+def disable(*, by: Staff, user: User, reason: str = "") -> None:
+    """Disable a user's sign-in and API calls: sessions and streams end, tokens stay and get status 403 (behaviours section 18).
+
+    The audit log shows `reason`. Raises Forbidden, and Conflict for the last administrator.
+    """
+    with _acting(by, user, "disable", Permission.MANAGE_USERS, **because(reason)) as locked:
+        keep_one_administrator(locked)
+        _update(user, disabled_at=clock.now())
+        end_sessions(user=user)
+        close_streams(user=user)
+
+
+def enable(*, by: Staff, user: User) -> None:
+    """Undo `disable`. Raises Forbidden."""
+    with _acting(by, user, "enable"):
+        _update(user, disabled_at=None)
+
+
+def set_password(*, by: Staff, user: User, password: str) -> None:
+    """Set a new password: every session, token and stream of the user ends (security row 24). Raises Forbidden, Invalid."""
+    errors = password_errors(password)
+    if errors:
+        raise Invalid.of(errors, details=True)
+    with _acting(by, user, "reset_password", Permission.MANAGE_USER_ACCESS):
+        change_password(user=user, password=password)
+
+
+def send_password_reset(*, by: Staff, user: User) -> None:
+    """Request a password reset link for the user. Raises Forbidden."""
+    with _acting(by, user, "send_password_reset", Permission.MANAGE_USER_ACCESS):
+        request_password_reset(user=user)
+
+
+def set_email(*, by: Staff, user: User, email: str) -> None:
+    """Replace the e-mail address of a user who has lost access to it; the new address counts as confirmed.
+
+    Browser sessions end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
+    Invalid for an address that is malformed, blocked, in use or the current one.
+    """
+    wanted = email.strip().lower()
+    errors = email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors()
+    if errors:
+        raise Invalid.of(errors, details=True)
+    with _acting(by, user, "change_email", Permission.MANAGE_USER_ACCESS) as locked:
+        old = locked.email
+        try:
+            with transaction.atomic():
+                replace_email(locked, wanted)
+        except IntegrityError:
+            raise Invalid.of([taken("email")], details=True) from None
+        end_sessions(user=user)
+        publish(EmailChanged(user_id=user.pk, old_email=old, address=""))
+        activate_if_ready(user_id=user.pk)
+
+
+def reset_second_factor(*, by: Staff, user: User) -> bool:
+    """Delete every second factor and recovery code of a user who has lost theirs; return whether there was a factor.
+
+    Ends every session, token and stream of the user, who gets a mail about it (security row 24). Raises Forbidden.
+    """
+    with _acting(by, user, "reset_second_factor", Permission.MANAGE_USER_ACCESS):
+        removed = remove_all_factors(user=user)
+        sign_out_everywhere(user=user)
+        report_security_change(user=user, kind=SECOND_FACTOR_RESET, address="")
+    return removed
+
+
+def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
+    """Make a user follow an account, or request to, as if they had done so themselves; repeating it changes nothing.
+
+    Raises Forbidden, also for a user who may not follow the account; NotFound and Invalid as `follow_account` does.
+    """
+    with _acting(by, user, "follow", target=f"@{target.acct}"):
+        follow_account(account=user.account, target=target, change=FollowChange())
+
+
+@contextmanager
+def _acting(
+    by: Staff, user: User, action: str, permission: Permission = Permission.MANAGE_USERS, **details: Any
+) -> Iterator[User]:
+    """Open a transaction: lock the user's row, check the permission of `by` under the lock, and write the audit row.
+
+    Raises NotFound for a deleted account.
+    """
+    with transaction.atomic():
+        locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
+        require(by, permission, over=user.role if locked is None else locked.role)
+        # The account is read after the lock: a joined row would be as it was before the wait for the lock.
+        account = Account.objects.filter(id=user.account_id, deleted_at=None).first()
+        if locked is None or account is None:
+            raise NotFound
+        locked.account = account
+        yield locked
+        _record(by, action, locked, **details)
+
+
+def _record(by: Staff, action: str, user: User, **details: Any) -> None:
+    name = f"@{user.account.username}"
+    record(by=by, action=action, target_type="User", target_id=user.pk, target_name=name, **details)
+
+
+def keep_one_administrator(user: User) -> None:
+    """Raise Conflict if the user is the last administrator, so that the server always has one.
+
+    The caller holds a transaction; `user` is loaded with its role.
+    """
+    if user.disabled_at is not None or not user.role.can(Permission.ADMINISTRATOR):
+        return
+    # Without this lock two people who take the right from each other at once could leave no administrator.
+    lock("staff:administrators")
+    others = User.objects.filter(is_present("account"), disabled_at=None).exclude(pk=user.pk).select_related("role")
+    if not any(other.role.can(Permission.ADMINISTRATOR) for other in others.exclude(role_id=EVERYONE_ROLE_ID)):
+        raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
+
+
+def _update(user: User, **values: Any) -> None:
+    with transaction.atomic():
+        for name, value in values.items():
+            setattr(user, name, value)
+        User.objects.filter(id=user.id).update(**values or {"approved": user.approved})
+        change_account(user.account_id)
+        publish_user_state(user=user)

@@ -1,0 +1,257 @@
+"""Registers client applications, issues and revokes tokens (contract, behaviours section 5), and finds their holders."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.events import TokenRevoked
+from accounts.identity.policies.authorization import TOTAL_LIMIT, redirect_uri_errors, split_redirect_uris
+from accounts.identity.queries.tokens import find_by_client_id, find_holder
+from accounts.models import AccessToken, Application, Grant, RevokedToken, User
+from social.api import scopes as tree
+from social.api.admission import forget_tokens
+from social.api.identities import Identity
+from social.kernel import clock, streams
+from social.kernel.errors import FieldError, Invalid, Unavailable
+from social.kernel.events import publish
+from social.kernel.locks import lock
+
+# Tokens do not expire, but the column cannot be NULL.
+NO_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
+END_OF_STREAM = b'{"event":"kill"}'
+REVOKED_RETENTION = timedelta(days=1)
+TOKENS_LIMIT = 10
+"""Maximum number of tokens with different scopes for one application and user, or for the application itself; a further
+token revokes the oldest, so that limits per token stay effective (security row 69).
+"""
+_BATCH_SIZE = 500
+_REMEMBER_REVOKED = """
+INSERT INTO accounts_revokedtoken (token_checksum, revoked_at)
+SELECT unnest(%(checksums)s::text[]), %(now)s ON CONFLICT DO NOTHING
+"""
+
+
+def channel_of(token_id: int) -> str:
+    """The stream channel of one token. `{"event":"kill"}` on it closes every connection opened with the token."""
+    return f"token:{token_id}"
+
+
+def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:
+    """Return a token for a user, or with `user=None` for the application itself.
+
+    The same application, user and set of scopes get the same token again, also in concurrent calls. Every user's token
+    may have staff scopes, because the role is checked at every call: a user who gets a role later can keep the token of
+    their sign-up. On the consent page only staff can grant these scopes (security row 45).
+    """
+    wanted = tuple(dict.fromkeys(scopes))
+    with transaction.atomic():
+        lock(f"token:{application.pk}:{user.pk if user is not None else 'application'}")
+        token: AccessToken
+        for token in AccessToken.objects.filter(application=application, user=user).order_by("id"):
+            if set(token.scope.split()) == set(wanted) and not token.is_expired():
+                return token
+        token = AccessToken.objects.create(
+            application=application,
+            user=user,
+            token=secrets.token_urlsafe(32),
+            scope=" ".join(wanted),
+            expires=NO_EXPIRY,
+        )
+        kept = AccessToken.objects.filter(application=application, user=user).order_by("-id")[:TOKENS_LIMIT]
+        revoke_tokens(
+            AccessToken.objects.filter(application=application, user=user).exclude(
+                id__one_of=[each.pk for each in kept]
+            )
+        )
+        return token
+
+
+def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
+    """Delete these tokens, which are refused at once and whose streams close; return how many.
+
+    Each batch is a transaction of its own unless the caller has one; an interrupted run is resumed by another call.
+    Publishes TokenRevoked for each token. Rows that belong to a token (its push subscription) are deleted with it.
+    """
+    revoked = 0
+    while step := _revoke_some(tokens):
+        revoked += step
+    return revoked
+
+
+def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
+    with transaction.atomic():
+        locked = tokens.select_for_update(of=("self",)).order_by("pk")[:_BATCH_SIZE]
+        doomed = dict(locked.values_list("pk", "token_checksum"))
+        if not doomed:
+            return 0
+        with connection.cursor() as cursor:
+            cursor.execute(_REMEMBER_REVOKED, {"checksums": list(doomed.values()), "now": clock.now()})
+        publish(*(TokenRevoked(token_id=pk, token_checksum=checksum) for pk, checksum in doomed.items()))
+        AccessToken.objects.filter(pk__one_of=doomed).delete()
+        # After the commit: before it, another process could read the rows and cache them again.
+        transaction.on_commit(partial(_announce, doomed), robust=True)
+    return len(doomed)
+
+
+def forget_ended_tokens() -> int:
+    """Delete expired authorization codes, and records of tokens revoked more than a day ago; return how many of the latter.
+
+    Run by the scheduler.
+    """
+    Grant.objects.filter(expires__lt=clock.now()).delete()
+    removed, _by_model = RevokedToken.objects.filter(revoked_at__lt=clock.now() - REVOKED_RETENTION).delete()
+    return removed
+
+
+def revoke_application_of_user(*, user: User, application: Application) -> None:
+    """Revoke a user's authorization of an application: its tokens and unused authorization codes."""
+    with transaction.atomic():
+        Grant.objects.filter(user=user, application=application).delete()
+        revoke_tokens(AccessToken.objects.filter(user=user, application=application))
+
+
+def forget_revoked(events: Sequence[TokenRevoked]) -> None:
+    """Handle TokenRevoked: remove the tokens from every cache and close their streams. Raises Unavailable, for a retry."""
+    if not forget_tokens([event.token_checksum for event in events]):
+        raise Unavailable
+    for event in events:
+        streams.publish(channel_of(event.token_id), END_OF_STREAM)
+
+
+def refresh_identities(*, user_id: int) -> None:
+    """Remove the user's tokens from every process's cache, because the user's state has changed.
+
+    Call it in the transaction of the change, or after it; it takes effect after the commit.
+    """
+
+    def forget() -> None:
+        forget_tokens(list(AccessToken.objects.filter(user_id=user_id).values_list("token_checksum", flat=True)))
+
+    transaction.on_commit(forget, robust=True)
+
+
+def close_streams(*, user: User) -> None:
+    """Close every connection opened with the user's tokens, after the commit; the tokens stay."""
+    token_ids = list(AccessToken.objects.filter(user=user).values_list("pk", flat=True))
+
+    def close() -> None:
+        for token_id in token_ids:
+            streams.publish(channel_of(token_id), END_OF_STREAM)
+
+    transaction.on_commit(close, robust=True)
+
+
+def _announce(doomed: Mapping[int, str]) -> None:
+    forget_tokens(list(doomed.values()))
+    for token_id in doomed:
+        streams.publish(channel_of(token_id), END_OF_STREAM)
+
+
+NAME_LIMIT = 60
+WEBSITE_LIMIT = 2000
+COMMAND_LINE = "command-line"
+_WEBSITE = re.compile(r"https?://[^\s/?#]+[^\s]*", re.IGNORECASE)
+
+
+def _too_long(limit: int) -> str:
+    return _("is too long (maximum is %(limit)d characters)") % {"limit": limit}
+
+
+def _errors(
+    name: str, redirect_uris: tuple[str, ...], scopes: tuple[str, ...], website: str | None
+) -> list[FieldError]:
+    errors = []
+    if not name:
+        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank"), _("Application name")))
+    if len(name) > NAME_LIMIT:
+        errors.append(FieldError("name", "ERR_TOO_LONG", _too_long(NAME_LIMIT), _("Application name")))
+    if not redirect_uris:
+        errors.append(FieldError("redirect_uri", "ERR_BLANK", _("can't be blank"), _("Redirect URI")))
+    errors += [
+        FieldError("redirect_uri", "ERR_INVALID", message, _("Redirect URI"))
+        for message in dict.fromkeys(message for uri in redirect_uris for message in redirect_uri_errors(uri))
+    ]
+    if len("\n".join(redirect_uris)) > TOTAL_LIMIT:
+        errors.append(FieldError("redirect_uri", "ERR_TOO_LONG", _too_long(TOTAL_LIMIT), _("Redirect URI")))
+    if tree.unknown(scopes):
+        errors.append(
+            FieldError("scopes", "ERR_INVALID", _("doesn't match those configured on the server."), _("Scopes"))
+        )
+    if website is not None and len(website) > WEBSITE_LIMIT:
+        errors.append(FieldError("website", "ERR_TOO_LONG", _too_long(WEBSITE_LIMIT), _("Application website")))
+    elif website is not None and not _WEBSITE.fullmatch(website):
+        errors.append(FieldError("website", "ERR_INVALID", _("is not a valid URL"), _("Application website")))
+    return errors
+
+
+def register_application(
+    *, name: str, redirect_uris: str | Iterable[str], scopes: str | None = None, website: str | None = None
+) -> Application:
+    """Register an application with a new id and secret; registering twice creates two.
+
+    `redirect_uris` has one URI per line, or is a list; `scopes` default to `read`. Raises Invalid (contract, parameters
+    section 1 "POST /api/v1/apps").
+    """
+    name, website = name.strip(), (website or "").strip() or None
+    addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
+    if errors := _errors(name, addresses, wanted, website):
+        raise Invalid.of(errors)
+    made: Application = Application.objects.create(
+        name=name,
+        website=website,
+        scopes=" ".join(wanted),
+        redirect_uris=" ".join(addresses),
+        client_id=secrets.token_urlsafe(32),
+        client_secret=secrets.token_urlsafe(32),
+        hash_client_secret=False,
+        client_type=Application.CLIENT_CONFIDENTIAL,
+        authorization_grant_type=Application.GRANT_AUTHORIZATION_CODE,
+    )
+    return made
+
+
+def command_line_application() -> Application:
+    """Return the application for which operators' commands issue tokens; the first call creates it."""
+    application = find_by_client_id(COMMAND_LINE)
+    if application is None:
+        application, _made = Application.objects.get_or_create(
+            client_id=COMMAND_LINE,
+            defaults={
+                "name": "Command line",
+                "scopes": " ".join(tree.SCOPES),
+                "redirect_uris": "urn:ietf:wg:oauth:2.0:oob",
+                "client_secret": secrets.token_urlsafe(32),
+                "hash_client_secret": False,
+                "client_type": Application.CLIENT_CONFIDENTIAL,
+                "authorization_grant_type": Application.GRANT_AUTHORIZATION_CODE,
+            },
+        )
+    return application
+
+
+USE_NOTE_INTERVAL: Final = timedelta(days=1)
+
+
+class TokenIdentities:
+    """`TokenSource` of the API layer, on the tables of this app."""
+
+    def find_identity(self, token: str) -> Identity | None:
+        """Return the identity of a token by `find_holder`: one query, and once a day per token a write of the time of
+        its last use.
+        """
+        found = find_holder(token)
+        if found is None:
+            return None
+        now = clock.now()
+        if found.last_used_at is None or found.last_used_at <= now - USE_NOTE_INTERVAL:
+            AccessToken.objects.filter(pk=found.identity.token_id).update(last_used_at=now)
+        return found.identity

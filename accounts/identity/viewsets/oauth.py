@@ -1,0 +1,171 @@
+"""OAuth endpoints for machines: applications, tokens and their revocation, the token's user and the server's metadata;
+and the confirmation of an e-mail address.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import orjson
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from oauth2_provider.views.mixins import OAuthLibMixin
+from rest_framework.request import Request
+
+from accounts.identity.policies.authorization import sentence_of
+from accounts.identity.queries.tokens import find_application, find_token
+from accounts.identity.serializers.inputs.oauth import (
+    ClientInput,
+    GrantInput,
+    RegistrationInput,
+    ResendInput,
+    TokenInput,
+)
+from accounts.identity.serializers.oauth import (
+    ApplicationSerializer,
+    CredentialApplicationSerializer,
+    OAuthMetadataSerializer,
+    TokenInfoSerializer,
+    UserInfoSerializer,
+)
+from accounts.identity.services.authorization_server import OAuthRequest
+from accounts.identity.services.confirmations import resend_confirmation
+from accounts.identity.services.tokens import register_application
+from accounts.queries.accounts import find_account
+from accounts.queries.users import find_user
+from social.api.access import any_token, anyone, user
+from social.api.admission import admission_of
+from social.api.declarations import EMPTY, Endpoint
+from social.api.limits import limited
+from social.api.responses import error, reply
+from social.api.viewsets import ApiViewSet
+from social.kernel.errors import Unauthorized
+
+
+class AppsViewSet(ApiViewSet):
+    """`/api/v1/apps` (contract, parameters section 1)."""
+
+    endpoints = {
+        "create": Endpoint(
+            anyone(),
+            "CredentialApplication",
+            input=RegistrationInput,
+            throttles=limited("apps"),
+        ),
+        "verify_credentials": Endpoint(any_token(), "Application"),
+    }
+
+    def create(self, request: Request) -> HttpResponse:
+        """Register an application; the answer is the only place where its secret is shown."""
+        form = RegistrationInput.read(request)
+        made = register_application(
+            name=form.client_name, redirect_uris=form.redirect_uris, scopes=form.scopes, website=form.website
+        )
+        return reply(CredentialApplicationSerializer(made).data)
+
+    def verify_credentials(self, request: Request) -> HttpResponse:
+        """The application that the token belongs to, for a user's token as well as for the application's own
+        (SEED-092).
+        """
+        return reply(ApplicationSerializer(find_application(self.identity.application_id)).data)
+
+
+class EmailsViewSet(ApiViewSet):
+    """`/api/v1/emails`: open to people who cannot use their account yet."""
+
+    endpoints = {
+        # Any token: an application's own token gets the same error as a token of another application, not the usual error.
+        "resend": Endpoint(any_token("write:accounts"), EMPTY, input=ResendInput, throttles=limited("confirmations")),
+        "check": Endpoint(any_token("read:accounts"), "Boolean"),
+    }
+
+    def resend(self, request: Request) -> Any:
+        """Send the confirmation mail again, to another address if one is given."""
+        form = ResendInput.read(request)
+        user = find_user(self.identity.user_id) if self.identity.user_id is not None else None
+        resend_confirmation(user=user, application_id=self.identity.application_id, email=form.email)
+        return {}
+
+    def check(self, request: Request) -> Any:
+        """Answer whether the address is confirmed."""
+        if self.identity.user_id is None:
+            raise Unauthorized
+        return self.identity.confirmed
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
+        """Answer an error; `check` gives the same error for every missing user, with or without a token."""
+        admission = admission_of(self.request)
+        revoked = admission is not None and admission.refusal is not None
+        if self.action == "check" and isinstance(exc, Unauthorized) and not revoked:
+            exc = Unauthorized(_("This method requires an authenticated user"))
+        return super().handle_exception(exc)
+
+
+_NO_CACHE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+_UNREADABLE: Final = (400, 411, 413, 422)
+
+
+class OAuthViewSet(OAuthLibMixin, ApiViewSet):
+    """The authorization server: endpoints for tokens, information about tokens, and the server's metadata (contract,
+    parameters section 1).
+
+    Errors are those of RFC 6749 section 5.2: `error` holds the code, `error_description` a sentence.
+    """
+
+    endpoints = {
+        "token": Endpoint(anyone(), "Token", input=GrantInput),
+        "revoke": Endpoint(anyone(), EMPTY, input=TokenInput),
+        "introspect": Endpoint(anyone(), "Introspection", input=TokenInput),
+        "token_info": Endpoint(any_token(), "TokenInfo"),
+        "userinfo": Endpoint(user("profile"), "UserInfo"),
+        "metadata": Endpoint(anyone(), "OAuthMetadata"),
+    }
+
+    def token(self, request: Request) -> HttpResponse:
+        """Issue a token for a code, or the application's own token."""
+        _uri, *answer = self.create_token_response(_asked(request, GrantInput))
+        return _reply(*answer)
+
+    def revoke(self, request: Request) -> HttpResponse:
+        """Revoke a token; its streams are closed and its push subscription is removed."""
+        _uri, *answer = self.create_revocation_response(_asked(request, TokenInput))
+        return _reply(*answer)
+
+    def introspect(self, request: Request) -> HttpResponse:
+        """Answer whether a token of the requesting application is valid, and which scopes it has (RFC 7662)."""
+        core = self.get_oauthlib_core()
+        sent = core._extract_params(_asked(request, TokenInput))
+        return _reply(*core.server.create_introspect_response(*sent))
+
+    def token_info(self, request: Request) -> Any:
+        """Facts about the token of the request: its scopes and its user."""
+        return TokenInfoSerializer(find_token(self.identity.token_id)).data
+
+    def userinfo(self, request: Request) -> HttpResponse:
+        """The token's user. Requires the scope `profile`; `read` is not enough."""
+        return reply(UserInfoSerializer(find_account(self.account_id)).data)
+
+    def metadata(self, request: Request) -> Any:
+        """Capabilities of this authorization server (RFC 8414)."""
+        return reply(OAuthMetadataSerializer().data)
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
+        """Answer an error; on the endpoints for tokens, an unreadable request is an `invalid_request`."""
+        response = super().handle_exception(exc)
+        if self.action not in ("token", "revoke", "introspect") or response.status_code not in _UNREADABLE:
+            return response
+        body = orjson.loads(response.content)
+        return error("invalid_request", status=response.status_code, error_description=body["error"])
+
+
+def _asked(request: Request, form: type[ClientInput]) -> OAuthRequest:
+    return OAuthRequest(form.read(request), request.META.get("HTTP_AUTHORIZATION", ""))
+
+
+def _reply(headers: dict[str, str], body: str, status: int) -> HttpResponse:
+    parsed = orjson.loads(body or "{}")
+    if status < 400:
+        return reply(parsed, headers=_NO_CACHE)
+    challenge = {name: value for name, value in headers.items() if name == "WWW-Authenticate"}
+    description = parsed.get("error_description") or sentence_of(parsed["error"])
+    return error(parsed["error"], status=status, headers=challenge, error_description=description)
