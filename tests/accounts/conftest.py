@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,6 +12,8 @@ from accounts.models import User
 from social.kernel import redis
 from tests.factories.accounts import make_token, make_user
 from tests.support.client import Api, signed_in
+
+PASSWORD = "correct horse"
 
 
 @pytest.fixture
@@ -35,6 +37,16 @@ def browser(person: User) -> Client:
     """One in which the person is signed in."""
     client = signed_in(person)
     return client
+
+
+@pytest.fixture
+def sign_in(client: Client) -> Callable[..., Any]:
+    """Send the sign-in form."""
+
+    def send(login: str, password: str = PASSWORD, url: str = "/auth/sign_in", **headers: str) -> Any:
+        return client.post(url, {"login": login, "password": password}, headers=headers)
+
+    return send
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 from accounts.identity.services.tokens import register_application
 from accounts.models import Account
 from notifications.models import NotificationType
-from tests.accounts.oauth.conftest import CALLBACK, code_for, exchange
-from tests.accounts.oauth.test_token import PKCE, VERIFIER
+from tests.accounts.identity.oauth.conftest import CALLBACK, code_for, exchange
+from tests.accounts.identity.oauth.test_token import PKCE, VERIFIER
 from tests.conformance.people import Person
 from tests.factories.accounts import make_account
 from tests.support.client import Api

@@ -17,7 +17,7 @@ from accounts.models import AccessToken, Grant, User
 from social.api import scopes as tree
 from social.kernel import redis
 from statuses.models import Status
-from tests.accounts.oauth.conftest import code_for
+from tests.accounts.identity.oauth.conftest import code_for
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_status
 from tests.support.client import forget_identities

@@ -11,7 +11,7 @@ from django.urls import reverse
 from accounts.models import User
 from accounts.pages import settings
 from accounts.pages.settings import GROUPS, Entry, Group, navigation
-from tests.accounts.pages.test_second_factor import show_again
+from tests.accounts.identity.pages.test_second_factor import show_again
 
 pytestmark = pytest.mark.django_db
 ENTRIES = [entry for group in GROUPS for entry in group.entries]

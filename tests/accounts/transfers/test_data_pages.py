@@ -24,7 +24,7 @@ from accounts.transfers.services.archives import find_archive_file
 from accounts.transfers.services.moving import move_account
 from social.kernel import clock
 from social.kernel.errors import Unavailable
-from tests.accounts.pages.conftest import PASSWORD
+from tests.accounts.conftest import PASSWORD
 from tests.factories.accounts import make_account, make_remote, make_token, make_user
 from tests.support.client import Api, signed_in
 from tests.support.federation_server import needs_federation

@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.identity.services.second_factors import make_recovery_codes
 from accounts.models import Account, Role, User
 from social.kernel import clock, crypto
-from tests.accounts.pages.conftest import PASSWORD
+from tests.accounts.conftest import PASSWORD
 from tests.factories.accounts import make_token
 from tests.support.client import Api
 from tests.support.federation_server import needs_federation

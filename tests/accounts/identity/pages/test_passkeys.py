@@ -14,7 +14,7 @@ from django.test import Client
 from accounts.identity.policies.second_factors import is_newer
 from accounts.models import RecoveryCode, User
 from social.kernel import clock
-from tests.accounts.pages.test_second_factor import codes_on, show_again
+from tests.accounts.identity.pages.test_second_factor import codes_on, show_again
 from tests.factories.accounts import make_user
 from tests.support.client import signed_in
 from tests.support.passkeys import SoftwareKey

@@ -20,7 +20,7 @@ from accounts.identity.services.tokens import issue_token
 from accounts.models import AccessToken, User
 from accounts.policies.staff import OPERATOR
 from social.kernel import clock
-from tests.accounts.pages.test_second_factor import show_again
+from tests.accounts.identity.pages.test_second_factor import show_again
 from tests.factories.accounts import make_application, make_user
 from tests.support.work import work
 

@@ -16,7 +16,7 @@ from django.test import Client
 from accounts.identity.services.tokens import forget_ended_tokens, issue_token, register_application
 from accounts.models import AccessToken, Application, Grant, User
 from social.kernel import clock
-from tests.accounts.oauth.conftest import CALLBACK, ask, code_for, exchange
+from tests.accounts.identity.oauth.conftest import CALLBACK, ask, code_for, exchange
 from tests.factories.accounts import make_token, make_user
 from tests.support.at_once import at_once
 from tests.support.client import signed_in

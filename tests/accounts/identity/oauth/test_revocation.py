@@ -22,7 +22,7 @@ from accounts.identity.services.tokens import (
 )
 from accounts.models import AccessToken, Application, Grant, RevokedToken, User
 from social.kernel import clock, streams
-from tests.accounts.oauth.conftest import CALLBACK, code_for
+from tests.accounts.identity.oauth.conftest import CALLBACK, code_for
 from tests.factories.accounts import make_user
 from tests.support.client import signed_in
 

@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.identity.services.tokens import issue_token, register_application
 from accounts.models import Account, Application, Grant, Role, User
 from social.kernel import clock
-from tests.accounts.oauth.conftest import CALLBACK, answer, ask, exchange
+from tests.accounts.identity.oauth.conftest import CALLBACK, answer, ask, exchange
 from tests.factories.accounts import make_user
 from tests.support.client import signed_in
 

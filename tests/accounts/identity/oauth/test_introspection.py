@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.identity.services.tokens import issue_token, register_application, revoke_tokens
 from accounts.models import AccessToken, Application, User
-from tests.accounts.oauth.conftest import CALLBACK
+from tests.accounts.identity.oauth.conftest import CALLBACK
 
 pytestmark = pytest.mark.django_db
 NOT_ACTIVE = {"active": False}
