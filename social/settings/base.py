@@ -188,12 +188,12 @@ ACCOUNT_ADAPTER = "accounts.identity.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_FORMS = {
-    "login": "accounts.pages.forms.SignInForm",
-    "signup": "accounts.pages.forms.SignUpForm",
-    "reset_password": "accounts.pages.forms.ForgottenPasswordForm",
-    "reset_password_from_key": "accounts.pages.forms.NewPasswordForm",
-    "change_password": "accounts.pages.forms.PasswordForm",
-    "reauthenticate": "accounts.pages.forms.IsItYouForm",
+    "login": "accounts.identity.pages.forms.SignInForm",
+    "signup": "accounts.identity.pages.forms.SignUpForm",
+    "reset_password": "accounts.identity.pages.forms.ForgottenPasswordForm",
+    "reset_password_from_key": "accounts.identity.pages.forms.NewPasswordForm",
+    "change_password": "accounts.identity.pages.forms.PasswordForm",
+    "reauthenticate": "accounts.identity.pages.forms.IsItYouForm",
 }
 # Where addresses need no confirmation, they count as confirmed from the sign-up on.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
