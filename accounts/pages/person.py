@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 
 from accounts.emojis.pages import with_emojis
@@ -17,6 +17,11 @@ from accounts.serializers.account import picture_urls, present_accounts
 from social.kernel.text.markup import plain
 from social.kernel.text.names import unambiguous_domain, visible_text
 from social.pages.frame import path_of, url_of
+
+_LINK: Final = (
+    '<a class="person" href="{}"><img src="{}" alt="" width="48" height="48"><span><strong><bdi>{}</bdi></strong>'
+    ' <span class="address" dir="ltr">{}</span></span></a>'
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,11 @@ class Person:
     url: str
     avatar: str
     shown: SafeString
+
+    @property
+    def link(self) -> SafeString:
+        """The account as a link to its page, with its picture, name and address: not a template, for pages show many."""
+        return format_html(_LINK, self.url, self.avatar, self.shown, self.address)
 
 
 def shown_person(account: Account) -> Person:

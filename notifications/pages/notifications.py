@@ -25,12 +25,14 @@ from notifications.serializers.notification import present_groups
 from notifications.services.notifying import clear, dismiss_group
 from social.kernel.text.names import clean_input
 from social.pages.frame import show, url_of
-from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from social.pages.paging import cursor_of, links, one_page
 from statuses.pages.posts import posts_for_templates, reader_of
 from timelines.models import Timeline
 from timelines.queries.lists import load_markers
 from timelines.services.markers import save_markers
 
+#: Fewer than on other pages: each has a post, faces and buttons of its own.
+_PAGE_SIZE: Final = 15
 #: What the page can be narrowed to, by the value of `only`.
 _CHOICES: Final[Mapping[str, tuple[NotificationType, ...]]] = {"": (), "mentions": MESSAGE_TYPES}
 #: The icon of a notification, a class of `member.css`; a bell for all other types.
@@ -63,7 +65,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     user = signed_in(request)
     me, chosen = user.account_id, request.GET.get("only", "")
     types = _CHOICES.get(chosen, ())
-    cursor = cursor_of(request, PAGE_SIZE)
+    cursor = cursor_of(request, _PAGE_SIZE)
     heads = list_heads(me, NotificationFilter(types), GROUPED_TYPES, cursor)
     rows = one_page(heads.rows, cursor)
     page = load_group_page(load_groups(me, rows, GROUPED_TYPES, heads.span) if rows else [], me)
@@ -116,12 +118,13 @@ def _shown(
     senders = [people[number] for number in group["sample_account_ids"] if number in people]
     name, others = senders[0].name if senders else "", group["notifications_count"] - 1
     own = bool(group["sample_account_ids"]) and group["sample_account_ids"][0] == str(account_id)
-    warning = group.get("moderation_warning")
+    warning, title = group.get("moderation_warning"), title_of_group(kind, name, others, own=own)
     return {
         "key": group["group_key"],
-        "title": title_of_group(kind, name, others, own=own),
+        "title": title,
+        "remove": _("Remove the notification: %(title)s") % {"title": title},
         "icon": _ICONS.get(kind, "bell"),
-        "people": [] if own else senders,
+        "faces": senders if not own and (len(senders) > 1 or post is None) else [],
         "post": post,
         "moment": datetime.fromisoformat(group["latest_page_notification_at"]),
         "new": read is not None and int(group["most_recent_notification_id"]) > read,

@@ -87,7 +87,8 @@ def allow_framing(response: R) -> R:
 
 def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
     """The context of `base.html`. Uses no session, and the database at most once in some seconds, or never without
-    `may_query`: for pages about a database that does not answer.
+    `may_query`: for pages about a database that does not answer. `here` is the path of the page with its query, the value of
+    the field `next` of forms, and `back_here` the same as part of a query.
     """
     return {
         **look_of(current_identity() if may_query else known_identity()),
@@ -97,6 +98,8 @@ def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
         "privacy_url": url_of("privacy_policy"),
         "explore_url": url_of("explore"),
         "sign_in_url": url_of("account_login"),
+        "here": request.get_full_path(),
+        "back_here": urlencode({"next": request.get_full_path()}),
     }
 
 

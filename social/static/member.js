@@ -223,36 +223,61 @@ const receive = ({ event, payload }) => {
   if (event === "update") {
     const { id } = JSON.parse(payload);
     if (!document.getElementById(`post-${id}`)) posts.add(id);
+    watch();
   } else if (!(event === "delete" && posts.delete(payload))) return;
   showPosts();
 };
 
+// Put the new posts above the first one; without `wanted` no longer than somebody watches. Return whether all is as it should be.
+const load = async (link, wanted) => {
+  const answer = await fetch(link.href);
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const found = [...page.querySelectorAll(POST)];
+  const fresh = found.filter((post) => !document.getElementById(post.id));
+  const renewed = page.querySelector(".refresh a");
+  // Signed out meanwhile, or so many posts that some between are on a further page.
+  if (!renewed || fresh.length === found.length) return false;
+  if (!wanted && !watches()) return true;
+  document.querySelector(POST).before(...fresh);
+  link.href = renewed.getAttribute("href");
+  posts.clear();
+  showPosts();
+  refresh.querySelector("strong").textContent = page.querySelector(".refresh strong")?.textContent ?? "";
+  if (wanted && fresh.length) {
+    fresh[0].tabIndex = -1;
+    fresh[0].focus();
+  }
+  return true;
+};
+
 refresh?.addEventListener("click", async (event) => {
   const link = event.target.closest("a");
-  const first = document.querySelector(POST);
-  if (!link || !first || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!link || !document.querySelector(POST) || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  try {
-    const answer = await fetch(link.href);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const found = [...page.querySelectorAll(POST)];
-    const fresh = found.filter((post) => !document.getElementById(post.id));
-    const renewed = page.querySelector(".refresh a");
-    // Signed out meanwhile, or so many posts that some between are on a further page.
-    if (!renewed || fresh.length === found.length) throw new Error("not a page of news");
-    first.before(...fresh);
-    link.href = renewed.getAttribute("href");
-    posts.clear();
-    showPosts();
-    refresh.querySelector("strong").textContent = page.querySelector(".refresh strong")?.textContent ?? "";
-    if (fresh.length) {
-      fresh[0].tabIndex = -1;
-      fresh[0].focus();
-    }
-  } catch {
-    location.assign(link.href);
-  }
+  if (!(await load(link, true).catch(() => false))) location.assign(link.href);
 });
+
+// Whoever watches the top of the page sees new posts at once, at most every ten seconds. Nothing moves for those who have
+// scrolled down, write, have opened something, are about to press something, or have asked for less motion: they are told the
+// number.
+
+const BUSY = ".menu[open], .writing[open], dialog[open], main :is(a, button, summary):hover";
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const watches = () =>
+  scrollY < 50 && !document.hidden && !still.matches && document.activeElement === document.body && !document.querySelector(BUSY);
+let watched = 0;
+let next = 0;
+
+const watch = () => {
+  if (watched || !watches() || !document.querySelector(POST)) return;
+  // Readers of the same author do not ask at the same moment.
+  watched = setTimeout(() => {
+    watched = 0;
+    if (!posts.size || !watches()) return;
+    next = Date.now() + 10_000;
+    load(refresh.querySelector("a"), false).catch(() => false);
+  }, Math.max(500 + 500 * Math.random(), next - Date.now()));
+};
 
 let socket = null;
 let timer = 0;

@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils.html import escape
+from django.utils.html import escape, format_html
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -131,20 +132,18 @@ def action_of(entity: dict[str, Any], reader: Reader) -> FilterAction | None:
 
 
 def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) -> dict[str, Any]:
-    """Add what the reader can do with a post: `acts`, which `statuses/acts.html` shows as buttons."""
+    """Add what the reader can do with a post: `acts`, which the tag `acts` shows as buttons."""
     mine = row.account_id == reader.account.id
     acts = {
         "mine": mine,
         "boost": may_reblog(reader.account, row, page.relations),
         "quote": post["quote_approval"]["current_user"] in _QUOTABLE,
-        "pin": "pinned" in post,
-        "edit_url": url_of("edit_post", id=row.id) if mine else "",
         "report_url": "" if mine else url_of("report", account_id=row.account_id),
     }
     return post | {"number": row.id, "acts": acts}
 
 
-def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None) -> dict[str, Any]:
+def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, around: str = "") -> dict[str, Any]:
     """Return the entity with names and links that cannot be mistaken for others (security row 62), times as datetimes,
     and paths instead of addresses of this server, because the page may be requested under another host name of this
     server.
@@ -153,18 +152,25 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None) ->
     post, one level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files`
     together are its `files`. `cover` is the title of what covers the files, `filter_title` that of a filter which covers
     the whole post.
+
+    `lang` is the attribute that says the language of the post, empty where that is the language `around` it already (the
+    page's, or that of the post which quotes it); `page_lang` leads back to the page's language, empty where that goes on.
     """
     if entity["reblog"] is not None:
         return _post_for_templates(entity["reblog"], reader) | {
             "id": entity["id"],
             "boosted_by": shown_author(entity["account"], member=reader is not None),
         }
+    language = get_language() or ""
+    spoken = entity["language"] or around or language
     quoted = entity["quote"].get("quoted_status") if entity["quote"] is not None else None
     warning, files = visible_text(entity["spoiler_text"]), [_file(file) for file in entity["media_attachments"]]
     files = [file for file in files if file["url"]]
     cover, filter_title = _covers(entity, reader)
     return entity | {
         "author": shown_author(entity["account"], member=reader is not None),
+        "lang": "" if spoken == (around or language) else format_html(' lang="{}"', spoken),
+        "page_lang": "" if spoken == language else format_html(' lang="{}"', language),
         "url": _page_of(entity, reader),
         "page_url": entity["url"] if reader is not None and "@" in entity["account"]["acct"] else "",
         "content": with_emojis(shown_html(entity["content"]), entity["emojis"]),
@@ -173,6 +179,10 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None) ->
         "open": reader is not None and reader.opens_warnings,
         "cover": cover,
         "filter_title": filter_title,
+        "pinned_here": False,
+        "boosted_by": None,
+        "acts": None,
+        "figures": _figures(entity, counted=reader is None),
         "moment": datetime.fromisoformat(entity["created_at"]),
         "answers": _answered_address(entity),
         "files": files,
@@ -180,8 +190,20 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None) ->
         "other_files": [file for file in files if file["type"] not in _PICTURED],
         "card": shown_card(entity["card"]) if entity["card"] is not None else None,
         "poll": _poll(entity["poll"]) if entity["poll"] is not None else None,
-        "quoted": _post_for_templates(quoted, reader) if quoted is not None else None,
+        "quoted": _post_for_templates(quoted, reader, spoken) if quoted is not None else None,
     }
+
+
+def _figures(entity: dict[str, Any], *, counted: bool) -> list[str]:
+    """Return what the last line of a post says, with the numbers that else stand on its buttons if they are `counted`."""
+    found = [_("edited")] if entity["edited_at"] else []
+    if counted and (count := entity["replies_count"]):
+        found.append(ngettext("%(counter)s reply", "%(counter)s replies", count) % {"counter": count})
+    if counted and (count := entity["reblogs_count"]):
+        found.append(ngettext("%(counter)s boost", "%(counter)s boosts", count) % {"counter": count})
+    if counted and (count := entity["favourites_count"]):
+        found.append(ngettext("%(counter)s favourite", "%(counter)s favourites", count) % {"counter": count})
+    return found
 
 
 def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:

@@ -210,15 +210,20 @@ def test_a_member_lives_on_our_pages(
     reader.is_at("/")
     assert [post.content for post in ada.home() if "boots" in post.content] == []
 
-    # New posts of somebody who is followed: announced where scripts run, and counted where they do not.
+    # New posts of somebody who is followed. Where scripts run, they appear above what is read at the top, and are announced
+    # to who has scrolled down; where they do not, they are counted.
     reader.opens("/")
     if scripts:
         reader.sees("#member-script[data-state=open]")
+        reader.marks_the_page()
+        bob.client.status_post("It rains less")
+        reader.post("It rains less")
+        tab.run("scrollTo(0, 200)")
     bob.client.status_post("The rain is over")
     arrives(ada, "The rain is over", 30)
     if scripts:
         reader.reads("New posts: 1")
-        reader.marks_the_page()
+        assert not tab.run("document.querySelector('main').innerText.includes('The rain is over')")
     tab.click(".refresh a")
     reader.reads("1 new post")
     reader.post("The rain is over")

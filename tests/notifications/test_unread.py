@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from accounts.models import User
+from accounts.queries.users import count_waiting, forget_waiting
 from notifications.models import Notification, NotificationType
 from notifications.queries.listing import NotificationFilter, count_unread, list_notifications
 from social.kernel.cursors import Cursor
@@ -118,3 +120,21 @@ def test_a_page_of_one_sender_reads_as_much_among_many_as_among_few(alice: Perso
     fill(alice, 3000)
     fill(alice, 600, from_account=sender)
     assert cost() <= few + PAGE
+
+
+def test_pages_count_unread_groups_among_the_newest_only_however_many_there_are(alice: Person) -> None:
+    """The statement takes the account from a column, so that its plan is the one for all accounts."""
+    user = User.objects.get(account_id=alice.id)
+
+    def counted() -> int:
+        forget_waiting(user, "notifications")
+        return count_waiting(user, "notifications")
+
+    fill(alice, 1200)
+    assert counted() == 1000
+    few = looked_at(counted)
+    fill(alice, 3000)
+    newest = Notification.objects.order_by("-id")[3]
+    assert alice.api.post("/api/v1/markers", {"notifications": {"last_read_id": str(newest.id)}}).status_code == 200
+    assert counted() == 3
+    assert looked_at(counted) <= few + PAGE

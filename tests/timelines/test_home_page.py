@@ -141,9 +141,7 @@ def test_each_act_is_done_once_comes_back_to_the_card_and_is_undone(ann: User, b
         assert rows.count() == 1
         undo = f'value="un{act}"'
         assert undo in text_of(browser)
-        assert act == "mute" or re.search(
-            rf'{undo} aria-pressed="true" aria-label="[^"]*@bea@social.localhost', text_of(browser)
-        )
+        assert act == "mute" or re.search(rf'{undo} aria-pressed="true" aria-label="[^"]*@bea\b', text_of(browser))
         for _time in range(2):
             assert press(browser, post, f"un{act}").status_code == 303
         assert not rows.exists()
