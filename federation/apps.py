@@ -12,17 +12,19 @@ class FederationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of other apps, plug in the implementations of their ports, and add the ActivityPub part to
-        archives.
+        """Subscribe to the events of other apps, plug in the implementations of their ports, add the ActivityPub part to
+        archives, and keep posts whose thread somebody has opened.
 
         A deleted account keeps its keys as long as activities that it signs are on their way.
         """
+        from django.db.models import Exists, OuterRef
+
         from accounts.devices.ports import remote_devices
         from accounts.ports import remote_accounts
         from accounts.services import erasing
         from accounts.transfers.services import merging
         from federation import reactions  # noqa: F401  (importing it subscribes)
-        from federation.models import OutboundActivity
+        from federation.models import OutboundActivity, ThreadWalk
         from federation.outbound.archiving import register_parts
         from federation.outbound.messages import DevicesElsewhere
         from federation.outbound.queueing import is_delivering
@@ -30,8 +32,10 @@ class FederationConfig(AppConfig):
         from federation.remote.lookups import RemoteAddresses, RemoteDocuments
         from federation.remote.threads import RemoteThreads
         from statuses.ports import remote_documents, remote_threads
+        from statuses.services.remote_retention import register_need
         from timelines.ports import remote_objects
 
+        register_need(Exists(ThreadWalk.objects.filter(status_id=OuterRef("id"))))
         if remote_accounts.find() is None:
             remote_accounts.plug(RemoteAddresses())
         if remote_devices.find() is None:

@@ -10,9 +10,16 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps on which this app builds, and count unread notifications for pages."""
+        """Subscribe to the events of the apps on which this app builds, count unread notifications for pages, and keep
+        posts of other servers that somebody was notified of.
+        """
         import_module("notifications.reactions")
+        from django.db.models import Exists, OuterRef
+
         from accounts.models.user import WAITING_COUNTS
+        from notifications.models import Notification
         from notifications.queries.groups import unread_groups
+        from statuses.services.remote_retention import register_need
 
         WAITING_COUNTS["notifications"] = unread_groups
+        register_need(Exists(Notification.objects.filter(status_id=OuterRef("id"))))

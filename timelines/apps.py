@@ -13,10 +13,15 @@ class TimelinesConfig(AppConfig):
 
     def ready(self) -> None:
         """Subscribe to events of the apps below, use PostgreSQL for search unless another engine is plugged in, and
-        register the export and import of lists and the condition for exclusive lists.
+        register the export and import of lists, the condition for exclusive lists, and that posts of list members and of
+        conversations are needed.
         """
+        from django.db.models import Exists, OuterRef
+
         from accounts.queries.relations import register_read_apart
+        from statuses.services.remote_retention import register_need
         from timelines import reactions  # noqa: F401  # importing it subscribes
+        from timelines.models import ConversationPost, ListMember
         from timelines.policies.feeds import EXCLUSIVE_LIST_CONDITION
         from timelines.services.lists import register_lists
         from timelines.services.postgres_index import PostgresIndex
@@ -26,3 +31,5 @@ class TimelinesConfig(AppConfig):
             status_index.plug(PostgresIndex())
         register_lists()
         register_read_apart(EXCLUSIVE_LIST_CONDITION)
+        register_need(Exists(ListMember.objects.filter(account_id=OuterRef("account_id"))))
+        register_need(Exists(ConversationPost.objects.filter(status_id=OuterRef("id"))))

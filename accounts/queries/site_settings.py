@@ -79,6 +79,11 @@ def kept_days(name: str) -> int:
     return int(_find(name))
 
 
+def find_remote_posts_limit() -> int:
+    """Return how many of the newest posts of other servers are kept; 0 for any number."""
+    return int(_find("REMOTE_POSTS_LIMIT"))
+
+
 def find_minimum_age() -> int:
     """Return the age in years that people must have to sign up; 0 if it does not matter."""
     return int(_find("MINIMUM_AGE"))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from django.apps import apps
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.formats import date_format
+from django.utils.formats import date_format, number_format
 from django.utils.text import capfirst
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -20,7 +21,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import can
 from accounts.queries.servers import list_troubled, load_names
 from accounts.queries.site_settings import find_registrations
-from moderation.queries.dimensions import load_parts
+from moderation.queries.dimensions import Part, human_size, load_parts
 from moderation.queries.first_steps import open_first_steps
 from moderation.queries.measures import Cohort, Measured, load_cohorts, measure
 from social.api import staff_navigation
@@ -28,6 +29,7 @@ from social.api.staff_columns import may_open, moment, shortened
 from social.kernel import clock, outbox
 from social.kernel.runner import Host
 from social.queues import LANES, QUEUES
+from statuses.services.remote_retention import load_state
 
 DAYS: Final = 30
 MONTHS: Final = 6
@@ -48,7 +50,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     if can(by, Permission.MANAGE_SETTINGS):
         context["first_steps"] = _first_steps(request)
     if can(by, Permission.VIEW_DEVOPS):
-        context |= {"lanes": _lanes(), "hosts": _hosts(), "space": load_parts("space_usage", *_period(), {}, 0)}
+        context |= {"lanes": _lanes(), "hosts": _hosts(), "space": _space()}
     if can(by, Permission.VIEW_DASHBOARD):
         start, end = _period()
         context |= {
@@ -169,6 +171,37 @@ def _hosts() -> dict[str, Any] | None:
     ]
     link = reverse("admin:social_host_changelist") if may_open(Host) else ""
     return {"headers": [_("Server"), _("Failing since")], "rows": rows, "link": link}
+
+
+def _space() -> list[Part]:
+    """Return what takes room: databases and files, then the posts of other servers, and how their number changes."""
+    parts = load_parts("space_usage", *_period(), {}, 0)
+    samples, current = load_state()
+    if samples:
+        first, last = samples[-8:][0], samples[-1]
+        parts.append(_posts(_("Posts of other servers"), last.rows, last.bytes))
+        if days := (_time(last.taken_at) - _time(first.taken_at)) / timedelta(days=1):
+            change = (last.rows - first.rows) / days, (last.bytes - first.bytes) / days
+            parts.append(_posts(_("Change in a day, in the mean of a week"), *change))
+    if current is not None:
+        when = _time(current.ended_at or current.began_at)
+        title = _("Removed until %(time)s") if current.ended_at else _("Removed since %(time)s")
+        removed = title % {"time": date_format(localtime(when), "SHORT_DATETIME_FORMAT")}
+        parts.append(Part("", removed, "", shown=number_format(current.removed, force_grouping=True)))
+    return parts
+
+
+def _posts(name: str, count: float, size: float) -> Part:
+    sign = "-" if size < 0 else ""
+    values = {
+        "count": number_format(round(count), force_grouping=True),
+        "size": f"{sign}{human_size(abs(round(size)))}",
+    }
+    return Part("", name, "", shown=_("%(count)s, about %(size)s") % values)
+
+
+def _time(written: str) -> datetime:
+    return datetime.fromisoformat(written)
 
 
 def _line(title: str, found: Measured) -> dict[str, Any]:

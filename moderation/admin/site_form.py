@@ -17,7 +17,6 @@ from accounts.queries.site_settings import fixed_site_settings
 from moderation.policies.documents import (
     ACCESS_NAMES,
     AUDIENCES,
-    AUDIT_LOG_DAYS,
     DAYS_LIMIT,
     LANDING_PAGES,
     NUMBERS,
@@ -56,8 +55,10 @@ def _openness(label: Any) -> forms.ChoiceField:
 REGISTRATIONS: Final = {"open": _("Everybody"), "approval": _("Whom staff let in"), "closed": _("Nobody")}
 
 
-def _days(label: Any, least: int = 1) -> forms.IntegerField:
-    words = _("0: for ever") if least == 1 else _("0: for ever, else 30 at least")
+_FOR_EVER = _("0: for ever")
+
+
+def _days(label: Any, words: Any = _FOR_EVER) -> forms.IntegerField:
     return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=DAYS_LIMIT)
 
 
@@ -177,9 +178,21 @@ class SiteForm(Styled, ServiceForm):
     site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts of this server"))
     site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts of other servers"))
     site_keep_addresses_days = _days(_("Days for which network addresses of people are kept"))
-    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), AUDIT_LOG_DAYS)
+    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), _("0: for ever, else 30 at least"))
     site_keep_closed_reports_days = _days(_("Days for which settled reports are kept"))
     site_keep_held_posts_days = _days(_("Days after which posts that nobody has reviewed are discarded"))
+    site_keep_remote_posts_days = _days(
+        _("Days for which posts of other servers are kept"),
+        _(
+            "0: for ever, else 7 at least. Posts of accounts that somebody here follows or has in a list, and posts that "
+            "somebody here has answered, liked, boosted, bookmarked or quoted, stay in any case"
+        ),
+    )
+    site_remote_posts_limit = _number(
+        "site_remote_posts_limit",
+        _("Number of the newest posts of other servers that are kept"),
+        _("0: any. Older ones than these are removed as above, but none that is younger than a week"),
+    )
     site_colour = forms.CharField(
         label=_("Colour"),
         required=False,
@@ -250,7 +263,7 @@ class SiteForm(Styled, ServiceForm):
             "site_show_domain_blocks",
             "site_show_domain_blocks_rationale",
         ),
-        "retention": ("site_remote_media_megabytes", *RETENTION_NAMES),
+        "retention": ("site_remote_media_megabytes", *RETENTION_NAMES, "site_remote_posts_limit"),
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -121,14 +121,21 @@ class SiteTexts:
     site_keep_audit_log_days: int = 0
     site_keep_closed_reports_days: int = 0
     site_keep_held_posts_days: int = 90
+    site_keep_remote_posts_days: int = 0
+    site_remote_posts_limit: int = 0
 
 
 ACCESS_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_access_"))
 RETENTION_NAMES: Final = tuple(each.name for each in fields(SiteTexts) if each.name.startswith("site_keep_"))
-"""Settings of retention in days; 0 means for ever. The database keeps the audit log for at least AUDIT_LOG_DAYS."""
-AUDIT_LOG_DAYS: Final = 30
+"""Settings of retention in days; 0 means for ever."""
+LEAST_DAYS: Final = {"site_keep_audit_log_days": 30, "site_keep_remote_posts_days": 7}
+"""The least retention in days; the database, too, keeps the audit log for that long."""
 DAYS_LIMIT: Final = 36_500
-NUMBERS: Final = {"site_minimum_age": (0, 120), "site_remote_media_megabytes": (1, 999_999)}
+NUMBERS: Final = {
+    "site_minimum_age": (0, 120),
+    "site_remote_media_megabytes": (1, 999_999),
+    "site_remote_posts_limit": (0, 999_999_999),
+}
 """Settings that are numbers, with the least and the largest value."""
 
 SUGGESTED_LIMIT: Final = 50
@@ -180,7 +187,7 @@ def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[st
             message = _("must be a number from %(least)d to %(most)d") % {"least": least, "most": most}
             errors.append(FieldError(name, "ERR_INVALID", message))
     for name in RETENTION_NAMES:
-        least = AUDIT_LOG_DAYS if name == "site_keep_audit_log_days" else 1
+        least = LEAST_DAYS.get(name, 1)
         if getattr(texts, name) != 0 and not least <= getattr(texts, name) <= DAYS_LIMIT:
             message = _("is 0, or between %(least)d and %(most)d") % {"least": least, "most": DAYS_LIMIT}
             errors.append(FieldError(name, "ERR_INVALID", message))

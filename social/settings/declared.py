@@ -129,6 +129,16 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`90`",
         "days after which a post that is held for review, and that nobody has decided about, is discarded; `0`: never",
     ),
+    "KEEP_REMOTE_POSTS_DAYS": (
+        "`0`",
+        "days after which posts of other servers that nobody here needs are removed, 7 at least; `0`: never; see "
+        "[operating.md](operating.md#posts-of-other-servers). Without it staff choose in the administration",
+    ),
+    "REMOTE_POSTS_LIMIT": (
+        "`0`",
+        "number of the newest posts of other servers beyond which older ones that nobody here needs are removed; `0`: any "
+        "number. Without it staff choose in the administration",
+    ),
     "KEEP_NOTIFICATIONS_DAYS": ("`0`", "days for which notifications are kept; `0`: for ever"),
     "REMOTE_MEDIA_MEGABYTES": (
         "`10240`",

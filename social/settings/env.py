@@ -312,6 +312,8 @@ KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
 KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # a rule in the database keeps 30 days in any case
 KEEP_CLOSED_REPORTS_DAYS = _number("KEEP_CLOSED_REPORTS_DAYS", 0, 0, 36_500)
 KEEP_HELD_POSTS_DAYS = _number("KEEP_HELD_POSTS_DAYS", 90, 0, 36_500)
+KEEP_REMOTE_POSTS_DAYS = _number("KEEP_REMOTE_POSTS_DAYS", 0, 7, 36_500)
+REMOTE_POSTS_LIMIT = _number("REMOTE_POSTS_LIMIT", 0, 1000, 999_999_999)
 KEEP_NOTIFICATIONS_DAYS = _number("KEEP_NOTIFICATIONS_DAYS", 0, 0, 36_500)
 SITE_SETTINGS = (
     "REGISTRATIONS",
@@ -324,6 +326,8 @@ SITE_SETTINGS = (
     "KEEP_AUDIT_LOG_DAYS",
     "KEEP_CLOSED_REPORTS_DAYS",
     "KEEP_HELD_POSTS_DAYS",
+    "KEEP_REMOTE_POSTS_DAYS",
+    "REMOTE_POSTS_LIMIT",
 )
 # Values of the environment take precedence over those that staff choose while the server runs.
 FIXED_SITE_SETTINGS = frozenset(name for name in SITE_SETTINGS if _read(name))

@@ -40,7 +40,7 @@ class Status(Written):
     descendants begin with it (docs/adr/0005). `version` is increased by every change that is visible in the entity. `uri`
     is NULL for local posts, whose ActivityPub id is derived from the username and the id. The row of a deleted post is
     kept, but never shown. `fetched` is true for a remote post that this server fetched and that its author has not sent
-    (yet): nobody was notified of it.
+    (yet): nobody was notified of it. `arrived_at` is when a remote post was stored, if that was long after `created_at`.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -70,6 +70,7 @@ class Status(Written):
     quote_policy = models.SmallIntegerField(default=0, db_default=0)
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     fetched = models.BooleanField(null=True)
+    arrived_at = models.DateTimeField(null=True)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=clock.now)
     edited_at = models.DateTimeField(null=True)
@@ -134,6 +135,11 @@ class Status(Written):
             ),
             models.Index(
                 fields=["thread_id", "id"], name="statuses_status_thread", condition=Q(thread_id__isnull=False)
+            ),
+            models.Index(
+                fields=["thread_id"],
+                name="statuses_status_threads_here",
+                condition=Q(thread_id__isnull=False, local=True),
             ),
             # Includes the id because replies are read in its order, and some posts and accounts have very many.
             models.Index(

@@ -15,6 +15,9 @@ from statuses.models import Status
 PATH_LIMIT: Final = 4096
 """Limit of ids in a thread path: the number of generations that a thread shows at most (behaviours section 7)."""
 
+LATE: Final = timedelta(days=1)
+"""Age from which a remote post counts as old when it is stored: the time is then noted in `arrived_at`."""
+
 _ATTEMPTS: Final = 5
 
 
@@ -34,6 +37,8 @@ def insert_status(
             _place_in_thread(status, parent)
         status.save(force_insert=True)
         return status
+    if not status.local and status.created_at < clock.now() - LATE:
+        status.arrived_at = clock.now()
     for attempt in range(_ATTEMPTS):
         status.id = _id_of_its_time(status, parent, answered_by)
         if parent is not None:

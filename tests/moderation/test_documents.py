@@ -314,6 +314,7 @@ def test_staff_write_it_all_in_the_admin(
         "site_landing_page": "trends",
         "site_minimum_age": "0",
         "site_remote_media_megabytes": "10240",
+        "site_remote_posts_limit": "0",
     }
     with django_capture_on_commit_callbacks(execute=True):
         send("accounts/sitesetting/", site_title="The Garden", site_publish_peers="on", **switches)

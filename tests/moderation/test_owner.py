@@ -196,7 +196,7 @@ def test_staff_find_a_setting_by_its_words_and_save_a_look(settings: Any, tmp_pa
     sent = {name: "public" for name in form if name.startswith("site_access_")}
     sent |= {name: "0" for name in form if name.startswith("site_keep_")}
     sent |= {"site_show_domain_blocks": "all", "site_show_domain_blocks_rationale": "all", "site_landing_page": "about"}
-    sent |= {"site_minimum_age": "16", "site_remote_media_megabytes": "500"}
+    sent |= {"site_minimum_age": "16", "site_remote_media_megabytes": "500", "site_remote_posts_limit": "0"}
     sent |= {"site_title": NAME, "site_colour": "#FE0", "site_languages": "de"}
     picture = SimpleUploadedFile("icon.png", a_picture(64, 64), content_type="image/png")
     answer = browser.post("/admin/accounts/sitesetting/", {**sent, "icon": picture})

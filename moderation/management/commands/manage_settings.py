@@ -37,8 +37,8 @@ _Name = Annotated[str, _known, ("metavar", "NAME")]
 
 class Command(OperatorCommand):
     """Show the settings of this server, or change one that is stored in the database: name, descriptions, contact, languages,
-    who may sign up, what is published, who sees public timelines, and how long addresses, logs, reports and held posts are
-    kept. Settings of the environment (docs/settings.md) take precedence and can only be changed there: they are marked as
+    who may sign up, what is published, who sees public timelines, and how long addresses, logs, reports and posts are kept.
+    Settings of the environment (docs/settings.md) take precedence and can only be changed there: they are marked as
     locked. A change takes effect at once.
     """
 
@@ -109,7 +109,7 @@ class Command(OperatorCommand):
                 raise CommandError(f"{name} is yes or no.")
             return _SWITCHES[written.lower()]
         if isinstance(default, int):
-            if not written.isascii() or not written.isdecimal() or len(written) > 6:
+            if not written.isascii() or not written.isdecimal() or len(written) > 9:
                 raise CommandError(f"{name} is a number.")
             return int(written)
         if isinstance(default, tuple):

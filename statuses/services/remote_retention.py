@@ -1,0 +1,294 @@
+"""Removes old posts of other servers that nobody here needs: by command, and at intervals as the settings say.
+
+An app of a higher layer can name posts that are needed: it calls `register_need(condition)` when the process starts.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from django.db import connection, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from accounts.models import Account, Follow, SiteSetting
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.queries.site_settings import find_remote_posts_limit, kept_days
+from accounts.services.audit import record, write_setting
+from social.kernel import clock
+from social.kernel.ids import first_at
+from statuses.models import (
+    Bookmark,
+    Favourite,
+    FilterStatus,
+    HeldPost,
+    MediaAttachment,
+    Mention,
+    Pin,
+    PollVote,
+    Quote,
+    Status,
+    StatusEdit,
+    StatusTag,
+)
+from statuses.services.changing import bump
+from statuses.services.removing import BATCH_SIZE, kept_ids, remove_rows
+
+LEAST_AGE: Final = timedelta(days=7)
+"""Age below which posts stay in any case. Old posts stay as long after they were fetched, so that whoever had them fetched can
+answer them.
+"""
+PASS_INTERVAL: Final = timedelta(days=1)
+"""Time between the beginnings of two passes over all posts."""
+RUN_SECONDS: Final = 20
+"""Time after which a run ends; the next run goes on where it ended."""
+PROGRESS_SETTING: Final = "remote_posts_pass"
+SAMPLES_SETTING: Final = "remote_posts_samples"
+SAMPLES_LIMIT: Final = 31
+
+_NEEDS: Final[list[Exists]] = []
+_OTHER_PARTS: Final = (Mention, StatusTag, StatusEdit, Favourite, MediaAttachment)
+
+
+def register_need(condition: Exists) -> None:
+    """Keep the posts for which the condition, on a row of `Status`, is true. It must be found by an index."""
+    _NEEDS.append(condition)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Progress of a removal: numbers of posts checked and removed so far."""
+
+    looked_at: int
+    removed: int
+
+
+@dataclass
+class Pass:
+    """A pass over the posts of other servers, newest first, and its progress. `before` is the id of the last post checked;
+    `terms` are the settings with which the pass began; `ended_at` is empty until all posts have been checked.
+    """
+
+    terms: list[int]
+    before: int
+    began_at: str
+    ended_at: str = ""
+    looked_at: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Number of the posts of other servers at a time, and about how many bytes of the database they take."""
+
+    taken_at: str
+    rows: int
+    bytes: int
+
+
+def remove_remote_statuses(
+    *, by: Staff, older_than: timedelta, of_followed: bool = False, dry_run: bool = False
+) -> Iterator[Progress]:
+    """Remove old remote posts, newest first; with `dry_run` only count them. Raises Forbidden at the first step.
+
+    A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the author
+    in a list; is mentioned in it or notified of it; or has replied to, boosted, quoted, favourited, bookmarked or filtered it,
+    or voted in it. It is also kept if a local post is in its thread; if it replies to, boosts or quotes a local account; if a
+    kept post replies to it or quotes it; if its author has pinned it or is on hold; if staff review it; and for LEAST_AGE after
+    it was fetched. Replies are newer than their parents, so a whole thread is removed in one run. Can be interrupted at any
+    time.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    if not dry_run:
+        record(by=by, action="remove", target_type="Status", target_id=0, target_name=f"> {older_than.days} d")
+    before, looked_at, removed = first_at(clock.now() - older_than), 0, 0
+    # With `dry_run`, the posts found so far, which their parents no longer count as replies: as negative ids, hence in order.
+    found = array("q") if dry_run else None
+    while window := _window(before):
+        ids = _unneeded(window, of_followed=of_followed, gone=found)
+        if found is not None:
+            found.extend(-number for number in reversed(ids))
+        looked_at += len(window)
+        removed += len(ids) if dry_run else _remove(ids, of_followed=of_followed)
+        before = window[-1]
+        yield Progress(looked_at, removed)
+
+
+def remove_old_remote_posts() -> int:
+    """Remove old posts of other servers that nobody here needs, as KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT say, and
+    return how many. Run by the scheduler every ten minutes, for RUN_SECONDS at most and one batch.
+
+    Each batch is a transaction of its own, and as much time passes between two batches as the first one took. A pass over all
+    posts begins a day after the one before began, or when the settings change.
+    """
+    samples, current = load_state()
+    _take_sample(samples)
+    terms = [kept_days("KEEP_REMOTE_POSTS_DAYS"), find_remote_posts_limit()]
+    if not any(terms):
+        return 0
+    if current is None or current.terms != terms or _is_over(current):
+        current = Pass(terms, _first_end(*terms), clock.iso(clock.now()))
+    removed, end = 0, time.monotonic() + RUN_SECONDS
+    while not current.ended_at:
+        began = time.monotonic()
+        window = _window(current.before)
+        if window:
+            count = _remove(_unneeded(window))
+            current.before, removed = window[-1], removed + count
+            current.looked_at, current.removed = current.looked_at + len(window), current.removed + count
+        else:
+            current.ended_at = clock.iso(clock.now())
+        write_setting(PROGRESS_SETTING, asdict(current))
+        if time.monotonic() >= end:
+            break
+        time.sleep(min(time.monotonic() - began, 1))
+    return removed
+
+
+def load_state() -> tuple[list[Sample], Pass | None]:
+    """Return a sample for each of the last days, the oldest first, and the pass that runs or has ended last, if any."""
+    rows = SiteSetting.objects.filter(key__one_of=[SAMPLES_SETTING, PROGRESS_SETTING])
+    stored = dict(rows.values_list("key", "value"))
+    current = stored.get(PROGRESS_SETTING)
+    return [Sample(*row) for row in stored.get(SAMPLES_SETTING) or ()], Pass(**current) if current else None
+
+
+def bytes_of_posts(count: int) -> int:
+    """Return about how many bytes of the database this number of posts takes with all that belongs to them."""
+    models = {relation.related_model for relation in Status._meta.related_objects if relation.one_to_one}
+    tables = [model._meta.db_table for model in (Status, *models, *_OTHER_PARTS)]  # type: ignore[union-attr]  # "self" is resolved
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT sum(pg_total_relation_size(name::regclass)), (SELECT count(*) FROM statuses_status)"
+            " FROM unnest(%s::text[]) name",
+            [tables],
+        )
+        size, rows = cursor.fetchone() or (0, 0)
+    return int(size) * count // max(rows, 1)
+
+
+def _take_sample(samples: Sequence[Sample]) -> None:
+    now = clock.now()
+    if samples and datetime.fromisoformat(samples[-1].taken_at) > now - PASS_INTERVAL:
+        return
+    rows = Status.objects.count() - Status.objects.filter(local=True).count()
+    new = Sample(clock.iso(now), rows, bytes_of_posts(rows))
+    kept = [*samples, new][-SAMPLES_LIMIT:]
+    write_setting(SAMPLES_SETTING, [list(asdict(sample).values()) for sample in kept])
+
+
+def _is_over(current: Pass) -> bool:
+    began_at = datetime.fromisoformat(current.began_at)
+    return bool(current.ended_at) and began_at <= clock.now() - PASS_INTERVAL
+
+
+def _first_end(days: int, limit: int) -> int:
+    """Return the id below which posts are too old, or not among the newest `limit`; 0 if there is none."""
+    ends = [first_at(clock.now() - timedelta(days=days))] if days else []
+    if limit:
+        ends += _remote().order_by("-id").values_list("id", flat=True)[limit - 1 : limit]
+    return min(max(ends, default=0), first_at(clock.now() - LEAST_AGE))
+
+
+def _remote() -> QuerySet[Status]:
+    # The rows of deleted posts have a time of their own.
+    return Status.objects.filter(local=False, deleted_at=None)
+
+
+def _window(before: int) -> list[int]:
+    return list(_remote().filter(id__lt=before).order_by("-id").values_list("id", flat=True)[:BATCH_SIZE])
+
+
+def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
+    """Remove those of the posts that are still not needed once they are locked, in one transaction. Return how many rows."""
+    _shed(status_ids)
+    with transaction.atomic():
+        locked = Status.objects.select_for_update(of=("self",), skip_locked=True).filter(id__one_of=list(status_ids))
+        # Asked again: somebody may have answered or liked a post before it was locked.
+        return remove_rows(_unneeded(list(locked.order_by("id").values_list("id", flat=True)), of_followed=of_followed))
+
+
+def _shed(status_ids: Sequence[int]) -> None:
+    """Remove boosts and favourites of the posts in transactions of their own until less than a batch is left of each."""
+    boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids), local=False).values_list("id", flat=True)
+    while len(ids := list(boosts[:BATCH_SIZE])) == BATCH_SIZE:
+        with transaction.atomic():
+            remove_rows(ids)
+    favourites = Favourite.objects.filter(status_id__one_of=list(status_ids), account__domain__isnull=False)
+    while len(rows := list(favourites.values_list("id", "status_id")[:BATCH_SIZE])) == BATCH_SIZE:
+        counts: dict[Any, int] = defaultdict(int)
+        for _number, status_id in rows:
+            counts[status_id, "favourites_count"] -= 1
+        with transaction.atomic():
+            Favourite.objects.filter(id__one_of=[number for number, _status_id in rows]).delete()
+            bump(counts)
+
+
+def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequence[int] | None = None) -> list[int]:
+    """Return the remote posts that nobody here needs and whose replies and quotes are all unneeded as well, in the order of the
+    ids. `gone` are the negative ids, in order, of further posts that do not count as replies.
+    """
+    itself, thread = OuterRef("id"), OuterRef("thread_id")
+    followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
+    needs: list[Exists | Q] = [
+        Exists(Status.objects.filter(reblog_of_id=itself, local=True)),
+        Exists(Quote.objects.filter(quoted_status_id=itself, status__local=True)),
+        Exists(Quote.objects.filter(status_id=itself, quoted_status__local=True)),
+        Exists(Status.objects.filter(id=OuterRef("reblog_of_id"), local=True)),
+        Exists(Status.objects.filter(id=thread, local=True)),
+        Exists(Status.objects.filter(thread_id=thread, local=True)),
+        Exists(Mention.objects.filter(status_id=itself, account__domain=None)),
+        Exists(Favourite.objects.filter(status_id=itself, account__domain=None)),
+        Exists(Bookmark.objects.filter(status_id=itself)),
+        Exists(FilterStatus.objects.filter(status_id=itself)),
+        Exists(PollVote.objects.filter(poll__status_id=itself, account__domain=None)),
+        Exists(Pin.objects.filter(status_id=itself)),
+        Exists(HeldPost.objects.filter(status_id=itself)),
+        Exists(Account.objects.filter(id=OuterRef("in_reply_to_account_id"), domain=None)),
+        Exists(Account.objects.filter(id=OuterRef("account_id"), held_at__isnull=False)),
+        Q(arrived_at__gt=clock.now() - LEAST_AGE),
+        *_NEEDS,
+    ]
+    if not of_followed:
+        needs += [followed, Exists(Status.objects.filter(followed, reblog_of_id=itself))]
+    rows = _remote().filter(id__one_of=list(window))
+    for need in needs:
+        rows = rows.exclude(need)
+    ids = set(rows.values_list("id", flat=True))
+    return _without_answers(ids - kept_ids(ids), gone)
+
+
+def _without_answers(status_ids: Collection[int], gone: Sequence[int] | None) -> list[int]:
+    """Return the posts all of whose replies and quotes are also among `status_ids`, or `gone`."""
+    ids = list(status_ids)
+    rows = Status.objects.filter(id__one_of=ids)
+    if gone is None:
+        # A post with very many further replies costs no more than one with a single one.
+        rows = rows.exclude(Exists(Status.objects.filter(in_reply_to_id=OuterRef("id")).exclude(id__one_of=ids)))
+        rows = rows.exclude(
+            Exists(Quote.objects.filter(quoted_status_id=OuterRef("id")).exclude(status_id__one_of=ids))
+        )
+    left = set(rows.values_list("id", flat=True))
+    answers: dict[int, list[int]] = defaultdict(list)
+    replies = Status.objects.filter(in_reply_to_id__one_of=list(left)).values_list("in_reply_to_id", "id")
+    quotes = Quote.objects.filter(quoted_status_id__one_of=list(left)).values_list("quoted_status_id", "status_id")
+    for parent_id, number in replies.union(quotes, all=True):
+        if gone is None or not _holds(gone, -number):
+            answers[parent_id].append(number)
+    removable_ids: set[int] = set()
+    for number in sorted(left, reverse=True):
+        if removable_ids.issuperset(answers[number]):
+            removable_ids.add(number)
+    return sorted(removable_ids)
+
+
+def _holds(ordered: Sequence[int], number: int) -> bool:
+    place = bisect_left(ordered, number)
+    return place < len(ordered) and ordered[place] == number
