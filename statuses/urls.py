@@ -12,10 +12,11 @@ from statuses.pages.filters import edit_filter, filter_post, filter_posts, filte
 from statuses.pages.marks import bookmarks, favourites
 from statuses.pages.posts import embed, tagged
 from statuses.pages.retention import retention
-from statuses.pages.scheduled import change_scheduled, scheduled
+from statuses.pages.scheduled import change_scheduled, drafts, scheduled
 from statuses.pages.threads import people
 from statuses.pages.writing import TYPED, TYPED_IN_EDIT, WRITING_MAX_BODY, delete, edit, write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
+from statuses.viewsets.drafts import DraftsViewSet
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
 from statuses.viewsets.filters import (
     FilterKeywordsViewSet,
@@ -55,6 +56,9 @@ urlpatterns = [
     endpoint("api/v1/bookmarks", OwnMarksViewSet, {"get": "bookmarks"}),
     endpoint("api/v1/scheduled_statuses", ScheduledStatusesViewSet, {"get": "list"}),
     endpoint("api/v1/scheduled_statuses/<id>", ScheduledStatusesViewSet, CHANGEABLE),
+    endpoint("api/v1/drafts", DraftsViewSet, {"get": "list", "post": "create"}),
+    endpoint("api/v1/drafts/<id>", DraftsViewSet, CHANGEABLE),
+    endpoint("api/v1/drafts/<id>/publish", DraftsViewSet, {"post": "publish"}),
     endpoint("api/v1/polls/<id>", PollsViewSet, {"get": "retrieve"}),
     endpoint("api/v1/polls/<id>/votes", PollsViewSet, {"post": "vote"}),
     endpoint("api/v2/filters", FiltersViewSet, {"get": "list", "post": "create"}),
@@ -87,6 +91,7 @@ urlpatterns = [
     path("filters/<int:id>/posts", member_page(filter_posts), name="filter_posts"),
     path("filters/<int:id>/delete", member_page(remove_filter), name="delete_filter"),
     path("scheduled", member_page(scheduled), name="scheduled"),
+    path("drafts", member_page(drafts), name="drafts"),
     path("scheduled/<int:id>", member_page(change_scheduled), name="change_scheduled"),
     path("statuses/<int:id>/delete", member_page(delete), name="delete_post"),
     path("settings/old_posts", settings_page(retention, states=(SignInState.ACTIVE,)), name="settings_old_posts"),

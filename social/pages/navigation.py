@@ -54,6 +54,7 @@ ENTRIES: Final = (
         ("collection", "edit_collection", "delete_collection", "person_collections"),
     ),
     Entry("followed_tags", _("Followed hashtags"), "hash"),
+    Entry("drafts", _("Drafts"), "draft"),
     Entry("scheduled", _("Scheduled posts"), "clock"),
     Entry("announcements", _("Announcements"), "horn", passing=True),
     Entry("mutes", _("Muted and blocked"), "shield", ("blocks", "domain_blocks")),

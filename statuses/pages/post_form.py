@@ -22,11 +22,12 @@ from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import path_of
-from statuses.models import MediaAttachment
+from statuses.models import MediaAttachment, ScheduledStatus
 from statuses.policies.polls import OPTION_COUNTS
 from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT
 from statuses.queries.media import attachable
 from statuses.serializers.attachments import MediaAttachmentSerializer
+from statuses.services.kept_drafts import draft_of
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
 
 #: Who may read a post: the words of the interface, the widest first, with their titles.
@@ -225,4 +226,25 @@ def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[s
         "quote_policy": user.default_quote_policy,
         "language": "",
         "key": secrets.token_urlsafe(16),
+    }
+
+
+def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
+    """Return the initial values of a form for a draft; what the draft does not say is as in a new post."""
+    draft = draft_of(scheduled)
+    poll = draft.poll
+    written = {
+        "text": draft.text,
+        "spoiler_text": draft.spoiler_text,
+        "visibility": draft.visibility,
+        "sensitive": draft.sensitive,
+        "language": draft.language,
+        "quote_policy": draft.quote_approval_policy,
+    }
+    return {
+        **{name: value for name, value in written.items() if value is not None},
+        "markdown": draft.content_type == MARKDOWN,
+        "multiple": poll.multiple if poll else False,
+        "expires_in": str(poll.expires_in) if poll and poll.expires_in else "86400",
+        **dict(zip(_OPTIONS, poll.options if poll else (), strict=False)),
     }

@@ -1,4 +1,4 @@
-"""The page of a signed-in person's scheduled posts, on which their time is changed and they are deleted."""
+"""Pages of a signed-in person's scheduled posts, whose time is changed there, and of their drafts; both are deleted there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -21,9 +22,11 @@ from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.pages.frame import path_of, show
 from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from statuses.models import ScheduledStatus
 from statuses.pages.post_form import AUDIENCES
 from statuses.pages.posts import load_shown, reader_of
-from statuses.queries.listings import find_scheduled, list_scheduled
+from statuses.policies.publishing import DRAFTS_FROM, is_draft
+from statuses.queries.listings import find_scheduled, list_drafts, list_scheduled
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
 from statuses.services.scheduling import cancel_status, reschedule_status
 
@@ -40,9 +43,20 @@ class TimeForm(forms.Form):
 @require_safe
 def scheduled(request: HttpRequest) -> HttpResponse:
     """`/scheduled`: the scheduled posts of the reader, as the API lists them."""
+    rows = list_scheduled(signed_in(request).account_id).filter(scheduled_at__lt=DRAFTS_FROM)
+    return _show(request, "statuses/scheduled.html", rows)
+
+
+@require_safe
+def drafts(request: HttpRequest) -> HttpResponse:
+    """`/drafts`: the drafts of the reader, as the API lists them."""
+    return _show(request, "statuses/drafts.html", list_drafts(signed_in(request).account_id))
+
+
+def _show(request: HttpRequest, template: str, selected: QuerySet[ScheduledStatus]) -> HttpResponse:
     user = signed_in(request)
     cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(list_scheduled(user.account_id))
+    found = cursor.cut(selected)
     rows = one_page(found, cursor)
     entities = ScheduledStatusSerializer(rows, many=True).data
     context = {
@@ -50,7 +64,7 @@ def scheduled(request: HttpRequest) -> HttpResponse:
         "posts": _shown(entities, user),
         "of_others": True,
     }
-    return show(request, "statuses/scheduled.html", context)
+    return show(request, template, context)
 
 
 def _shown(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any]]:
@@ -88,18 +102,21 @@ def _shown(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any
 
 @require_POST
 def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /scheduled/:id`: change the time of a scheduled post to `scheduled_at`, or with `act=delete` delete it, and go back
-    (303). Deleted twice it is deleted once. Raises NotFound for another account's post.
+    """`POST /scheduled/:id`: change the time of a scheduled post to `scheduled_at`, or with `act=delete` delete it or a draft,
+    and go back (303). Deleted twice it is deleted once. Raises NotFound for another account's post.
     """
     user = signed_in(request)
     counted(limits.INTERACTIONS, user)
     if request.POST.get("act") == "delete":
         try:
-            cancel_status(scheduled=find_scheduled(id, user.account_id))
+            found = find_scheduled(id, user.account_id)
+            cancel_status(scheduled=found)
         except NotFound:
             messages.info(request, _("This was already done."))
         else:
-            messages.success(request, _("The scheduled post has been deleted."))
+            is_kept = is_draft(found.scheduled_at)
+            text = _("The draft has been deleted.") if is_kept else _("The scheduled post has been deleted.")
+            messages.success(request, text)
         return back(request)
     found, form = find_scheduled(id, user.account_id), TimeForm(request.POST)
     if not form.is_valid():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from typing import Any, Final
 
 from django.contrib import messages
@@ -19,28 +20,31 @@ from social.api.parsers import MEBIBYTE
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import show
+from statuses.models import ScheduledStatus
 from statuses.pages.acts import counted_all
-from statuses.pages.post_form import FOCUSES, POLL_FIELDS, PostForm, initial_of
+from statuses.pages.post_form import FOCUSES, POLL_FIELDS, PostForm, initial_of, initial_of_draft
 from statuses.pages.posts import load_shown, reader_of
 from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
 from statuses.policies.publishing import MARKDOWN
 from statuses.policies.quotes import word_of_policy
 from statuses.queries.authors import find_author
+from statuses.queries.listings import find_draft
 from statuses.queries.posts import load_bodies, load_polls, load_posts
 from statuses.queries.statuses import find_own_status
 from statuses.serializers.inputs.statuses import EditInput, StatusInput
 from statuses.services.deleting import delete_status
+from statuses.services.drafts import change_draft, publish_saved, save_draft
 from statuses.services.editing import edit_status
 from statuses.services.holding import EditHeldForReview, HeldForReview
 from statuses.services.publishing import publish_status
-from statuses.services.scheduling import schedule_status
+from statuses.services.scheduling import reschedule_status, schedule_status
 
 #: A video and three pictures, each of the greatest size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
 
 #: Fields that are in the address to which somebody who was signed out meanwhile comes back.
 TYPED: Final = (
-    *("reply_to", "quote", "visibility", "scheduled_at", "text", "spoiler_text"),
+    *("draft", "reply_to", "quote", "visibility", "scheduled_at", "text", "spoiler_text"),
     *("language", "quote_policy", "sensitive", "markdown", *POLL_FIELDS),
 )
 TYPED_IN_EDIT: Final = ("text", "spoiler_text")
@@ -48,41 +52,60 @@ TYPED_IN_EDIT: Final = ("text", "spoiler_text")
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def write(request: HttpRequest) -> HttpResponse:
-    """`/write`: the form, also for a reply (`reply_to`) or a quote (`quote`). Raises NotFound for a post that the reader may
-    not see.
+    """`/write`: the form, also for a reply (`reply_to`) or a quote (`quote`), and with a saved draft (`draft`). Raises
+    NotFound for a post that the reader may not see, and for a draft that is no longer there.
 
-    The button `attach` uploads the chosen files and shows the form again; what was typed and uploaded stays when something
-    is wrong (422).
+    The button `draft` saves a draft, `attach` uploads the chosen files and shows the form again; what was typed and uploaded
+    stays when something is wrong (422).
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else request.GET
+    kept = _maybe_draft(values.get("draft", ""), user)
+    is_lost = kept is None and bool(values.get("draft"))
     numbers = [values.get(name, "") for name in ("reply_to", "quote")]
+    if kept is not None and request.method != "POST":
+        numbers = [kept.draft.get(name) or "" for name in ("in_reply_to_id", "quoted_status_id")]
     parent, quoted = (_maybe(parse_id(number), user) for number in numbers)
     gone = any(number and post is None for number, post in zip(numbers, (parent, quoted), strict=True))
-    if gone and request.method != "POST":
+    if request.method != "POST" and (is_lost or (gone and kept is None)):
         raise NotFound
     text, visibility = values.get("text", ""), "public"
     if parent is not None:
         visibility = parent["visibility"]
         text = text or _mentions(parent, user)
     initial = initial_of(user, text, visibility)
+    files = [item.media for item in kept.media.all()] if kept is not None else []
+    if request.method != "POST" and kept is not None:
+        initial |= initial_of_draft(kept)
     if request.method != "POST":
         initial |= {name: values[name] for name in TYPED if name != "text" and name in values}
-        return _show(request, PostForm(initial=initial), parent=parent, quoted=quoted)
-    form = PostForm(request.POST, initial=initial)
+        return _show(request, PostForm(initial=initial, files=files), parent=parent, quoted=quoted, draft=kept)
+    form = PostForm(request.POST, initial=initial, files=files)
     form.take_files(user, request.POST, request.FILES)
     if gone:
         text = _("The post that you answer or quote is not there any more. What you write is a post of its own now.")
         form.add_error(None, text)
-    if request.POST.get("act") != "attach" and form.is_valid() and _publish(request, user, form, parent, quoted):
+    if is_lost:
+        text = _(
+            "The draft is not there any more: it was published or deleted. What you write is a post of its own now."
+        )
+        form.add_error(None, text)
+    if request.POST.get("act") != "attach" and form.is_valid() and _publish(request, user, form, parent, quoted, kept):
         return back(request, f"post-{parent['number']}" if parent else "")
-    return _show(request, form, parent=parent, quoted=quoted)
+    return _show(request, form, parent=parent, quoted=quoted, draft=kept)
 
 
 def _publish(
-    request: HttpRequest, user: User, form: PostForm, parent: dict[str, Any] | None, quoted: dict[str, Any] | None
+    request: HttpRequest,
+    user: User,
+    form: PostForm,
+    parent: dict[str, Any] | None,
+    quoted: dict[str, Any] | None,
+    kept: ScheduledStatus | None,
 ) -> bool:
-    """Publish or schedule the post of a valid form, and return whether that was done."""
+    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that was done. `kept` is the
+    draft from which the form was filled: it is changed first, so that nothing is lost where the post is refused.
+    """
     parameters = form.parameters()
     if parent is not None:
         parameters["in_reply_to_id"] = str(parent["number"])
@@ -92,14 +115,24 @@ def _publish(
     try:
         counted_all(limits.family("statuses"), user)
         form.change_files(user)
-        draft = StatusInput.read_mapping(parameters)
-        if draft.scheduled_at is not None:
-            schedule_status(
-                author=find_author(user.account_id), draft=draft, scheduled_at=draft.scheduled_at, idempotency_key=key
-            )
+        author, draft = find_author(user.account_id), StatusInput.read_mapping(parameters)
+        if kept is not None:
+            change_draft(author=author, draft_id=kept.id, draft=draft)
+        if request.POST.get("act") == "draft":
+            if kept is None:
+                save_draft(author=author, draft=draft, idempotency_key=key)
+            messages.success(request, _("Your draft has been saved."))
+        elif draft.scheduled_at is not None:
+            if kept is None:
+                schedule_status(author=author, draft=draft, scheduled_at=draft.scheduled_at, idempotency_key=key)
+            else:
+                reschedule_status(scheduled=find_draft(kept.id, user.account_id), scheduled_at=draft.scheduled_at)
             messages.success(request, _("Your post will be published at that time."))
         else:
-            publish_status(author=find_author(user.account_id), draft=draft, idempotency_key=key)
+            if kept is None:
+                publish_status(author=author, draft=draft, idempotency_key=key)
+            else:
+                publish_saved(author=author, draft_id=kept.id, idempotency_key=key)
             messages.success(
                 request,
                 _("Your reply has been published.") if parent is not None else _("Your post has been published."),
@@ -195,6 +228,12 @@ def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
 
 def _maybe(number: int | None, user: User) -> dict[str, Any] | None:
     return next(iter(load_shown([number], reader_of(user, ""))), None) if number is not None else None
+
+
+def _maybe_draft(number: str, user: User) -> ScheduledStatus | None:
+    with suppress(NotFound):
+        return find_draft(number, user.account_id) if number else None
+    return None
 
 
 def _mentions(parent: dict[str, Any], user: User) -> str:

@@ -6,6 +6,7 @@ Source: contract, parameters section 3 and behaviours sections 8 and 9.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 from django.utils.translation import gettext as _
@@ -28,7 +29,18 @@ PLAIN_TEXT: Final = "text/plain"
 MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
 """Formats in which the text of a post may be written: `text/markdown` is an extension of this server (contract, README)."""
+DRAFTS_FROM: Final = datetime(3000, 1, 1, tzinfo=UTC)
+"""Time from which a scheduled post is a draft, which is never published by itself: clients without drafts of their own choose a
+time beyond it (the year 5000 or 9999).
+"""
+DRAFT_TIME: Final = datetime(9999, 1, 1, 12, tzinfo=UTC)
+"""Time of drafts that are saved as such; the clients that do the above recognise it."""
 _SINGLE_MEDIA_TYPES: Final = (MediaType.AUDIO, MediaType.VIDEO)
+
+
+def is_draft(scheduled_at: datetime) -> bool:
+    """Tell whether a scheduled post with this time is a draft."""
+    return scheduled_at >= DRAFTS_FROM
 
 
 def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:

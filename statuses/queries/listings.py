@@ -18,6 +18,7 @@ from social.kernel.statements import rows_of
 from social.kernel.text.names import normalise_hashtag
 from statuses.models import Bookmark, Favourite, Quote, QuoteState, ScheduledMedia, ScheduledStatus, Status
 from statuses.policies.audience import PROFILE, readable_by_viewer, visible_to
+from statuses.policies.publishing import DRAFTS_FROM
 from statuses.policies.visibility import ADDRESSED_POST, OPEN_VISIBILITIES
 from statuses.queries.page import PostPage, select
 
@@ -150,6 +151,17 @@ def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:
     """Select the account's scheduled posts with everything their entities need, unordered: two queries."""
     files = ScheduledMedia.objects.select_related("media").order_by("position")
     return ScheduledStatus.objects.filter(account_id=account_id).prefetch_related(Prefetch("media", files))
+
+
+def list_drafts(account_id: int) -> QuerySet[ScheduledStatus]:
+    """Select the account's drafts like `list_scheduled`, but for those that staff review."""
+    return list_scheduled(account_id).filter(scheduled_at__gte=DRAFTS_FROM, held=None)
+
+
+def find_draft(draft_id: Any, account_id: int) -> ScheduledStatus:
+    """Return the account's own draft. Raises NotFound for every other one."""
+    number = parse_id(draft_id)
+    return require_found(list_drafts(account_id).filter(id=number).first() if number is not None else None)
 
 
 def find_scheduled(scheduled_id: Any, account_id: int) -> ScheduledStatus:

@@ -32,10 +32,15 @@ def draft_row(*, author: Account, draft: Draft, scheduled_at: datetime, applicat
 def store_draft(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], claimed: int | None) -> None:
     """Save a row that `draft_row` returned, its files, and the idempotency key if there is one, in the caller's transaction."""
     scheduled.save(force_insert=True)
-    for position, media in enumerate(files):
-        ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
+    attach_files(scheduled, files)
     if claimed is not None:
         idempotency.remember_scheduled(claimed, scheduled)
+
+
+def attach_files(scheduled: ScheduledStatus, files: Sequence[MediaAttachment]) -> None:
+    """Store that the files belong to a scheduled post, in their order."""
+    for position, media in enumerate(files):
+        ScheduledMedia.objects.create(scheduled=scheduled, media=media, position=position)
 
 
 def lock_draft(scheduled_id: int) -> ScheduledStatus | None:

@@ -21,6 +21,7 @@ from social.kernel.identity import default_language
 from social.kernel.locks import delete_rows, lock
 from statuses.events import ScheduledStatusDue, ScheduledStatusFailed
 from statuses.models import ScheduledStatus, Status
+from statuses.policies.publishing import DRAFTS_FROM, is_draft
 from statuses.queries.authors import find_author
 from statuses.services import idempotency
 from statuses.services.composing import Draft, UnexpectedMentions, check_files, compose
@@ -33,13 +34,16 @@ SHORTEST_DELAY: Final = timedelta(minutes=5)
 """Minimum delay of a scheduled post."""
 
 LONGEST_DELAY: Final = timedelta(days=100 * 365)
-"""Maximum delay of a scheduled post: calendars end with the year 9999."""
+"""Maximum delay of a scheduled post that is no draft."""
+
+LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
+"""Maximum of the time of a draft: calendars end with the year 9999, in every time zone."""
 
 DAILY_LIMIT: Final = 25
 """Limit of scheduled posts of an account for one day (UTC)."""
 
 TOTAL_LIMIT: Final = 300
-"""Limit of scheduled posts of an account."""
+"""Limit of scheduled posts of an account, and of its drafts."""
 
 _REASON_LENGTH: Final = 500
 _EXCERPT_LENGTH: Final = 200
@@ -54,19 +58,20 @@ def schedule_status(
     scheduled_at: datetime,
     idempotency_key: str | None = None,
     application_id: int | None = None,
+    composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due.
+    """Store a post until it is due; a draft, whose time is beyond DRAFTS_FROM, until its author publishes or deletes it.
 
-    The post is composed at once, so that errors are reported: errors of files and unexpected mentions with their own
-    message, all other errors as "Record invalid". A repeated `idempotency_key` returns the first scheduled post, or the
-    post published from it, and raises NotFound if that post was deleted. Raises Invalid for a time that is too near or too
-    far, and if the daily or total limit is exceeded.
+    The post is composed at once, unless `composed` is False, so that errors are reported: errors of files and
+    unexpected mentions with their own message, all other errors as "Record invalid". A repeated `idempotency_key`
+    returns the first scheduled post, or the post published from it, and raises NotFound if that post was deleted.
+    Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.
     """
     if idempotency_key:
         first = _find_first(author.id, idempotency_key)
         if first is not None:
             return first
-    new = _composed(author, draft, application_id)
+    media_ids = _composed(author, draft, application_id).media_ids if composed else draft.media_ids
     with transaction.atomic():
         claimed = None
         if idempotency_key:
@@ -76,7 +81,7 @@ def schedule_status(
                 if first is None:
                     raise NotFound
                 return first
-        files = lock_media(new.author, new.media_ids)
+        files = lock_media(author, [int(number) for number in media_ids], checked=composed)
         scheduled = draft_row(author=author, draft=draft, scheduled_at=scheduled_at, application_id=application_id)
         _check(scheduled)
         store_draft(scheduled, files, claimed)
@@ -85,9 +90,11 @@ def schedule_status(
 
 
 def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
-    """Change the time of a scheduled post. Raises Invalid like `schedule_status`, HeldForReview for a held post, NotFound
-    if the post was deleted.
+    """Change the time of a scheduled post. Raises Invalid like `schedule_status`, also for the content of a draft that is given
+    a real time; HeldForReview for a held post, NotFound if the post was deleted.
     """
+    if is_draft(scheduled.scheduled_at) and not is_draft(scheduled_at):
+        _composed(find_author(scheduled.account_id), draft_of(scheduled), scheduled.application_id)
     with transaction.atomic():
         locked = require_found(lock_draft(scheduled.id))
         if hasattr(locked, "held"):
@@ -126,24 +133,38 @@ def _publish_one(scheduled_id: int) -> None:
         delete_rows(due)
         return
     try:
-        # Composed before the transaction, because composing may query other servers for mentioned accounts.
         with translation.override(author.user.locale or default_language()):
-            new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
-        screening = screen(new)
-        limited_by = limit_author(new, screening)
-        with transaction.atomic():
-            locked = lock_draft(scheduled.id)
-            if locked is None:
-                return
-            if screening.held_by is not None:
-                hold_scheduled(locked, new, screening, limited_by=limited_by)
-                return
-            note_stored(publish_draft(locked, new), screening, limited_by)
+            publish_kept(scheduled, author)
+    except HeldForReview:
+        return
     except (Invalid, NotFound) as error:
         logger.warning("The scheduled post %s cannot be published: %s", scheduled.id, error.message)
         reason = error.message[:_REASON_LENGTH] if isinstance(error, Invalid) else ""
         with transaction.atomic():
             publish(ScheduledStatusFailed(scheduled_id=scheduled.id, account_id=scheduled.account_id, reason=reason))
+
+
+def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
+    """Publish a scheduled post or a draft and return the post; None if it was published or deleted meanwhile. Raises like
+    `compose` and `store_status`; HeldForReview after a spam rule has held the post.
+    """
+    # Composed before the transaction, because composing may query other servers for mentioned accounts.
+    new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
+    screening = screen(new)
+    limited_by = limit_author(new, screening)
+    with transaction.atomic():
+        locked = lock_draft(scheduled.id)
+        if locked is None or hasattr(locked, "held"):
+            return None
+        if screening.held_by is None:
+            claimed = idempotency.claim(author.id, idempotency_key) if idempotency_key else None
+            status = publish_draft(locked, new)
+            note_stored(status, screening, limited_by)
+            if claimed is not None:
+                idempotency.remember(claimed, status)
+            return status
+        hold_scheduled(locked, new, screening, limited_by=limited_by)
+    raise HeldForReview
 
 
 def send_failure_mails(events: Sequence[ScheduledStatusFailed]) -> None:
@@ -187,9 +208,16 @@ def _check(scheduled: ScheduledStatus) -> None:
     lock(f"scheduled:{scheduled.account_id}")
     if scheduled.scheduled_at <= clock.now() + SHORTEST_DELAY:
         raise _wrong_time(_("date must be in the future"))
+    others = ScheduledStatus.objects.filter(account_id=scheduled.account_id).exclude(id=scheduled.id)
+    if is_draft(scheduled.scheduled_at):
+        if scheduled.scheduled_at > LATEST:
+            raise _wrong_time(_("date is too far in the future"))
+        if others.filter(scheduled_at__gte=DRAFTS_FROM).count() >= TOTAL_LIMIT:
+            raise Invalid.sentence(_("You have exceeded the limit of %(limit)d drafts") % {"limit": TOTAL_LIMIT})
+        return
     if scheduled.scheduled_at > clock.now() + LONGEST_DELAY:
         raise _wrong_time(_("date is too far in the future"))
-    others = ScheduledStatus.objects.filter(account_id=scheduled.account_id).exclude(id=scheduled.id)
+    others = others.filter(scheduled_at__lt=DRAFTS_FROM)
     if others.count() >= TOTAL_LIMIT:
         raise Invalid.sentence(_("You have exceeded the limit of %(limit)d scheduled posts") % {"limit": TOTAL_LIMIT})
     day = datetime.combine(scheduled.scheduled_at.astimezone(UTC).date(), time.min, UTC)
@@ -203,6 +231,6 @@ def _wrong_time(message: str) -> Invalid:
 
 
 def _publish_due(scheduled: ScheduledStatus) -> None:
-    publish(
-        ScheduledStatusDue(scheduled_id=scheduled.id, account_id=scheduled.account_id), due_at=scheduled.scheduled_at
-    )
+    if not is_draft(scheduled.scheduled_at):
+        event = ScheduledStatusDue(scheduled_id=scheduled.id, account_id=scheduled.account_id)
+        publish(event, due_at=scheduled.scheduled_at)

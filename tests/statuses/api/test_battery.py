@@ -9,6 +9,9 @@ import pytest
 
 from accounts.models import Account
 from social.kernel import links
+from statuses.queries.authors import find_author
+from statuses.services.composing import Draft
+from statuses.services.drafts import save_draft
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     edit,
@@ -177,6 +180,23 @@ def own_scheduled(callers: Callers, size: int) -> Scene:
     )
 
 
+def draft_of(account: Account) -> int:
+    saved = save_draft(author=find_author(account.id), draft=Draft(text="a draft", media_ids=(make_media(account).id,)))
+    return saved.id
+
+
+def many_drafts(callers: Callers, size: int) -> Scene:
+    for _number in range(size):
+        draft_of(callers.account)
+    return Scene(params={"status": "one more"})
+
+
+def own_draft(callers: Callers, size: int) -> Scene:
+    return Scene(
+        ids={"id": draft_of(callers.account)}, params={"status": "other"}, foreign={"id": draft_of(callers.stranger)}
+    )
+
+
 def one_poll(callers: Callers, size: int) -> Scene:
     own, secret = make_poll(callers.stranger), make_poll(callers.stranger, visibility="private")
     return Scene(ids={"id": own.id}, params={"choices": ["0"]}, foreign={"id": secret.id})
@@ -274,6 +294,9 @@ ROWS = [
     Row("GET api/v1/accounts/<id>/statuses", posts_of_one),
     Row("GET api/v1/scheduled_statuses", many_scheduled),
     *(Row(f"{method} api/v1/scheduled_statuses/<id>", own_scheduled) for method in ("GET", "PUT", "PATCH", "DELETE")),
+    *(Row(f"{method} api/v1/drafts", many_drafts) for method in ("GET", "POST")),
+    *(Row(f"{method} api/v1/drafts/<id>", own_draft) for method in ("GET", "PUT", "PATCH", "DELETE")),
+    Row("POST api/v1/drafts/<id>/publish", own_draft),
     Row("GET api/v1/polls/<id>", one_poll),
     Row("POST api/v1/polls/<id>/votes", one_poll),
     Row("GET api/v2/filters", many_filters),
