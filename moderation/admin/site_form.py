@@ -55,10 +55,10 @@ def _openness(label: Any) -> forms.ChoiceField:
 REGISTRATIONS: Final = {"open": _("Everybody"), "approval": _("Whom staff let in"), "closed": _("Nobody")}
 
 
-_FOR_EVER = _("0: for ever")
+_UNLIMITED = _("0: for ever")
 
 
-def _days(label: Any, words: Any = _FOR_EVER) -> forms.IntegerField:
+def _days(label: Any, words: Any = _UNLIMITED) -> forms.IntegerField:
     return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=DAYS_LIMIT)
 
 
