@@ -91,7 +91,7 @@ def signed_in(server: Instance, login: str) -> requests.Session:
     token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
     form = {"login": login, "password": "a long enough password", "csrfmiddlewaretoken": token}
     answer = browser.post(f"{server.base_url}/auth/sign_in", form, timeout=60, allow_redirects=False)
-    assert answer.status_code == 302, answer.text[:500]
+    assert answer.status_code == 303, answer.text[:500]
     return browser
 
 

@@ -14,7 +14,7 @@ from statuses.pages.posts import embed, tagged
 from statuses.pages.retention import retention
 from statuses.pages.scheduled import change_scheduled, drafts, scheduled
 from statuses.pages.threads import people
-from statuses.pages.writing import TYPED, TYPED_IN_EDIT, WRITING_MAX_BODY, delete, edit, write
+from statuses.pages.writing import WRITING_MAX_BODY, delete, edit, write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
 from statuses.viewsets.drafts import DraftsViewSet
 from statuses.viewsets.featured_tags import FeaturedTagsViewSet
@@ -80,8 +80,8 @@ urlpatterns = [
     re_path(r"^users/(?P<username>[A-Za-z0-9_.-]+)/statuses/(?P<id>[0-9]{1,19})/embed/?$", page(embed)),
     path("bookmarks", member_page(bookmarks), name="bookmarks"),
     path("favourites", member_page(favourites), name="favourites"),
-    path("write", member_page(write, max_body=WRITING_MAX_BODY, kept=TYPED), name="write"),
-    path("statuses/<int:id>/edit", member_page(edit, max_body=WRITING_MAX_BODY, kept=TYPED_IN_EDIT), name="edit_post"),
+    path("write", member_page(write, max_body=WRITING_MAX_BODY), name="write"),
+    path("statuses/<int:id>/edit", member_page(edit, max_body=WRITING_MAX_BODY), name="edit_post"),
     path("statuses/<int:id>/act", member_page(act), name="act_on_post"),
     re_path(r"^statuses/(?P<id>[0-9]{1,19})/(?P<kind>boosts|favourites)$", member_page(people), name="post_people"),
     path("statuses/<int:id>/filter", member_page(filter_post), name="filter_post"),

@@ -18,6 +18,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, can
 from social.api.staff_forms import Styled
 from social.kernel.errors import KernelError
+from social.pages.once import once
 
 if TYPE_CHECKING:
     _ModelForm = forms.ModelForm[Any]
@@ -127,17 +128,19 @@ class EditedAdmin(PermittedAdmin):
         actions.pop("delete_selected", None)
         return actions
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Show or save the form; after an error of the service, show the form again with the error."""
+    def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        """Show or save the form; after an error of the service, show the form again with the error. A form that is sent twice
+        creates one row.
+        """
+        view = super().changeform_view
         try:
-            answer: HttpResponse = super().changeform_view(request, *args, **kwargs)
+            return (once(view) if object_id is None else view)(request, object_id, *args, **kwargs)
         except KernelError as error:
             if hasattr(request, _REFUSAL):
                 self.message_user(request, error.message, messages.ERROR)
                 return redirect(request.get_full_path())
             setattr(request, _REFUSAL, error.message)
-            return self.changeform_view(request, *args, **kwargs)
-        return answer
+            return self.changeform_view(request, object_id, *args, **kwargs)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Reload the row that the service has written, because messages show its name. There are no related rows."""

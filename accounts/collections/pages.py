@@ -11,7 +11,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -38,7 +37,7 @@ from accounts.collections.services.local import (
 )
 from accounts.models import Account, User
 from accounts.pages.forms import PLAIN, ServiceForm, check_field, text_field
-from accounts.pages.member import back, viewer_of
+from accounts.pages.member import back, refuse, viewer_of
 from accounts.pages.person import load_entities, shown_person
 from accounts.pages.relations import with_relations
 from accounts.pages.settings import counted, signed_in
@@ -48,6 +47,7 @@ from social.kernel.errors import Forbidden, Invalid, NotFound, require_found
 from social.kernel.ids import parse_id
 from social.kernel.text.names import clean_input, visible_text
 from social.pages import frame
+from social.pages.once import once
 
 #: How many collections a page shows.
 _SHOWN: Final = 40
@@ -127,6 +127,7 @@ def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, A
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def collections(request: HttpRequest) -> HttpResponse:
     """`/collections`: the reader's own collections, and those that they are in; a POST request creates another one."""
     user = signed_in(request)
@@ -183,7 +184,7 @@ def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Ac
         except Forbidden:
             messages.error(request, _("This account does not want to be in collections, or not in yours."))
         except Invalid as refusal:
-            messages.error(request, capfirst(refusal.message))
+            refuse(request, refusal)
     elif item is not None and not adds:
         remove_item(owner=user.account, item=find_item(shown.collection.id, item.id))
 

@@ -53,13 +53,13 @@ class ServiceForm(forms.Form):
         elif isinstance(error, RateLimited):
             self.add_error(None, _("You have tried this too often. Please wait a while, then try again."))
         else:
-            self.add_error(None, capfirst(error.message))
+            self.add_error(None, capfirst(error.said))
 
     def add_details(self, error: Invalid) -> None:
         """Show the service's errors beside their fields, each sentence once."""
         details = error.extra.get("details")
         if not details:
-            self.add_error(None, error.message)
+            self.add_error(None, error.said)
             return
         seen = set()
         for name, found in details.items():

@@ -9,13 +9,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, Final
-from urllib.parse import quote_plus
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from accounts.identity.pages.account_state import show_account_state
 from accounts.identity.pages.steps import to_sign_in
@@ -23,18 +24,18 @@ from accounts.identity.queries.tokens import SignInState, find_sign_in_state
 from accounts.models import User
 from accounts.pages.person import Person, shown_person
 from accounts.queries.users import count_waiting
+from social.kernel.errors import KernelError
 from social.pages.frame import is_local_path, stream_url, url_of
 from social.pages.navigation import entries
-from social.pages.once import once
+from social.pages.typed import keep, values_of, with_key
 from social.pages.views import View, page
 
+#: All states but waiting for approval: people who may not use their account can still export their data.
+LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
 ACTIVE: Final = (SignInState.ACTIVE,)
+MOVING: Final = (SignInState.ACTIVE, SignInState.MOVED)
 #: Higher counts are shown as "99+".
 _COUNT_LIMIT: Final = 99
-#: Longest path to which a sign-in leads back: Django refuses one of more than 2,048 characters.
-_LONGEST_PATH: Final = 2000
-#: The same, quoted as a value of the address of the sign-in: proxies read lines of 8 KiB.
-_LONGEST_VALUE: Final = 7000
 
 
 @dataclass(frozen=True)
@@ -88,52 +89,32 @@ def viewer_of(request: HttpRequest) -> User | None:
     return request.user if find_sign_in_state(request.user) is SignInState.ACTIVE else None
 
 
-def refusal(request: HttpRequest, states: Collection[SignInState], kept: Collection[str] = ()) -> HttpResponse | None:
-    """Return the answer for who may not see a page: sign-in, which leads back, or the reason (403) if the account is in
-    none of the `states`; None if they may. The fields `kept` of a form are in the address to which the sign-in leads.
+def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpResponse | None:
+    """Return the answer for who may not see a page: sign-in, which leads back with the text of the form that was sent, or the
+    reason (403) if the account is in none of the `states`; None if they may.
     """
-    back = request.get_full_path() if request.method in ("GET", "HEAD") else back_path(request)
-    if request.method == "POST" and kept:
-        back = _with_typed(request, kept)
-    if not isinstance(request.user, User):
-        return to_sign_in(request, back)
-    state = find_sign_in_state(request.user)
-    return None if state in states else show_account_state(request, request.user, state, back=back)
+    if isinstance(request.user, User):
+        # An approved user is always in one of LET_IN, which saves the query.
+        if states is LET_IN and request.user.approved:
+            return None
+        state = find_sign_in_state(request.user)
+        return None if state in states else show_account_state(request, request.user, state, back=_way_back(request))
+    return to_sign_in(request, _way_back(request))
 
 
-def _with_typed(request: HttpRequest, names: Collection[str]) -> str:
-    """Return the path of a request with the fields of its form as query, cut to what the address of the sign-in can hold.
-
-    Letters beyond ASCII stay as they are there and are quoted once, with that address: each would be six to twelve
-    characters here, and a text of 500 letters too long.
-    """
-    path = request.path
-    path_length, value_length = len(path), len(path)
-    for name in names:
-        added = f"{'&' if '?' in path else '?'}{name}="
-        for letter in request.POST.get(name, ""):
-            quoted = quote_plus(letter) if letter.isascii() else letter
-            path_length += len(added) + len(quoted)
-            value_length += len(quote_plus(added + quoted))
-            if path_length > _LONGEST_PATH or value_length > _LONGEST_VALUE:
-                return path
-            path, added = path + added + quoted, ""
-    return path
+def _way_back(request: HttpRequest) -> str:
+    return request.get_full_path() if request.method in ("GET", "HEAD") else back_path(request)
 
 
-def member_page(
-    view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0, kept: Collection[str] = ()
-) -> View:
+def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0) -> View:
     """Wrap a page for signed-in people, which is never cached.
 
-    `max_body`: how many bytes its forms may send, if more than on other pages. `kept`: the fields that the page shows again
-    to who was signed out meanwhile.
+    `max_body`: how many bytes its forms may send, if more than on other pages.
     """
-    answered = once(view)
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return refusal(request, states, kept) or answered(request, *args, **kwargs)
+        return refusal(request, states) or view(request, *args, **kwargs)
 
     shown = page(wrapped)
     shown.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
@@ -142,13 +123,19 @@ def member_page(
 
 def back_path(request: HttpRequest) -> str:
     """Return the path of this server from which a form was sent, which is its field `next`; without one, home."""
-    path = request.POST.get("next") or request.GET.get("next") or ""
+    path = request.POST.get("next") or values_of(request).get("next") or ""
     return path if is_local_path(path) else reverse("front")
+
+
+def refuse(request: HttpRequest, reason: KernelError | str) -> None:
+    """Say why a form was refused; `back` then leads to the form with what was typed in it."""
+    messages.error(request, capfirst(reason.said if isinstance(reason, KernelError) else reason))
+    request.refused = True  # type: ignore[attr-defined]  # read below
 
 
 def back(request: HttpRequest, anchor: str = "") -> HttpResponse:
     """Redirect (303) to the page from which a form was sent, at the element with the id `anchor`."""
     path = back_path(request).partition("#")[0]
-    response = redirect(f"{path}#{anchor}" if anchor else path)
-    response.status_code = 303
-    return response
+    if getattr(request, "refused", False):
+        path = with_key(path, keep(request))
+    return redirect(f"{path}#{anchor}" if anchor else path)

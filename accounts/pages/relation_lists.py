@@ -10,12 +10,11 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
-from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Account
-from accounts.pages.member import back
+from accounts.pages.member import back, refuse
 from accounts.pages.person import shown_author
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.accounts import find_account
@@ -118,7 +117,7 @@ def domain_blocks(request: HttpRequest) -> HttpResponse:
             else:
                 unblock_domain(account=user.account, domain=clean_input(request.POST.get("unblock", "")))
         except (Forbidden, Invalid) as refusal:
-            messages.error(request, capfirst(refusal.message))
+            refuse(request, refusal)
         return back(request)
     cursor = cursor_of(request, PAGE_SIZE)
     found = cursor.cut(list_blocked_domains(user.account_id))

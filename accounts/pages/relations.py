@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from accounts.models import Account, User
-from accounts.pages.member import back
+from accounts.pages.member import back, refuse
 from accounts.pages.person import shown_author, shown_biography
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.accounts import find_account
@@ -98,5 +96,5 @@ def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
         else:
             raise NotFound
     except (Forbidden, Invalid) as refusal:
-        messages.error(request, capfirst(refusal.message))
+        refuse(request, refusal)
     return back(request, f"person-{id}" if "at" in request.POST else "")

@@ -19,13 +19,12 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from accounts.identity.pages.account_state import show_account_state
-from accounts.identity.pages.steps import to_sign_in
 from accounts.identity.queries.tokens import SignInState, find_sign_in_state
 from accounts.models import User
 from accounts.models.user import Permission
+from accounts.pages.member import LET_IN, member_page
 from social.api import admission, limits
-from social.pages.views import View, page
+from social.pages.views import View
 
 
 def _everybody(user: User) -> bool:
@@ -145,46 +144,25 @@ def counted(rule: limits.Rule, user: User) -> None:
     limits.refuse_exceeded([admission.count(rule, subject=str(user.pk))])
 
 
-#: All states but waiting for approval: people who may not use their account can still export their data.
-LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
-
-ACTIVE: Final = (SignInState.ACTIVE,)
-MOVING: Final = (SignInState.ACTIVE, SignInState.MOVED)
-
-
 def settings_page(
     view: View, *, asks_again: bool = False, states: Collection[SignInState] = LET_IN, max_body: int = 0
 ) -> View:
-    """Wrap a settings page: it requires sign-in and shows the navigation.
+    """Wrap a settings page, which is a page for signed-in people (`member_page`), and show the navigation.
 
     `asks_again`: the page concerns the security of the account and requires reauthentication, unless the user has
-    authenticated within the last five minutes. A user whose account is in none of the `states` is shown the reason
-    (403). `max_body`: how many bytes its forms may send, if more than on other pages.
+    authenticated within the last five minutes.
     """
     if asks_again:
         view = reauthentication_required(app="accounts")(view)
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not isinstance(request.user, User):
-            return to_sign_in(request, None if request.method in ("GET", "HEAD") else "/")
-        user = request.user
-        # An approved user is always in one of LET_IN, which saves the query.
-        state = None
-        if states is not LET_IN or not user.approved:
-            state = find_sign_in_state(user)
-            if state not in states:
-                return show_account_state(
-                    request, user, state, back=request.path if request.method in ("GET", "HEAD") else "/"
-                )
         response = view(request, *args, **kwargs)
         if isinstance(response, TemplateResponse):
-            match = request.resolver_match
-            waits = state is SignInState.UNAPPROVED
+            user, match = signed_in(request), request.resolver_match
+            waits = not user.approved and find_sign_in_state(user) is SignInState.UNAPPROVED
             groups = [] if waits else navigation(user, (match.url_name if match else None) or "")
             response.context_data = {**(response.context_data or {}), "settings_groups": groups}
         return response
 
-    shown = page(wrapped)
-    shown.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
-    return shown
+    return member_page(wrapped, states=states, max_body=max_body)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.pages.settings import ACTIVE, MOVING, settings_page
+from accounts.pages.member import ACTIVE, MOVING
+from accounts.pages.settings import settings_page
 from accounts.transfers.pages.files import (
     archive,
     ask_for_archive,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from django import forms
 from django.contrib import admin
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -27,19 +29,22 @@ from social.api.staff_columns import condition_filter, mark, shortened, shown
 _MOMENT = "%Y-%m-%dT%H:%M"
 
 
-def _moment_field(label: Any, help_text: Any = "") -> forms.DateTimeField:
+def _moment_field(label: Any) -> forms.DateTimeField:
     widget = forms.DateTimeInput({"type": "datetime-local"}, format=_MOMENT)
-    return forms.DateTimeField(
-        label=label, help_text=help_text, required=False, widget=widget, input_formats=[_MOMENT, "%Y-%m-%dT%H:%M:%S"]
-    )
+    return forms.DateTimeField(label=label, required=False, widget=widget, input_formats=[_MOMENT, "%Y-%m-%dT%H:%M:%S"])
+
+
+def _same_clock(moment: datetime | None, of: tzinfo, to: tzinfo) -> datetime | None:
+    """Return the moment at which clocks in one zone show what those in another zone show at the given one."""
+    return moment.astimezone(of).replace(tzinfo=to) if moment is not None else None
 
 
 class AnnouncementForm(DraftForm):
-    """An announcement; times are UTC."""
+    """An announcement; times are in the zone of who writes it. Of those that are stored as days, the day is the same."""
 
-    starts_at = _moment_field(_("It takes place from"), "UTC")
-    ends_at = _moment_field(_("until"), _("UTC; it is no longer shown afterwards"))
-    scheduled_at = _moment_field(_("To be published at"), _("UTC; without a time it is a draft"))
+    starts_at = _moment_field(_("It takes place from"))
+    ends_at = _moment_field(_("until"))
+    scheduled_at = _moment_field(_("To be published at"))
 
     class Meta:
         model = Announcement
@@ -47,10 +52,22 @@ class AnnouncementForm(DraftForm):
         labels = {"text": _("Text"), "all_day": _("Only the days count")}
         widgets = {"text": forms.Textarea({"rows": 6, "dir": "auto"})}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        zone = timezone.get_current_timezone()
+        hints = {"starts_at": "", "ends_at": gettext("it is no longer shown afterwards")}
+        hints["scheduled_at"] = gettext("without a time it is a draft")
+        for name, hint in hints.items():
+            self.fields[name].help_text = f"{zone}; {hint}" if hint else str(zone)
+        for name in ("starts_at", "ends_at") if self.instance.all_day else ():
+            self.initial[name] = _same_clock(self.initial.get(name), UTC, zone)
+
     @property
     def draft(self) -> AnnouncementDraft:
         """Return the draft that the form holds."""
         sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
+        for name in ("starts_at", "ends_at") if sent["all_day"] else ():
+            sent[name] = _same_clock(sent[name], timezone.get_current_timezone(), UTC)
         return AnnouncementDraft(**sent)
 
     def clean(self) -> dict[str, Any]:

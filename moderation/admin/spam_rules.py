@@ -25,7 +25,7 @@ from accounts.spam.services.rules import change_rule, create_rule, delete_rule, 
 from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
 from social.api.staff import action
-from social.api.staff_acts import Act, ActionVariant, Words
+from social.api.staff_acts import Act, ActionVariant, Words, switches
 from social.api.staff_columns import condition_filter, lines, mark, row_link, shortened, shown
 from social.api.staff_filters import RelatedDropdownFilter
 from social.api.staff_forms import Lines
@@ -132,27 +132,19 @@ class SpamRuleAdmin(EditedAdmin):
     ordering = ("name",)
     actions_detail = ("try_it",)
     acts = (
-        Act(
-            "enable",
-            _("Switch on"),
-            lambda by, rule: switch_rule(by=by, rule=rule, enabled=True),
-            icon="play_arrow",
-            variant=ActionVariant.PRIMARY,
-            one=Words(
-                _("Switch this rule on? It looks at what comes from now on."),
-                _("The rule is on: within seconds it looks at what comes."),
+        *switches(
+            lambda by, rule, enabled: switch_rule(by=by, rule=rule, enabled=enabled),
+            on=(
+                Words(
+                    _("Switch this rule on? It looks at what comes from now on."),
+                    _("The rule is on: within seconds it looks at what comes."),
+                ),
+                Words("", ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count")),
             ),
-            many=Words("", ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count")),
-            fits=lambda rule: not rule.enabled,
-        ),
-        Act(
-            "disable",
-            _("Switch off"),
-            lambda by, rule: switch_rule(by=by, rule=rule, enabled=False),
-            icon="pause",
-            one=Words(_("Switch this rule off?"), _("The rule is off. What it holds waits for you.")),
-            many=Words("", ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count")),
-            fits=lambda rule: rule.enabled,
+            off=(
+                Words(_("Switch this rule off?"), _("The rule is off. What it holds waits for you.")),
+                Words("", ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count")),
+            ),
         ),
         Act(
             "discard_all",

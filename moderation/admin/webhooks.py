@@ -21,7 +21,7 @@ from moderation.models.webhook import WebhookAttempt
 from moderation.policies.webhooks import WebhookDraft, webhook_errors
 from moderation.queries.webhooks import list_attempts
 from moderation.services.webhooks import change_webhook, create_webhook, delete_webhook, renew_secret, switch_webhook
-from social.api.staff_acts import Act, ActionVariant, Words
+from social.api.staff_acts import Act, Words, switches
 from social.api.staff_columns import address, condition_filter, mark, moment, shortened, shown, table
 from social.kernel.crypto import UnreadableSecret, decrypt
 from social.kernel.http.client import place_of
@@ -126,24 +126,16 @@ class WebhookAdmin(EditedAdmin):
     ordering = ("id",)
     readonly_fields: ClassVar[Any] = (STATE, SECRET, WAITING, ATTEMPTS)
     acts = (
-        Act(
-            "enable",
-            _("Switch on"),
-            lambda by, webhook: switch_webhook(by=by, webhook=webhook, enabled=True),
-            icon="play_arrow",
-            variant=ActionVariant.PRIMARY,
-            one=Words("", _("The webhook is on.")),
-            many=Words("", ngettext_lazy("%(count)d webhook is on.", "%(count)d webhooks are on.", "count")),
-            fits=lambda webhook: not webhook.enabled,
-        ),
-        Act(
-            "disable",
-            _("Switch off"),
-            lambda by, webhook: switch_webhook(by=by, webhook=webhook, enabled=False),
-            icon="pause",
-            one=Words(_("Switch this webhook off? What waits for it is not sent any more."), _("The webhook is off.")),
-            many=Words("", ngettext_lazy("%(count)d webhook is off.", "%(count)d webhooks are off.", "count")),
-            fits=lambda webhook: webhook.enabled,
+        *switches(
+            lambda by, webhook, enabled: switch_webhook(by=by, webhook=webhook, enabled=enabled),
+            on=(
+                Words("", _("The webhook is on.")),
+                Words("", ngettext_lazy("%(count)d webhook is on.", "%(count)d webhooks are on.", "count")),
+            ),
+            off=(
+                Words(_("Switch this webhook off? What waits for it is not sent any more."), _("The webhook is off.")),
+                Words("", ngettext_lazy("%(count)d webhook is off.", "%(count)d webhooks are off.", "count")),
+            ),
         ),
         Act(
             "renew_secret",

@@ -6,13 +6,11 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.utils.text import capfirst
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.emojis.pages import with_emojis
-from accounts.pages.member import back
+from accounts.pages.member import back, refuse
 from accounts.pages.settings import counted, signed_in
 from moderation.models import Announcement
 from moderation.queries.announcements import find_shown, list_shown, load_reactions, show
@@ -76,7 +74,7 @@ def act_on_announcement(request: HttpRequest, id: int) -> HttpResponse:
         _react(request, user.account_id, announcement, clean_input(form["react"]).strip().strip(":"))
     elif "unreact" in form:
         with suppress(NotFound):
-            remove_reaction(account_id=user.account_id, announcement=announcement, name=form["unreact"])
+            remove_reaction(account_id=user.account_id, announcement=announcement, name=clean_input(form["unreact"]))
     else:
         raise NotFound
     return back(request, f"announcement-{id}")
@@ -89,4 +87,4 @@ def _react(request: HttpRequest, account_id: int, announcement: Announcement, na
     try:
         add_reaction(account_id=account_id, announcement=announcement, name=name)
     except Invalid as refusal:
-        messages.error(request, capfirst(refusal.message))
+        refuse(request, refusal)

@@ -32,6 +32,7 @@ from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
+from social.pages.once import once
 from statuses.pages.posts import Reader, load_shown, newest_shown, reader_of, summary_of
 from statuses.queries.listings import AccountStatusesFilter
 
@@ -103,6 +104,7 @@ class ReportForm(ServiceForm):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def report(request: HttpRequest, account_id: int) -> HttpResponse:
     """`/report/:account_id`: report an account. Raises NotFound for an account that is unknown, suspended or one's own."""
     user, target = _people(request, account_id)

@@ -28,6 +28,7 @@ from social.api import limits
 from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.pages.frame import show, with_query
+from social.pages.once import once
 from statuses.queries.statuses import list_excerpts
 
 PAGE_SIZE = 20
@@ -51,6 +52,7 @@ def strikes(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def strike(request: HttpRequest, strike_id: int) -> HttpResponse:
     """`/disputes/strikes/:id`, for the person concerned: signed in, or with the key from the mail, for users who can no
     longer sign in. Raises NotFound for everybody else.

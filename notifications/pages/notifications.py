@@ -87,6 +87,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
         "found": found,
         "only": chosen if chosen in _CHOICES else "",
         "requests_url": url_of("follow_requests"),
+        "announcements_url": url_of("announcements"),
         "held": count_requests(me).requests,
         "of_others": True,
     }

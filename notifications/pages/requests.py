@@ -64,9 +64,7 @@ def policy(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         change_policy(account_id=account_id, settings=PolicyInput.read_mapping(form.cleaned_data).settings)
         messages.success(request, _("Your choice has been saved."))
-        response = redirect("notification_policy")
-        response.status_code = 303
-        return response
+        return redirect("notification_policy")
     return show(request, "notifications/policy.html", {"form": form}, status=422 if form.errors else 200)
 
 

@@ -4,12 +4,13 @@ sentences and to the API for staff.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any
 
 from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from unfold.enums import ActionVariant as ActionVariant
 
 from social.api.staff_forms import StaffForm
@@ -79,3 +80,30 @@ class Act:
     def logged(self) -> str:
         """The name of the act in the admin's own log."""
         return self.verb or self.name
+
+
+def switches(
+    switch: Callable[[Any, Any, bool], object], *, on: Sequence[Words], off: Sequence[Words]
+) -> tuple[Act, Act]:
+    """Return the acts that switch rows on and off. `on` and `off` are the words for one row and for many."""
+    return (
+        Act(
+            "enable",
+            _("Switch on"),
+            lambda by, row: switch(by, row, True),
+            icon="play_arrow",
+            variant=ActionVariant.PRIMARY,
+            one=on[0],
+            many=on[1],
+            fits=lambda row: not row.enabled,
+        ),
+        Act(
+            "disable",
+            _("Switch off"),
+            lambda by, row: switch(by, row, False),
+            icon="pause",
+            one=off[0],
+            many=off[1],
+            fits=lambda row: row.enabled,
+        ),
+    )

@@ -16,13 +16,15 @@ T = TypeVar("T")
 
 
 class KernelError(Exception):
-    """An error for the caller; `message` is translated text, `extra` is added to the JSON body."""
+    """An error for the caller; `message` is translated text, `extra` is added to the JSON body. `said` is what people read: the
+    message, with each sentence once.
+    """
 
     default: ClassVar[str] = gettext_noop("Internal Server Error")
 
     def __init__(self, message: str | None = None, **extra: Any) -> None:
         self.message = message if message is not None else _(self.default)
-        self.extra = extra
+        self.said, self.extra = self.message, extra
         super().__init__(self.message)
 
 
@@ -131,13 +133,15 @@ class Invalid(KernelError):
         """Make the error `Validation failed: ...` from field errors; with `details`, the codes of each field are added
         to the body.
         """
-        message = _("Validation failed: %(errors)s") % {"errors": ", ".join(error.sentence for error in errors)}
-        if not details:
-            return cls(message)
-        grouped: dict[str, list[dict[str, str]]] = {}
-        for error in errors:
-            grouped.setdefault(error.field, []).append({"error": error.code, "description": error.message})
-        return cls(message, details=grouped)
+        sentences = [error.sentence for error in errors]
+        made = cls.sentence(", ".join(sentences))
+        made.said = ", ".join(dict.fromkeys(sentences))
+        if details:
+            made.extra["details"] = {}
+            for error in errors:
+                described = {"error": error.code, "description": error.message}
+                made.extra["details"].setdefault(error.field, []).append(described)
+        return made
 
     @classmethod
     def sentence(cls, text: str) -> Self:

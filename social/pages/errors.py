@@ -9,21 +9,32 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any
+import time
+from collections.abc import Mapping
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Any, Final
 
+from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template import loader
 from django.templatetags.static import static
+from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
-from social.api import responses
+from social.api import languages, responses
 from social.api.exceptions import FOREIGN_KEY_VIOLATION, status_of
 from social.api.middleware import is_sessionless
 from social.kernel.errors import Forbidden, Gone, KernelError, NotFound, RateLimited
+from social.kernel.identity import known_identity
 from social.pages.frame import Sharing, absolute, frame, protect
+from social.pages.typed import sent_texts
 
 logger = logging.getLogger(__name__)
+_TOO_OFTEN: Final = gettext_noop("You have tried this too often. Please wait a while, then try again.")
+_UNREADABLE: Final = gettext_noop("Your browser sent something this server could not read.")
 
 
 def error_page(
@@ -40,6 +51,7 @@ def error_page(
         "text": text,
         "detail": detail,
         "request_id": getattr(request, "id", ""),
+        "typed": sent_texts(request),
     }
     response = HttpResponse(loader.render_to_string("pages/error.html", context), status=status)
     # Errors occur in popups too, and the page holds no data that the opening window could steal.
@@ -54,14 +66,13 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
     if isinstance(error, Forbidden) and error.message == _(Forbidden.default):
         return forbidden(request)
     if isinstance(error, Forbidden):
-        return error_page(request, error.message, _("You may not see or do this."), status=403)
+        return error_page(request, error.said, _("You may not see or do this."), status=403)
     if isinstance(error, Gone):
         return error_page(request, _("Gone"), _("What was at this address has been deleted for good."), status=410)
     status = status_of(error)
     if isinstance(error, RateLimited):
-        text = _("You have tried this too often. Please wait a while, then try again.")
-        return error_page(request, _("Too many attempts"), text, status=status)
-    return error_page(request, _("This did not work"), _sentence(error.message), status=status)
+        return error_page(request, _("Too many attempts"), _(_TOO_OFTEN), status=status)
+    return error_page(request, _("This did not work"), _sentence(error.said), status=status)
 
 
 def _sentence(message: str) -> str:
@@ -71,7 +82,7 @@ def _sentence(message: str) -> str:
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 400: the request is malformed."""
-    return _answer(request, 400, _("Bad Request"), _("Your browser sent something this server could not read."))
+    return _answer(request, 400, _("Bad Request"), _(_UNREADABLE))
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -116,6 +127,35 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
         )
         response.headers["Retry-After"] = responses.RETRY_AFTER
     return response
+
+
+def refused(status: int, path: str, headers: Mapping[str, str]) -> tuple[list[tuple[str, str]], bytes] | None:
+    """Return the headers and body of the page for a request that the web server refused unread; None where errors are JSON.
+
+    A page is made at most once a minute for each language, because many requests may be refused at once.
+    """
+    if is_sessionless(path) or "text/html" not in (headers.get("accept") or ""):
+        return None
+    language = languages.from_accept(headers.get("accept-language") or "")
+    return _refused(
+        status, language or known_identity().language or settings.LANGUAGE_CODE, int(time.monotonic() // 60)
+    )
+
+
+@lru_cache(maxsize=128)
+def _refused(status: int, language: str, _minute: int) -> tuple[list[tuple[str, str]], bytes]:
+    with translation.override(language):
+        title, text = _("This did not work"), _sentence(_(responses.TRY_AGAIN))
+        if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            title, text = _("This is too large"), _("Go back, and send less text or smaller files.")
+        elif status == HTTPStatus.REQUEST_TIMEOUT:
+            title, text = _("This took too long"), _("What you sent did not arrive in time. Go back, and try again.")
+        elif status == HTTPStatus.TOO_MANY_REQUESTS:
+            title, text = _("Too many attempts"), _(_TOO_OFTEN)
+        elif status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            title, text = _("Bad Request"), _(_UNREADABLE)
+        response = error_page(HttpRequest(), title, text, status=status, may_query=False)
+    return [(name.lower(), value) for name, value in response.items()], response.content
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

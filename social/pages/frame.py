@@ -60,12 +60,6 @@ def allow_scripts(response: R) -> R:
     return response
 
 
-def allow_streams(response: R) -> R:
-    """Allow this page to run scripts of this server, and these to open the streams that a browser's session may read."""
-    response.reads_streams = True  # type: ignore[attr-defined]  # read below, where the policy is written
-    return allow_scripts(response)
-
-
 def stream_url() -> str:
     """Return the address of the streams for pages; empty if they are on another host, which gets no session cookie."""
     own, streams = urlsplit(settings.BASE_URL), urlsplit(settings.STREAMING_URL)
@@ -103,10 +97,11 @@ def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
     }
 
 
-def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True) -> None:
+def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True, streams: bool = False) -> None:
     """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins, framing by
     other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`: whether the answer may
-    depend on cookies or set a cookie.
+    depend on cookies or set a cookie. `streams`: whether the page runs scripts of this server, which open the streams that a
+    browser's session may read.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
@@ -119,9 +114,8 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool
         "base-uri": "'none'",
         "frame-ancestors": "*" if getattr(response, "framed_by_anyone", False) else "'none'",
     }
-    if getattr(response, "runs_scripts", False):
-        streams = stream_url() if getattr(response, "reads_streams", False) else ""
-        policy |= {"script-src": "'self'", "connect-src": f"'self' {streams}".strip()}
+    if streams or getattr(response, "runs_scripts", False):
+        policy |= {"script-src": "'self'", "connect-src": f"'self' {stream_url() if streams else ''}".strip()}
     response.headers["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in policy.items())
     cacheable = getattr(response, "same_for_anybody", False) and not cookies and response.status_code == HTTPStatus.OK
     response.headers["Cache-Control"] = _CACHED if cacheable else "private, no-store"

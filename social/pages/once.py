@@ -13,8 +13,6 @@ from django.http.response import HttpResponseBase
 from social.kernel import redis
 from social.pages.views import View
 
-#: Name of the field with the key of a form (`{% form_key %}`).
-FIELD: Final = "form_key"
 _KEPT_SECONDS: Final = 3600
 #: Longest time that the second of two requests waits for the answer to the first.
 _WAIT_SECONDS: Final = 3.0
@@ -25,22 +23,21 @@ _PURPOSE: Final = "remember a form"
 def once(view: View) -> View:
     """Let a view answer a POST request whose form was sent before by the redirect that answered it then, for an hour.
 
-    Answers that are no redirects are not kept: nothing was created, and the form may be sent again. Without Redis, each
-    request is answered anew.
+    Each page has a token of its own in its forms, so that a form is the same if token and content are. Answers that are no
+    redirects are not kept: nothing was created, and the form may be sent again. Without Redis, each request is answered anew.
     """
 
     @wraps(view)
     def answer(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        key = request.POST.get(FIELD, "") if request.method == "POST" else ""
-        if not key:
+        if request.method != "POST" or "csrfmiddlewaretoken" not in request.POST:
             return view(request, *args, **kwargs)
-        digest = blake2b(f"{request.user.pk} {request.path} {key}".encode(), digest_size=16).hexdigest()
+        files = [(name, [(file.name, file.size) for file in sent]) for name, sent in request.FILES.lists()]
+        content = repr((request.user.pk, request.path, sorted(request.POST.lists()), sorted(files)))
+        digest = blake2b(content.encode(errors="backslashreplace"), digest_size=16).hexdigest()
         name = redis.key("cache", "form", digest)
         earlier = _claim(name)
         if earlier:
-            response = HttpResponseRedirect(earlier)
-            response.status_code = 303
-            return response
+            return HttpResponseRedirect(earlier)
         place = ""
         try:
             found = view(request, *args, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any, Final
 
 from django.conf import settings
@@ -14,34 +15,44 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_safe
 
 from social.kernel.errors import KernelError
+from social.pages import typed
 from social.pages.errors import not_allowed, of_kernel
-from social.pages.frame import allow_scripts, allow_streams, frame, protect, sharing_of_site
+from social.pages.frame import allow_scripts, frame, protect, sharing_of_site
 
 View = Callable[..., HttpResponseBase]
 _compression: Final = GZipMiddleware(lambda request: HttpResponse())
 
 
 def page(view: View, *, in_popup: bool = False) -> View:
-    """Wrap a view whose answers are pages: add the frame and the security headers, and show kernel errors as pages.
+    """Wrap a view whose answers are pages: add the frame and the security headers, and show kernel errors as pages. Who has
+    sent a form is redirected with 303.
 
     `in_popup`: the page is a step of signing in or of authorizing an application, which web clients open in a popup.
     """
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        kept = typed.find(request) if typed.PARAMETER in request.GET else None
         try:
             response = view(request, *args, **kwargs)
         except KernelError as error:
             response = of_kernel(request, error)
         if isinstance(response, HttpResponseNotAllowed):
             response = not_allowed(request, response)
+        if request.method not in ("GET", "HEAD") and response.status_code == HTTPStatus.FOUND:
+            # After 302 clients may send the form to the next page again (RFC 9110 section 15.4.3).
+            response.status_code = HTTPStatus.SEE_OTHER
+        of_member = False
         if isinstance(response, TemplateResponse):
             around = {**frame(request), "sharing": sharing_of_site(_canonical(request)), "in_popup": in_popup}
             response.context_data = {**around, **(response.context_data or {})}
-            if settings.SESSION_COOKIE_NAME in request.COOKIES and not in_popup:
-                allow_streams(response)
+            of_member = settings.SESSION_COOKIE_NAME in request.COOKIES and not in_popup
+        if of_member:
+            typed.name_reader(request, response)
+        if kept is not None:
+            response = typed.put_back(request, response, kept)
         # `lang` in the query sets a cookie.
-        protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET)
+        protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET, streams=of_member)
         if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):
             # Compression is safe here: the page is the same for all readers, so its length reveals no secret (BREACH).
             response.add_post_render_callback(lambda rendered: _compression.process_response(request, rendered))

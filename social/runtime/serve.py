@@ -48,11 +48,17 @@ def web() -> None:
     descriptors.allow_many()
     application = _load_web()
     from social.kernel.refusals import write_last_counts  # a model, which needs the applications
+    from social.pages.errors import refused
 
     limits = Limits(threads=settings.WEB_THREADS, upload_threads=settings.UPLOAD_THREADS)
     upload_limit = upload_limits(get_resolver().url_patterns)
     adapter = Adapter(
-        application, limits, upload_limit=upload_limit, folder=str(env.DATA_DIR), at_end=write_last_counts
+        application,
+        limits,
+        upload_limit=upload_limit,
+        folder=str(env.DATA_DIR),
+        error_page=refused,
+        at_end=write_last_counts,
     )
     # What was loaded lives as long as the process: a collection that walked it would unshare every page.
     gc.collect()

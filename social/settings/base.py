@@ -244,6 +244,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
 SESSION_COOKIE_NAME = "__Host-session" if SESSION_COOKIE_SECURE else f"session_{PORT}"
 CSRF_COOKIE_NAME = "__Host-csrf" if CSRF_COOKIE_SECURE else f"csrf_{PORT}"
+READER_COOKIE_NAME = "__Host-reader" if SESSION_COOKIE_SECURE else f"reader_{PORT}"
 KNOWN_BROWSER_COOKIE_NAME = "__Secure-known" if SESSION_COOKIE_SECURE else f"known_{PORT}"
 CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"

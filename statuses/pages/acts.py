@@ -9,13 +9,12 @@ from typing import Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from accounts.models import User
-from accounts.pages.member import back
+from accounts.pages.member import back, refuse
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.accounts import find_account
 from accounts.services.blocking import block_account, mute_account
@@ -134,7 +133,7 @@ def act(request: HttpRequest, id: int) -> HttpResponse:
         if minimal:
             return HttpResponse(status=422)
         if name not in _SECOND_TIME or not _is_pinned(user, id):
-            messages.error(request, capfirst(refusal.message))
+            refuse(request, refusal)
     else:
         if minimal:
             return HttpResponse(status=204)

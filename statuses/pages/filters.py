@@ -9,19 +9,19 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import User
 from accounts.pages.forms import ServiceForm, check_field, text_field
-from accounts.pages.member import back, back_path
+from accounts.pages.member import back, back_path, refuse
 from accounts.pages.settings import signed_in
 from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import show
+from social.pages.once import once
 from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
 from statuses.models import Filter, FilterAction, FilterContext, FilterKeyword
 from statuses.models.filter import KEYWORD_LIMIT, TITLE_LIMIT
@@ -139,6 +139,7 @@ def _shown(row: Filter) -> dict[str, Any]:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def new_filter(request: HttpRequest) -> HttpResponse:
     """`/filters/new`: a form for another filter, in which the post `post`, if there is one, is from the beginning. Raises
     NotFound for a post that the reader may not see.
@@ -157,15 +158,9 @@ def new_filter(request: HttpRequest) -> HttpResponse:
             form.add_details(refusal)
         else:
             messages.success(request, _("The filter has been created."))
-            return back(request, f"post-{post.id}") if post is not None else _to_filters()
+            return back(request, f"post-{post.id}") if post is not None else redirect("filters")
     context = {"form": form, "post_id": post.id if post is not None else "", "next": back_path(request)}
     return show(request, "statuses/filter_edit.html", context, status=422 if form.errors else 200)
-
-
-def _to_filters() -> HttpResponse:
-    response = redirect("filters")
-    response.status_code = 303
-    return response
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -195,7 +190,7 @@ def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
             form.add_details(refusal)
         else:
             messages.success(request, _("The filter has been saved."))
-            return _to_filters()
+            return redirect("filters")
     context = {
         "form": form,
         "filter": _shown(found),
@@ -212,7 +207,7 @@ def remove_filter(request: HttpRequest, id: int) -> HttpResponse:
     if request.method == "POST":
         delete_filter(found=found)
         messages.success(request, _("The filter has been deleted."))
-        return _to_filters()
+        return redirect("filters")
     return show(request, "statuses/filter_delete.html", {"filter": found})
 
 
@@ -267,6 +262,6 @@ def _add(request: HttpRequest, user: User, status_id: int) -> None:
     try:
         add_status(found=found, status_id=status_id)
     except Invalid as refusal:
-        messages.error(request, capfirst(refusal.message))
+        refuse(request, refusal)
     else:
         messages.success(request, _("The post has been added to the filter."))

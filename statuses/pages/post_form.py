@@ -4,6 +4,7 @@ inputs of the client interface, so that both refuse the same.
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -12,6 +13,9 @@ from typing import IO, Any, Final, cast
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
@@ -24,7 +28,7 @@ from social.kernel.ids import parse_id
 from social.pages.frame import path_of
 from statuses.models import MediaAttachment, ScheduledStatus
 from statuses.policies.polls import OPTION_COUNTS
-from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT
+from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT, check_media_count
 from statuses.queries.media import attachable
 from statuses.serializers.attachments import MediaAttachmentSerializer
 from statuses.services.kept_drafts import draft_of
@@ -54,7 +58,8 @@ FOCUSES: Final = (
     ("0.8,-0.8", _("Bottom right")),
 )
 _OPTIONS: Final = tuple(f"option_{number}" for number in range(1, OPTION_COUNTS[1] + 1))
-POLL_FIELDS: Final = (*_OPTIONS, "multiple", "expires_in")
+_OPTION: Final = re.compile(r"option_[0-9]{1,2}\Z")
+POLL_FIELDS: Final = ("multiple", "expires_in")
 
 
 class PostForm(ServiceForm):
@@ -62,7 +67,6 @@ class PostForm(ServiceForm):
 
     renamed = {"options": "option_1", "quote_approval_policy": "quote_policy", "content_type": "markdown"}
     parts = {
-        "poll": POLL_FIELDS,
         "more": ("language", "quote_policy", "markdown", "scheduled_at"),
     }
 
@@ -94,8 +98,16 @@ class PostForm(ServiceForm):
         super().__init__(*args, **kwargs)
         self.media_files = list(files)
         self.changes: dict[int, MediaChange] = {}
-        for number, name in enumerate(_OPTIONS, 1):
+        self._missing: list[str] = []
+        # Answers beyond the last one are shown too: what was typed stays, and the service says that they are too many.
+        more = sorted(
+            name for name, typed in self.data.items() if _OPTION.match(name) and typed and name not in _OPTIONS
+        )
+        self._options = [*_OPTIONS, *more]
+        self.parts = {**self.parts, "poll": [*self._options, *POLL_FIELDS]}
+        for number, name in enumerate(self._options, 1):
             self.fields[name] = text_field(_("Answer %(number)d") % {"number": number})
+        self.fields["scheduled_at"].help_text = timezone.get_current_timezone_name()
         language = self.fields["language"]
         assert isinstance(language, forms.ChoiceField)
         known = self.initial.get("language") or ""
@@ -110,9 +122,9 @@ class PostForm(ServiceForm):
             raise forms.ValidationError(_("Choose a time that is still to come."))
         return moment
 
-    def take_files(self, user: User, sent: Any, uploads: Mapping[str, Any]) -> None:
+    def take_files(self, user: User, sent: Any, uploads: MultiValueDict[str, UploadedFile]) -> None:
         """Keep the files that were uploaded before, with the descriptions and focal points that were typed, and upload new
-        ones. An upload that is refused becomes an error of the form.
+        ones. A file that is refused, empty or gone, or one too many, becomes an error of the form.
         """
         removed = {*sent.getlist("remove")}
         numbers = [parse_id(value) for value in sent.getlist("media") if value not in removed]
@@ -121,19 +133,11 @@ class PostForm(ServiceForm):
         }
         known = {media.id: media for media in self.media_files} | known
         self.media_files = [known[number] for number in numbers if number in known]
-        for place in range(MEDIA_LIMIT):
-            file = uploads.get(f"file_{place}")
-            if not isinstance(file, UploadedFile) or not file.size:
-                continue
-            upload = MediaUpload(
-                sent=SentFile(cast("IO[bytes]", file.file), file.content_type or ""),
-                description=sent.get(f"description_{place}", ""),
-                focus=sent.get(f"focus_{place}", ""),
-            )
-            try:
-                self.media_files.append(upload_media(account_id=user.account_id, upload=upload))
-            except Invalid as refusal:
-                self.add_error(None, f"{file.name}: {refusal.message}")
+        self._missing = [str(number) for number in numbers if number not in known]
+        for name, files in uploads.lists():
+            place = name.removeprefix("file_")
+            for file in files if place != name else ():
+                self._take_file(user, file, sent.get(f"description_{place}", ""), sent.get(f"focus_{place}", ""))
         self.changes = {
             media.id: MediaChange(
                 description=sent.get(f"description_of_{media.id}"), focus=sent.get(f"focus_of_{media.id}")
@@ -141,6 +145,17 @@ class PostForm(ServiceForm):
             for media in self.media_files
             if f"description_of_{media.id}" in sent
         }
+
+    def _take_file(self, user: User, file: UploadedFile, description: str, focus: str) -> None:
+        try:
+            if not file.size:
+                raise Invalid(gettext("The file is empty, or is not on your device any more."))
+            check_media_count([*self.media_files, file])
+            sent = SentFile(cast("IO[bytes]", file.file), file.content_type or "")
+            upload = MediaUpload(sent=sent, description=description, focus=focus)
+            self.media_files.append(upload_media(account_id=user.account_id, upload=upload))
+        except Invalid as refusal:
+            self.add_error(None, f"{file.name}: {refusal.message}")
 
     def change_files(self, user: User) -> None:
         """Store the descriptions and focal points of files that are not attached yet; those that are attached meanwhile, by
@@ -170,18 +185,19 @@ class PostForm(ServiceForm):
     @property
     def has_poll(self) -> bool:
         """Tell whether somebody has begun to write a poll."""
-        return any(self[name].value() for name in _OPTIONS)
+        return any(self[name].value() for name in self._options)
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of a valid form as parameters of the client interface."""
         typed = self.cleaned_data
-        options = [typed[name] for name in _OPTIONS if typed[name].strip()]
+        options = [typed[name] for name in self._options if typed[name].strip()]
         values: dict[str, Any] = {
             "status": typed["text"],
             "spoiler_text": typed["spoiler_text"],
             "sensitive": typed["sensitive"] or bool(typed["spoiler_text"] and self.media_files),
             "content_type": MARKDOWN if typed["markdown"] else PLAIN_TEXT,
-            "media_ids": [str(media.id) for media in self.media_files],
+            # Those that are missing were attached by the same form sent twice, or are refused by the service.
+            "media_ids": [*(str(media.id) for media in self.media_files), *self._missing],
         }
         if options:
             values["poll"] = {
@@ -194,6 +210,14 @@ class PostForm(ServiceForm):
         if typed.get("scheduled_at"):
             values["scheduled_at"] = typed["scheduled_at"].isoformat()
         return values
+
+    def values(self, **more: int | None) -> dict[str, list[str]]:
+        """Return the initial values and the files, and `more` that is not None, as a form that was sent would have them."""
+        given = {
+            name: "on" if value is True else str(value) for name, value in {**self.initial, **more}.items() if value
+        }
+        media = [str(media.id) for media in self.media_files]
+        return {name: [value] for name, value in given.items() if name != "key"} | {"media": media}
 
     def changed_files(self) -> list[dict[str, Any]]:
         """Return the parameter `media_attributes` of an edit."""

@@ -8,20 +8,21 @@ from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.utils.text import capfirst
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import User
-from accounts.pages.member import back
+from accounts.pages.member import back, refuse
 from accounts.pages.settings import counted, signed_in
 from social.api import limits
 from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.pages.frame import path_of, show
-from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from social.pages.paging import PAGE_SIZE
 from statuses.models import ScheduledStatus
 from statuses.pages.post_form import AUDIENCES
 from statuses.pages.posts import load_shown, reader_of
@@ -42,29 +43,21 @@ class TimeForm(forms.Form):
 
 @require_safe
 def scheduled(request: HttpRequest) -> HttpResponse:
-    """`/scheduled`: the scheduled posts of the reader, as the API lists them."""
+    """`/scheduled`: the scheduled posts of the reader, the next one first."""
     rows = list_scheduled(signed_in(request).account_id).filter(scheduled_at__lt=DRAFTS_FROM)
-    return _show(request, "statuses/scheduled.html", rows)
+    return _show(request, "statuses/scheduled.html", rows.order_by("scheduled_at", "id"))
 
 
 @require_safe
 def drafts(request: HttpRequest) -> HttpResponse:
-    """`/drafts`: the drafts of the reader, as the API lists them."""
-    return _show(request, "statuses/drafts.html", list_drafts(signed_in(request).account_id))
+    """`/drafts`: the drafts of the reader, the newest first."""
+    return _show(request, "statuses/drafts.html", list_drafts(signed_in(request).account_id).order_by("-id"))
 
 
-def _show(request: HttpRequest, template: str, selected: QuerySet[ScheduledStatus]) -> HttpResponse:
-    user = signed_in(request)
-    cursor = cursor_of(request, PAGE_SIZE)
-    found = cursor.cut(selected)
-    rows = one_page(found, cursor)
-    entities = ScheduledStatusSerializer(rows, many=True).data
-    context = {
-        **links(request, found, cursor, [row.id for row in rows]),
-        "posts": _shown(entities, user),
-        "of_others": True,
-    }
-    return show(request, template, context)
+def _show(request: HttpRequest, template: str, rows: QuerySet[ScheduledStatus]) -> HttpResponse:
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    posts = _shown(ScheduledStatusSerializer([*page], many=True).data, signed_in(request))
+    return show(request, template, {"page": page, "posts": posts, "zone": timezone.get_current_timezone_name()})
 
 
 def _shown(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any]]:
@@ -120,12 +113,12 @@ def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
         return back(request)
     found, form = find_scheduled(id, user.account_id), TimeForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("Enter a date and a time."))
+        refuse(request, _("Enter a date and a time."))
         return back(request, f"scheduled-{found.id}")
     try:
         reschedule_status(scheduled=found, scheduled_at=form.cleaned_data["scheduled_at"])
     except Invalid as refusal:
-        messages.error(request, capfirst(refusal.message))
+        refuse(request, refusal)
     else:
         messages.success(request, _("The time has been changed."))
     return back(request, f"scheduled-{found.id}")

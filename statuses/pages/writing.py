@@ -8,7 +8,11 @@ from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
@@ -20,9 +24,11 @@ from social.api.parsers import MEBIBYTE
 from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import show
+from social.pages.once import once
+from social.pages.typed import keep_values, values_of, with_key
 from statuses.models import ScheduledStatus
 from statuses.pages.acts import counted_all
-from statuses.pages.post_form import FOCUSES, POLL_FIELDS, PostForm, initial_of, initial_of_draft
+from statuses.pages.post_form import FOCUSES, PostForm, initial_of, initial_of_draft
 from statuses.pages.posts import load_shown, reader_of
 from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
 from statuses.policies.publishing import MARKDOWN
@@ -41,16 +47,16 @@ from statuses.services.scheduling import reschedule_status, schedule_status
 
 #: A video and three pictures, each of the greatest size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
-
-#: Fields that are in the address to which somebody who was signed out meanwhile comes back.
-TYPED: Final = (
-    *("draft", "reply_to", "quote", "visibility", "scheduled_at", "text", "spoiler_text"),
-    *("language", "quote_policy", "sensitive", "markdown", *POLL_FIELDS),
+_GONE: Final = gettext_lazy(
+    "The post that you answer or quote is not there any more. What you write is a post of its own now."
 )
-TYPED_IN_EDIT: Final = ("text", "spoiler_text")
+_LOST: Final = gettext_lazy(
+    "The draft is not there any more: it was published or deleted. What you write is a post of its own now."
+)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def write(request: HttpRequest) -> HttpResponse:
     """`/write`: the form, also for a reply (`reply_to`) or a quote (`quote`), and with a saved draft (`draft`). Raises
     NotFound for a post that the reader may not see, and for a draft that is no longer there.
@@ -59,7 +65,7 @@ def write(request: HttpRequest) -> HttpResponse:
     stays when something is wrong (422).
     """
     user = signed_in(request)
-    values = request.POST if request.method == "POST" else request.GET
+    values = request.POST if request.method == "POST" else values_of(request)
     kept = _maybe_draft(values.get("draft", ""), user)
     is_lost = kept is None and bool(values.get("draft"))
     numbers = [values.get(name, "") for name in ("reply_to", "quote")]
@@ -67,9 +73,10 @@ def write(request: HttpRequest) -> HttpResponse:
         numbers = [kept.draft.get(name) or "" for name in ("in_reply_to_id", "quoted_status_id")]
     parent, quoted = (_maybe(parse_id(number), user) for number in numbers)
     gone = any(number and post is None for number, post in zip(numbers, (parent, quoted), strict=True))
-    if request.method != "POST" and (is_lost or (gone and kept is None)):
-        raise NotFound
     text, visibility = values.get("text", ""), "public"
+    wrong = _LOST if is_lost else _GONE if gone else ""
+    if request.method != "POST" and (is_lost or (gone and kept is None)) and not text:
+        raise NotFound
     if parent is not None:
         visibility = parent["visibility"]
         text = text or _mentions(parent, user)
@@ -78,18 +85,16 @@ def write(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" and kept is not None:
         initial |= initial_of_draft(kept)
     if request.method != "POST":
-        initial |= {name: values[name] for name in TYPED if name != "text" and name in values}
-        return _show(request, PostForm(initial=initial, files=files), parent=parent, quoted=quoted, draft=kept)
+        form = PostForm(initial=initial, files=files)
+        if "media" in values:
+            form.take_files(user, values, MultiValueDict())
+        if wrong:
+            messages.warning(request, str(wrong))
+        return _show(request, form, parent=parent, quoted=quoted, draft=kept)
     form = PostForm(request.POST, initial=initial, files=files)
     form.take_files(user, request.POST, request.FILES)
-    if gone:
-        text = _("The post that you answer or quote is not there any more. What you write is a post of its own now.")
-        form.add_error(None, text)
-    if is_lost:
-        text = _(
-            "The draft is not there any more: it was published or deleted. What you write is a post of its own now."
-        )
-        form.add_error(None, text)
+    if wrong:
+        form.add_error(None, wrong)
     if request.POST.get("act") != "attach" and form.is_valid() and _publish(request, user, form, parent, quoted, kept):
         return back(request, f"post-{parent['number']}" if parent else "")
     return _show(request, form, parent=parent, quoted=quoted, draft=kept)
@@ -160,7 +165,6 @@ def edit(request: HttpRequest, id: int) -> HttpResponse:
         raise NotFound
     initial, files = _source(status.id)
     if request.method != "POST":
-        initial |= {name: request.GET[name] for name in TYPED_IN_EDIT if name in request.GET}
         return _show(request, PostForm(initial=initial, files=files, editing=True), edited=status)
     form = PostForm(request.POST, initial=initial, files=files, editing=True)
     form.take_files(user, request.POST, request.FILES)
@@ -182,6 +186,7 @@ def edit(request: HttpRequest, id: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def delete(request: HttpRequest, id: int) -> HttpResponse:
     """`/statuses/:id/delete`: ask, then delete the reader's own post. With the button `redraft` the form follows, with what
     stood in the post. Raises NotFound for other posts.
@@ -200,7 +205,13 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
         parent, quoted = _maybe(post.in_reply_to_id, user), _maybe(post.quoted_status_id, user)
         delete_status(status_id=status.id)
         messages.success(request, _("Your post has been deleted. Write it again, then publish it."))
-        return _show(request, PostForm(initial=initial, files=files), parent=parent, quoted=quoted)
+        form = PostForm(initial=initial, files=files)
+        key = keep_values(
+            request, reverse("write"), form.values(reply_to=post.in_reply_to_id, quote=post.quoted_status_id)
+        )
+        if key:
+            return redirect(with_key(reverse("write"), key))
+        return _show(request, form, parent=parent, quoted=quoted)
     delete_status(status_id=status.id)
     messages.success(request, _("Your post has been deleted."))
     return back(request)

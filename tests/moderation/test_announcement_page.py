@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from accounts.models import User
 from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
 from social.kernel import clock
 from tests.factories.accounts import make_user
@@ -54,8 +56,10 @@ def test_announcements_are_read_reacted_to_and_then_leave_the_navigation() -> No
     assert re.search(r'name="unreact" value="👍" aria-pressed="true"', page(browser))
     press(first, unreact="👍")
     assert not AnnouncementReaction.objects.exists()
-    press(first, react="not an emoji")
-    assert "is not a recognized emoji" in page(browser)
+    refused = browser.post(f"/announcements/{first.id}/act", {"next": "/announcements", "react": "not an emoji"})
+    text = page(browser, refused["Location"])
+    assert "is not a recognized emoji" in text
+    assert 'value="not an emoji"' in text, "what was typed stays"
     press(second, dismiss="yes")
     assert AnnouncementDismissal.objects.count() == 1
     text = page(browser)
@@ -63,6 +67,7 @@ def test_announcements_are_read_reacted_to_and_then_leave_the_navigation() -> No
     press(first, dismiss="yes")
     assert LINK not in page(browser, "/bookmarks")
     assert LINK in page(browser), "the page itself is in its navigation"
+    assert LINK in page(browser, "/notifications"), "a way to those that were read"
     for path in (f"/announcements/{draft.id}/act", "/announcements/1/act"):
         assert browser.post(path, {"dismiss": "yes"}).status_code == 404
     assert browser.post(f"/announcements/{first.id}/act", {}).status_code == 404
@@ -85,3 +90,27 @@ def test_unread_announcements_take_no_statement_of_a_page_and_many_no_more_than_
             found.append(len(queries))
     assert counts[1] == counts[2]
     assert len(set(around)) == 1, "they are counted with the user of the session"
+
+
+def test_days_are_the_same_in_every_zone_and_times_are_those_of_the_reader() -> None:
+    boss, browser = make_user("boss", role="Owner"), Client()
+    browser.force_login(boss)
+    added = "/admin/moderation/announcement/add/"
+    for zone in ("America/New_York", "Asia/Tokyo"):
+        User.objects.filter(pk=boss.pk).update(time_zone=zone)
+        assert zone in browser.get(added).content.decode()
+        sent = {"text": "Fair", "starts_at": "2099-07-01T20:00", "ends_at": "2099-07-02T21:00", "all_day": "on"}
+        assert browser.post(added, sent).status_code == 302
+        made = Announcement.objects.latest("id")
+        assert (f"{made.starts_at:%d}", f"{made.ends_at:%d}") == ("01", "02")
+        assert (
+            'value="2099-07-01T00:00"'
+            in browser.get(f"/admin/moderation/announcement/{made.pk}/change/").content.decode()
+        )
+        Announcement.objects.filter(pk=made.pk).update(published_at=clock.now(), scheduled_at=None)
+        text = page(browser)
+        assert "July 1, 2099 – July 2, 2099" in text
+        timed = {"text": "Talk", "scheduled_at": "2099-07-01T20:00"}
+        assert browser.post(added, timed).status_code == 302
+        assert Announcement.objects.latest("id").scheduled_at.astimezone(ZoneInfo(zone)).hour == 20
+        Announcement.objects.all().delete()

@@ -94,6 +94,6 @@ def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss:
     form = browser.get("/settings/preferences").context["form"]
     assert form["sign_up_mails"].value() is True
     sent = {name: form[name].value() for name in form.fields if form[name].value() and name != "sign_up_mails"}
-    assert browser.post("/settings/preferences", sent).status_code == 302
+    assert browser.post("/settings/preferences", sent).status_code == 303
     confirm(sign_up(draft=DRAFT))
     assert "boss@example.com" not in dict(letters())

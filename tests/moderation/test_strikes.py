@@ -112,7 +112,7 @@ def test_one_can_appeal_once_in_time_and_with_words(boss: User, ann: User) -> No
     browser, page = signed_in(ann), f"/disputes/strikes/{strike.id}"
     assert browser.post(page, {"text": "  "}).status_code == 422
     assert browser.post(page, {"text": "x" * 2001}).status_code == 422
-    assert browser.post(page, {"text": "Please"}).status_code == 302
+    assert browser.post(page, {"text": "Please"}).status_code == 303
     assert browser.post(page, {"text": "Again"}).status_code == 403
     assert browser.post(f"/disputes/strikes/{old.id}", {"text": "Late"}).status_code == 403
     assert '<form method="post">' not in browser.get(f"/disputes/strikes/{old.id}").content.decode()
@@ -153,7 +153,7 @@ def test_each_sanction_is_taken_back_by_an_accepted_appeal(boss: User, ann: User
     sanctioned = Account.objects.filter(**{"id": ann.account_id, f"{column}__isnull": False})
     assert sanctioned.exists()
     path = link()
-    assert Client().post(path, {"text": "No"}).status_code == 302
+    assert Client().post(path, {"text": "No"}).status_code == 303
     accept_appeal(by=staff_of(boss), appeal=Appeal.objects.get())
     assert not sanctioned.exists()
     assert "It was accepted" in Client().get(path).content.decode()
@@ -234,7 +234,7 @@ def test_staff_say_on_the_page_of_preferences_that_they_want_no_such_mails(boss:
     form = browser.get(page).context["form"]
     assert form["staff_mails"].value() is True
     sent = {name: form[name].value() for name in form.fields if form[name].value() and name != "staff_mails"}
-    assert browser.post(page, sent).status_code == 302
+    assert browser.post(page, sent).status_code == 303
     file_appeal(strike=warn(boss, ann.account, notify=False), text="No")
     work()
     assert mail.outbox == []

@@ -95,9 +95,11 @@ def main() -> None:
     def upload_limit(method: str, path: str) -> int | None:
         return 64 * 2**20 if path.startswith("/upload") else None
 
-    Server(
-        Adapter(application, limits, upload_limit=upload_limit), limits, "127.0.0.1", int(sys.argv[1]), workers=count
-    ).run()
+    def error_page(status: int, path: str, headers: Any) -> tuple[list[tuple[str, str]], bytes] | None:
+        return ([("content-type", "text/html")], b"A page") if path == "/page" and headers.get("accept") else None
+
+    adapter = Adapter(application, limits, upload_limit=upload_limit, error_page=error_page)
+    Server(adapter, limits, "127.0.0.1", int(sys.argv[1]), workers=count).run()
 
 
 if __name__ == "__main__":

@@ -88,6 +88,10 @@ def test_row_50_a_large_body_arrives_whole_and_one_that_is_too_large_is_refused_
             with contextlib.suppress(ConnectionError):
                 client.sendall(b"20000\r\n" + b"x" * 0x20000 + b"\r\n" + b"f0000\r\n" + b"x" * 0xF0000)
         assert first_line(client).startswith(b"HTTP/1.1 413 ")
+    for path, kind in (("/page", "text/html"), ("/echo", "application/json; charset=utf-8")):
+        answer = small.ask("POST", path, headers={"Content-Length": str(2**20 + 1), "Accept": "text/html"})
+        assert (answer.status, answer.headers["Content-Type"]) == (413, kind)
+        assert answer.read() == (b"A page" if path == "/page" else b'{"error":"Payload too large"}')
     assert small.serves_others(2)
 
 

@@ -60,8 +60,8 @@ def test_who_is_signed_out_signs_in_and_comes_back(ann: User) -> None:
         assert answer.status_code == 302
         assert answer.url == "/auth/sign_in?" + urlencode({"next": path})
         sent = Client().post(answer.url, {"login": ann.email, "password": "correct horse"})
-        assert (sent.status_code, sent.url) == (302, path)
-    assert Client().post("/share", {"text": "hello"}).status_code == 302
+        assert (sent.status_code, sent.url) == (303, path)
+    assert Client().post("/share", {"text": "hello"}).status_code == 303
     assert not Status.objects.exists()
 
 

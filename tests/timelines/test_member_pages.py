@@ -159,7 +159,10 @@ def test_mutes_and_blocks_are_ended(ann: User, browser: Client) -> None:
     assert not Mute.objects.exists()
     assert not Block.objects.exists()
     press(browser, "/domain_blocks", block="Worse.example")
-    press(browser, "/domain_blocks", block="no domain")
+    refused = browser.post("/domain_blocks", {"block": "no domain", "next": "/domain_blocks"})["Location"]
+    text = page(browser, refused)
+    assert text.count("Domain is invalid") == 1, "each sentence is said once"
+    assert 'value="no domain"' in text, "what was typed stays"
     assert re.findall(r'<bdi dir="ltr">(\w+\.example)', page(browser, "/domain_blocks")) == [
         "worse.example",
         "bad.example",

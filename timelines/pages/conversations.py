@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.pages.member import back
+from accounts.pages.member import back, refuse
 from accounts.pages.person import shown_author
 from accounts.pages.settings import signed_in
 from accounts.queries.tags import list_followed_tags
@@ -86,7 +86,7 @@ def followed_tags(request: HttpRequest) -> HttpResponse:
             else:
                 unfollow_tag(account_id=account_id, tag=find_tag(request.POST.get("unfollow", ""), account_id))
         except NotFound:
-            messages.error(request, _("A hashtag consists of letters, digits and underscores."))
+            refuse(request, _("A hashtag consists of letters, digits and underscores."))
         return back(request)
     cursor = cursor_of(request, PAGE_SIZE)
     found = cursor.cut(list_followed_tags(account_id))

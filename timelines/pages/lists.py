@@ -9,14 +9,13 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.models import Account, User
 from accounts.pages.forms import ServiceForm, check_field, text_field
-from accounts.pages.member import back
+from accounts.pages.member import back, refuse
 from accounts.pages.person import shown_author
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.accounts import find_account
@@ -26,6 +25,7 @@ from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.kernel.text.names import clean_input
 from social.pages.frame import show
+from social.pages.once import once
 from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
 from statuses.pages.posts import posts_for_templates, reader_of
 from statuses.queries.page import fill
@@ -66,6 +66,7 @@ class ListForm(ServiceForm):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def lists(request: HttpRequest) -> HttpResponse:
     """`/lists`: all lists of the reader; a POST request creates another one."""
     account_id = signed_in(request).account_id
@@ -156,7 +157,7 @@ def list_person(request: HttpRequest, id: int) -> HttpResponse:
         elif not list_lists_with(me, person.id).filter(id=added).exists():
             add_members(found=find_list(added, me), account_ids=[person.id])
     except (Forbidden, Invalid) as refusal:
-        messages.error(request, capfirst(refusal.message))
+        refuse(request, refusal)
     return back(request, "lists")
 
 

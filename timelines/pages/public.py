@@ -7,15 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.models import Tag, User
-from accounts.pages.member import back, viewer_of
+from accounts.pages.member import back, refuse, viewer_of
 from accounts.pages.settings import counted, signed_in
 from accounts.queries.tags import named_tag, view_tags
 from accounts.serializers.tag import present_tags
@@ -136,7 +134,7 @@ def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
     try:
         _ACTS[act](user, hashtag)
     except Invalid as refusal:
-        messages.error(request, capfirst(refusal.message))
+        refuse(request, refusal)
     return back(request)
 
 

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -29,6 +30,7 @@ from social.api.staff_filters import AutocompleteSelectFilter
 from social.api.staff_forms import StaffForm
 from social.kernel import links
 from social.kernel.errors import KernelError
+from social.pages.once import once
 
 _DAYS = (("", _("For ever")), ("1", _("One day")), ("7", _("One week")), ("30", _("30 days")))
 
@@ -125,6 +127,7 @@ class InviteAdmin(PermittedAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.is_permitted(request)
 
+    @method_decorator(once)
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Create an invitation in the name of the staff member, without the limits for other users. Raises
         PermissionDenied.

@@ -12,6 +12,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -80,7 +81,9 @@ class NetworkForm(RowForm):
         days = [(str(days), _from_now(days)) for days in _DAYS]
         ends = self.instance.expires_at
         stays = (
-            [("stays", gettext("until %(time)s UTC") % {"time": f"{ends:%Y-%m-%d %H:%M}"})] if ends is not None else []
+            [("stays", gettext("until %(time)s") % {"time": f"{timezone.localtime(ends):%Y-%m-%d %H:%M %Z}"})]
+            if ends is not None
+            else []
         )
         self.fields["lasts"].choices = [*stays, ("", gettext("For ever")), *days]  # type: ignore[attr-defined]  # a choice field
         self.fields["severity"].initial = Severity.SIGN_UP_BLOCK

@@ -22,11 +22,13 @@ from social.api import limits
 from social.kernel import links
 from social.kernel.errors import Invalid
 from social.pages.frame import show
+from social.pages.once import once
 
 PAGE_SIZE = 20
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def invitations(request: HttpRequest) -> HttpResponse:
     """`/invites`: lists a user's invitations and creates new ones. Raises Forbidden for a user who may not invite."""
     user = signed_in(request)

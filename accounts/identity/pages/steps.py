@@ -19,14 +19,19 @@ from accounts.queries.site_settings import find_registrations
 from social.api import languages
 from social.kernel.text.names import visible_text
 from social.pages.frame import allow_forms_to, is_local_path, with_query
+from social.pages.typed import keep, with_key
 from social.pages.views import View, page
 
 AUTHORIZE = "/oauth/authorize"
 
 
 def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
-    """Redirect to the sign-in page, which leads back to this page (or to `back`), in the requested language."""
-    return HttpResponseRedirect(sign_in_url(request, back or request.get_full_path()))
+    """Redirect to the sign-in page, in the requested language. It leads back to this page, with what was typed in the form that
+    was sent, or to `back` if nothing was.
+    """
+    key = keep(request) if request.method == "POST" else ""
+    here = with_key(request.get_full_path(), key)
+    return HttpResponseRedirect(sign_in_url(request, here if key else back or here))
 
 
 def sign_in_url(request: HttpRequest, back: str) -> str:

@@ -5,7 +5,7 @@ block or a suspension ended.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from django.core.paginator import Paginator
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -40,6 +41,7 @@ from accounts.transfers.services.portable_lists import (
 from social.api import limits
 from social.kernel.errors import Conflict, NotFound, require_found
 from social.pages.frame import show
+from social.pages.once import once
 
 
 def table(file_name: str, lines: Iterable[Sequence[str]]) -> FileResponse:
@@ -125,6 +127,7 @@ _PROBLEMS: Final[dict[Problem, str | Promise]] = {
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def imports(request: HttpRequest) -> HttpResponse:
     """`/settings/imports`: lists the imports, and takes a file for a new one."""
     user = signed_in(request)
@@ -148,7 +151,7 @@ def imports(request: HttpRequest) -> HttpResponse:
             else:
                 return redirect("settings_import", made.id)
     found = [_described(each) for each in list_imports(user.account_id)]
-    context = {"form": form, "imports": found, "running": any(each["running"] for each in found)}
+    context = {"form": form, "imports": found, "busy": any(each["running"] for each in found)}
     return show(request, "accounts/settings/imports.html", context, status=422 if form.errors else 200)
 
 
@@ -163,14 +166,19 @@ def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
     return show(request, "accounts/settings/import.html", {**_described(batch), "failures": failures})
 
 
+def change(request: HttpRequest, act: Callable[..., object], page: str, import_id: int, **values: Any) -> HttpResponse:
+    """Do something with an import of the signed-in person, and show its page, which says why if that is impossible."""
+    try:
+        act(account=signed_in(request).account, import_id=import_id, **values)
+    except Conflict as refusal:
+        messages.error(request, refusal.message)
+    return redirect(page, import_id)
+
+
 @require_POST
 def start(request: HttpRequest, import_id: int) -> HttpResponse:
     """Start an import. Raises NotFound."""
-    try:
-        start_import(account=signed_in(request).account, import_id=import_id)
-    except Conflict as refusal:
-        messages.error(request, refusal.message)
-    return redirect("settings_import", import_id)
+    return change(request, start_import, "settings_import", import_id)
 
 
 @require_POST
@@ -199,6 +207,8 @@ def _described(batch: Import) -> dict[str, Any]:
     return {
         "batch": batch,
         "title": portable.title,
+        "name": portable.title,
+        "url": reverse("settings_import", args=[batch.id]),
         "waiting": batch.state == ImportState.WAITING,
         "running": batch.state == ImportState.RUNNING,
         "settled": settled,

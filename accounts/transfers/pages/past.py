@@ -8,22 +8,25 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.pages.settings import counted, signed_in
 from accounts.transfers.models import PastImport, PastState
-from accounts.transfers.pages.files import table
+from accounts.transfers.pages.files import change, table
 from accounts.transfers.pages.forms import PastForm, PastStartForm
 from accounts.transfers.past import LISTED_LIMIT, SENTENCES, Reason
 from accounts.transfers.queries import LIST_SIZE, find_past_import, list_left_out, list_past_imports
 from accounts.transfers.services.past import can_undo, drop_past, start_past, take_archive, undo_past
 from social.api import limits
-from social.kernel.errors import Conflict, KernelError
+from social.kernel.errors import Conflict
 from social.pages.frame import show
+from social.pages.once import once
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once
 def past_imports(request: HttpRequest) -> HttpResponse:
     """`/settings/past`: lists the imports of old posts, and takes an archive for a new one."""
     user = signed_in(request)
@@ -61,15 +64,13 @@ def start(request: HttpRequest, import_id: int) -> HttpResponse:
     """Start an import of old posts. Raises NotFound."""
     form = PastStartForm(request.POST)
     visibility = form.cleaned_data["visibility"] if form.is_valid() else ""
-    return _act(
-        request, import_id, lambda account: start_past(account=account, import_id=import_id, visibility=visibility)
-    )
+    return change(request, start_past, "settings_past_import", import_id, visibility=visibility)
 
 
 @require_POST
 def undo(request: HttpRequest, import_id: int) -> HttpResponse:
     """Remove all posts of an import. Raises NotFound."""
-    return _act(request, import_id, lambda account: undo_past(account=account, import_id=import_id))
+    return change(request, undo_past, "settings_past_import", import_id)
 
 
 @require_POST
@@ -91,16 +92,6 @@ def left_out(request: HttpRequest, import_id: int) -> HttpResponseBase:
     return table("left_out.csv", [("Entry", "Address", "Reason"), *lines])
 
 
-def _act(request: HttpRequest, import_id: int, act: Any) -> HttpResponse:
-    try:
-        act(signed_in(request).account)
-    except KernelError as refusal:
-        if not isinstance(refusal, Conflict):
-            raise
-        messages.error(request, refusal.message)
-    return redirect("settings_past_import", import_id)
-
-
 def _sentence(reason: str) -> str:
     return str(SENTENCES[Reason(reason)]) if reason in SENTENCES else reason
 
@@ -108,6 +99,8 @@ def _sentence(reason: str) -> str:
 def _described(found: PastImport) -> dict[str, Any]:
     return {
         "found": found,
+        "name": found.file_name,
+        "url": reverse("settings_past_import", args=[found.id]),
         "busy": found.state in (PastState.READING, PastState.RUNNING, PastState.UNDOING),
         "ready": found.state == PastState.READY,
         "can_undo": can_undo(found),

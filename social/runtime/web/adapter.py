@@ -153,7 +153,8 @@ class Adapter:
     `upload_limit(method, path)` returns the limit of a body for a path that has its own, else None; such requests have
     their own threads. Bodies that are too large for memory are stored in `folder`. SIGHUP makes the process
     leave: it accepts no more connections, closes each with its next response, and ends after `leave_seconds`. SIGUSR1 makes
-    it write to the log where its threads are. `at_end` is called after the last response.
+    it write to the log where its threads are. `error_page(status, path, headers)` returns the headers and body of the page
+    for a request that the application never receives, or None for JSON. `at_end` is called after the last response.
     """
 
     def __init__(
@@ -163,11 +164,12 @@ class Adapter:
         *,
         upload_limit: Callable[[str, str], int | None] = lambda method, path: None,
         folder: str | None = None,
+        error_page: Callable[[int, str, Any], tuple[Iterable[tuple[str, str]], bytes] | None] = lambda *request: None,
         at_end: Callable[[], object] = lambda: None,
     ) -> None:
         self._application, self._limits = application, limits
         self._upload_limit, self._folder = upload_limit, folder
-        self._at_end = at_end
+        self._error_page, self._at_end = error_page, at_end
         self._requests = _Threads("web", limits.threads, limits.waiting)
         self._uploads = _Threads("uploads", limits.upload_threads, limits.uploads_waiting)
         self._bodies: Counter[tuple[str, bool]] = Counter()
@@ -204,11 +206,21 @@ class Adapter:
         try:
             self._send(protocol, await self._answer(scope, protocol))
         except _Refused as refused:
-            self._send(protocol, refused.answer)
+            self._send(protocol, self._shown(refused.answer, scope))
             with contextlib.suppress(TimeoutError, RuntimeError):
                 async with asyncio.timeout(_DISCARD_SECONDS):
                     async for _data in protocol:
                         pass
+
+    def _shown(self, answer: _Answer, scope: Any) -> _Answer:
+        """Return the refusal as a page, where people see it."""
+        try:
+            page = self._error_page(answer.status, scope.path, scope.headers)
+        except Exception:
+            logger.exception("the page of an error could not be made")
+            page = None
+        kept = [header for header in answer.headers if header[0] in ("connection", "retry-after")]
+        return answer if page is None else answer._replace(headers=[*page[0], *kept], body=page[1])
 
     def _send(self, protocol: Any, answer: _Answer) -> None:
         status, headers, body, file = answer
@@ -305,11 +317,11 @@ class Adapter:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 logger.error("the disk is full: %s", error)
-                return _Refused(503, _BUSY, 30).answer
+                raise _Refused(503, _BUSY, 30) from None
             logger.exception("a request was not answered by the application")
         except Exception:
             logger.exception("a request was not answered by the application")
-        return _Refused(500, "Internal Server Error").answer
+        raise _Refused(500, "Internal Server Error")
 
     async def _wait(self, answer: _Answer, wait: later.Wait) -> _Answer:
         """Return the delayed answer, or `answer` when its time is over."""
@@ -322,7 +334,7 @@ class Adapter:
                     found = await self._requests.run(later.ask, wait.poll)
         except Exception:
             logger.exception("a delayed request was not answered by the application")
-            return _Refused(500, "Internal Server Error").answer
+            raise _Refused(500, "Internal Server Error") from None
         if found is None:
             return answer
         own = {name.lower() for name, _value in found.items()} | {"content-length"}

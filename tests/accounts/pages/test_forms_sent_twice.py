@@ -1,60 +1,100 @@
-"""A form that is sent twice, by a double click or by Back, creates one thing (pages of members)."""
+"""A form that is sent twice, by a double click or by Back, creates one thing (pages of members and of staff)."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
 
 from accounts.collections.models import Collection
+from accounts.models import Invite, User
+from accounts.transfers.models import Import
+from moderation.models import Report, Webhook
 from statuses.models import Filter
-from tests.factories.accounts import make_user
+from tests.factories.accounts import make_account, make_user
 from timelines.models import List
 
-FORMS: list[tuple[str, type[Model], dict[str, Any]]] = [
-    ("/lists", List, {"title": "Friends", "replies_policy": "list"}),
-    ("/collections", Collection, {"name": "Gardeners", "discoverable": "on"}),
-    ("/filters/new", Filter, {"title": "Films", "action": "warn", "in_home": "on", "keyword_new_1": "film"}),
+
+def _list_of_accounts() -> dict[str, Any]:
+    return {"kind": "follows", "mode": "merge", "file": SimpleUploadedFile("f.csv", b"bea@social.localhost\n")}
+
+
+WEBHOOK = {"url": "https://example.org/hook", "events": "account.created", "enabled": "on", "template": ""}
+#: The page of each form, what it creates, what is sent, and who sends it.
+FORMS: list[tuple[str, type[Model], Callable[[], dict[str, Any]], str | None]] = [
+    ("/lists", List, lambda: {"title": "Friends", "replies_policy": "list"}, None),
+    ("/collections", Collection, lambda: {"name": "Gardeners", "discoverable": "on"}, None),
+    (
+        "/filters/new",
+        Filter,
+        lambda: {"title": "Film", "action": "warn", "in_home": "on", "keyword_new_1": "film"},
+        None,
+    ),
+    ("/settings/imports", Import, _list_of_accounts, None),
+    ("/report/{bea}", Report, lambda: {"category": "spam", "comment": "They shout"}, None),
+    ("/invites", Invite, lambda: {"comment": "For the choir"}, "Owner"),
+    ("/admin/accounts/invite/add/", Invite, lambda: {"comment": "For the choir"}, "Owner"),
+    ("/admin/moderation/webhook/add/", Webhook, lambda: WEBHOOK, "Owner"),
 ]
 
 
-def form_of(browser: Client, path: str) -> dict[str, str]:
-    """The key in the page's form."""
-    page = browser.get(path).content.decode()
-    return dict(re.findall(r'name="(form_key)" value="([^"]+)"', page))
+def browser_of(user: User) -> Client:
+    """A browser in which somebody is signed in."""
+    browser = Client()
+    browser.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return browser
+
+
+def token_of(browser: Client, path: str) -> dict[str, str]:
+    """The token in the forms of a page."""
+    found = re.findall(r'name="(csrfmiddlewaretoken)" value="([^"]+)"', browser.get(path).content.decode())
+    return dict(found[-1:])
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("path", "model", "values"), FORMS)
-def test_a_form_that_is_sent_twice_creates_one_thing(path: str, model: Any, values: dict[str, Any]) -> None:
-    browser = Client()
-    browser.force_login(make_user("ann"), backend="allauth.account.auth_backends.AuthenticationBackend")
-    key = form_of(browser, path)
-    refused = browser.post(path, {**values, "title": "", "name": "", **key})
-    assert refused.status_code == 422
-    first, second = (browser.post(path, {**values, **key}) for _ in range(2))
+@pytest.mark.parametrize(("path", "model", "values", "role"), FORMS, ids=[form[0] for form in FORMS])
+def test_a_form_that_is_sent_twice_creates_one_thing(path: str, model: Any, values: Any, role: str | None) -> None:
+    path = path.format(bea=make_account("bea").id)
+    browser = browser_of(make_user("ann", role=role))
+    token = token_of(browser, path)
+    if "admin" in path and "invite" in path:
+        token[browser.get(path).context["confirmed"]] = "yes"
+    if path in ("/lists", "/collections", "/filters/new"):
+        refused = browser.post(path, {**values(), "title": "", "name": "", **token})
+        assert refused.status_code == 422
+    first, second = (browser.post(path, {**values(), **token}) for _ in range(2))
+    assert first.status_code in (302, 303), first.content.decode()[-2000:]
     assert first["Location"] == second["Location"], "the second click leads to what the first has created"
     assert model.objects.count() == 1
-    browser.post(path, {**values, **form_of(browser, path)})
-    assert model.objects.count() == 2, "another form creates another one"
-    other = Client()
-    other.force_login(make_user("bob"), backend="allauth.account.auth_backends.AuthenticationBackend")
-    assert other.post(path, {**values, **key}).status_code == 302 or path == "/filters/new"
-    assert model.objects.count() == 3, "a key is its person's"
+    other = browser_of(make_user("bob", role=role))
+    assert other.post(path, {**values(), **token}).status_code in (302, 303)
+    assert model.objects.count() == 2, "a form is its person's"
+
+
+@pytest.mark.django_db
+def test_another_page_or_another_text_creates_another_thing() -> None:
+    browser = browser_of(make_user("ann"))
+    values = {"title": "Friends", "replies_policy": "list"} | token_of(browser, "/lists")
+    for sent in (values, values | token_of(browser, "/lists"), values | {"title": "Foes"}):
+        assert browser.post("/lists", sent).status_code == 303
+    assert [found.title for found in List.objects.order_by("id")] == ["Friends", "Friends", "Foes"]
 
 
 @pytest.mark.django_db(transaction=True)
 def test_two_clicks_at_once_create_one_list() -> None:
-    browsers = [Client() for _ in range(2)]
     ann = make_user("ann")
-    for browser in browsers:
-        browser.force_login(ann, backend="allauth.account.auth_backends.AuthenticationBackend")
-    values = {"title": "Friends", "replies_policy": "list", **form_of(browsers[0], "/lists")}
+    browsers = [browser_of(ann) for _ in range(2)]
+    values = {"title": "Friends", "replies_policy": "list", **token_of(browsers[0], "/lists")}
 
     def click(browser: Client) -> str:
         try:
@@ -65,3 +105,27 @@ def test_two_clicks_at_once_create_one_list() -> None:
     with ThreadPoolExecutor(2) as pool:
         places = set(pool.map(click, browsers))
     assert places == {f"/lists/{List.objects.get().id}"}
+
+
+#: Services whose second call makes a second thing.
+CREATING = {"create_list", "create_collection", "create_filter", "create_invite", "file_report", "read_import"}
+CREATING |= {"take_archive", "file_appeal"}
+
+
+def test_views_that_create_something_answer_a_form_once() -> None:
+    missing, found = [], set()
+    for path in sorted(
+        {*Path(settings.BASE_DIR).glob("[a-s]*/**/pages/*.py"), *Path(settings.BASE_DIR).glob("*/*/pages.py")}
+    ):
+        tree = ast.parse(path.read_text())
+        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        calls = {name: {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} for name, node in functions.items()}
+        for name, node in functions.items():
+            made = calls[name] | {inner for helper in calls[name] & functions.keys() for inner in calls[helper]}
+            named = {each.id for each in node.decorator_list if isinstance(each, ast.Name)}
+            if made & CREATING and not name.startswith("_"):
+                found |= made & CREATING
+                if "once" not in named:
+                    missing.append(f"{path.name}: {name}")
+    assert not missing
+    assert len(found) >= 6

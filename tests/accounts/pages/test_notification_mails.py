@@ -69,7 +69,7 @@ def test_a_way_that_there_is_not_is_refused_and_changes_nothing(browser: Client,
 
 def test_unknown_fields_are_passed_over(browser: Client, person: User) -> None:
     sent = form_of(browser, PAGE) | {"poll_mails": "on", "staff_mails": "", "refused_address": "x"}
-    assert browser.post(PAGE, sent).status_code == 302
+    assert browser.post(PAGE, sent).status_code == 303
     assert kept(person) == {"refused_address": ""}
 
 
@@ -89,7 +89,7 @@ def test_nobody_chooses_for_others_or_without_an_account_that_can_be_used(
     assert client.get(PAGE)["Location"].startswith("/auth/sign_in")
     assert client.post(PAGE, {"notification_mails": "none"})["Location"].startswith("/auth/sign_in")
     disable(by=OPERATOR, user=person)
-    assert browser.post(PAGE, {"notification_mails": "none"}).status_code in (302, 403)
+    assert browser.post(PAGE, {"notification_mails": "none"}).status_code in (303, 403)
     assert kept(person) == {}
 
 

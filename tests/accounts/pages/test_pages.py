@@ -159,7 +159,7 @@ def test_a_person_sees_and_takes_back_what_applications_may_do(browser: Client, 
     assert "Elk" not in browser.get("/oauth/authorized_applications").content.decode()
     assert list(AccessToken.objects.filter(application=mine)) == [theirs]
     assert not Grant.objects.exists()
-    assert browser.delete(f"/oauth/authorized_applications/{other.pk}").status_code == 302
+    assert browser.delete(f"/oauth/authorized_applications/{other.pk}").status_code == 303
     assert browser.post("/oauth/authorized_applications/999999").status_code == 404
     assert "No application uses your account" in browser.get("/oauth/authorized_applications").content.decode()
 
@@ -250,7 +250,7 @@ def test_trap_51_consent_and_code_pages_and_the_redirects_between_them_too(brows
     code = browser.get(granted["Location"])
     sent_away = Client().get("/oauth/authorize", asked)
     wrong_form = Client(enforce_csrf_checks=True).post("/auth/sign_in")
-    for response, status in ((consent, 200), (granted, 302), (code, 200), (sent_away, 302), (wrong_form, 403)):
+    for response, status in ((consent, 200), (granted, 303), (code, 200), (sent_away, 302), (wrong_form, 403)):
         assert response.status_code == status
         assert response["Cross-Origin-Opener-Policy"] == "unsafe-none"
     assert browser.get("/")["Cross-Origin-Opener-Policy"] == "same-origin"

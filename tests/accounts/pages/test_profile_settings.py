@@ -173,7 +173,7 @@ def test_hashtags_are_shown_on_the_profile_and_taken_off(browser: Client, person
         assert "<title>Error: Profile" in page.content.decode()
     other = signed_in(make_user())
     assert other.post(f"{PROFILE}/tags/{tag.id}").status_code == 404
-    assert browser.post(f"{PROFILE}/tags/{tag.id}").status_code == 302
+    assert browser.post(f"{PROFILE}/tags/{tag.id}").status_code == 303
     assert browser.post(f"{PROFILE}/tags/{tag.id}").status_code == 404
     assert not FeaturedTag.objects.exists()
 

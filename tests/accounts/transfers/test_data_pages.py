@@ -76,7 +76,7 @@ def test_a_list_is_uploaded_looked_at_and_taken_over(browser: Client, person: Us
     page = browser.get(answer["Location"]).content.decode()
     assert "1 of 3 lines are done" in page
     assert '<progress max="3" value="1"' in page
-    assert browser.post(f"{answer['Location']}/start").status_code == 302
+    assert browser.post(f"{answer['Location']}/start").status_code == 303
     work()
     page = browser.get(answer["Location"]).content.decode()
     assert "Finished: 1 of 3 lines were imported" in page
@@ -85,7 +85,7 @@ def test_a_list_is_uploaded_looked_at_and_taken_over(browser: Client, person: Us
     failed = body(browser.get(f"{answer['Location']}/failures.csv")).decode().splitlines()
     assert failed[0] == "Account address,Show boosts,Notify on new posts,Languages,Error"
     assert [line.partition(",")[0] for line in failed[1:]] == ["nobody@social.localhost", "nonsense"]
-    assert send(browser, "\n".join(failed)).status_code == 302, "what has failed can be brought along again"
+    assert send(browser, "\n".join(failed)).status_code == 303, "what has failed can be brought along again"
 
 
 def test_replacing_says_first_what_is_lost(browser: Client, person: User) -> None:
@@ -150,7 +150,7 @@ def test_a_second_file_of_a_kind_waits(browser: Client) -> None:
 
 def test_row_25_imports_are_counted(browser: Client, counted: None) -> None:
     answers = [send(browser, "a@social.localhost\n").status_code for _ in range(21)]
-    assert answers == [302] * 20 + [429]
+    assert answers == [303] * 20 + [429]
 
 
 # --- export -----------------------------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_an_account_is_named_and_unnamed_by_its_address(browser: Client, person:
     assert person.account.also_known_as == [old.uri]
     assert "@old@social.localhost" in browser.get(ALIASES).content.decode()
     assert browser.post(f"{ALIASES}/remove", {"uri": old.uri})["Location"] == ALIASES
-    assert browser.post(f"{ALIASES}/remove", {}).status_code == 302
+    assert browser.post(f"{ALIASES}/remove", {}).status_code == 303
     person.account.refresh_from_db()
     assert person.account.also_known_as == []
 
@@ -378,7 +378,7 @@ def test_who_may_not_invite_sees_no_way_there(browser: Client, person: User) -> 
 
 def test_row_25_invitations_are_counted(browser: Client, counted: None) -> None:
     answers = [browser.post(INVITES, {}).status_code for _ in range(31)]
-    assert answers == [302] * 30 + [429]
+    assert answers == [303] * 30 + [429]
 
 
 def test_invitations_are_shown_in_pages_at_the_same_cost(

@@ -38,7 +38,7 @@ def test_old_posts_are_shown_imported_and_undone_on_pages(ada: User, client: Cli
     assert "1 × A private mention" in shown
     assert not Status.objects.exists()
 
-    assert client.post(f"/settings/past/{made.id}/start", {"visibility": "unlisted"}).status_code == 302
+    assert client.post(f"/settings/past/{made.id}/start", {"visibility": "unlisted"}).status_code == 303
     # A second archive waits until the first one is done.
     assert client.post("/settings/past", {"file": SimpleUploadedFile("b.zip", data)}).status_code == 422
     work_off(made.id)
@@ -46,7 +46,7 @@ def test_old_posts_are_shown_imported_and_undone_on_pages(ada: User, client: Cli
     assert "1 of 1 posts were imported" in client.get(answer.headers["location"]).content.decode()
     table = b"".join(client.get(f"/settings/past/{made.id}/left_out.csv").streaming_content).decode()
     assert f"2,{OLD}/statuses/2,A private mention" in table.replace('"', "")
-    assert client.post(f"/settings/past/{made.id}/undo").status_code == 302
+    assert client.post(f"/settings/past/{made.id}/undo").status_code == 303
     work_off(made.id)
     assert not Status.objects.exists()
     assert "removed again" in client.get("/settings/past").content.decode()

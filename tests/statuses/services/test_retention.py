@@ -129,7 +129,7 @@ def test_the_page_shows_and_saves_what_its_reader_wants(alice: Account) -> None:
     page = browser.get("/settings/old_posts").content.decode()
     assert 'name="keep_pinned" checked' in page or "checked" in page
     sent = {"enabled": "on", "min_age": "30", "keep_polls": "on", "min_favourites": "7", "min_reblogs": ""}
-    assert browser.post("/settings/old_posts", sent).status_code == 302
+    assert browser.post("/settings/old_posts", sent).status_code == 303
     policy = RetentionPolicy.objects.get(account=alice)
     assert (policy.enabled, policy.min_age, policy.keep_polls, policy.keep_pinned) == (True, 30, True, False)
     assert (policy.min_favourites, policy.min_reblogs) == (7, None)

@@ -29,7 +29,7 @@ def test_somebody_not_signed_in_signs_in_and_comes_back_with_everything(
     assert page.status_code == 200
     assert b"Test app" in page.content
     back = client.post(asked["Location"], {"login": person.email, "password": "correct horse"})
-    assert back.status_code == 302
+    assert back.status_code == 303
     consent = client.get(back["Location"])
     assert consent.status_code == 200
     done = client.post(AUTHORIZE, ask(application, state="s t/a+te", decision="allow"))

@@ -83,14 +83,14 @@ def test_whoever_has_a_second_factor_shows_it_too(browser: Client, person: User)
     page = browser.post(DELETE, {"password": "wrong", "code": code(person)})
     assert list(page.context["form"].errors) == ["password"]
     assert Account.objects.get(pk=person.account_id).deleted_at is None
-    assert browser.post(DELETE, {"password": PASSWORD, "code": code(person)}).status_code == 302
+    assert browser.post(DELETE, {"password": PASSWORD, "code": code(person)}).status_code == 303
     assert Account.objects.get(pk=person.account_id).deleted_at is not None
 
 
 def test_a_recovery_code_stands_for_the_second_factor(browser: Client, person: User) -> None:
     with_app(person)
     codes = make_recovery_codes(user=person)
-    assert browser.post(DELETE, {"password": PASSWORD, "code": codes[0]}).status_code == 302
+    assert browser.post(DELETE, {"password": PASSWORD, "code": codes[0]}).status_code == 303
 
 
 def test_whoever_signs_in_with_a_passkey_shows_it_first(browser: Client, person: User) -> None:
@@ -106,7 +106,7 @@ def test_whoever_signs_in_with_a_passkey_shows_it_first(browser: Client, person:
     session["account_authentication_methods_user"] = str(person.pk)
     session.save()
     assert browser.get(DELETE).status_code == 200
-    assert browser.post(DELETE, {"password": PASSWORD}).status_code == 302
+    assert browser.post(DELETE, {"password": PASSWORD}).status_code == 303
 
 
 def test_the_last_owner_is_not_deleted_by_a_page(browser: Client, person: User) -> None:

@@ -72,7 +72,7 @@ def test_rows_24_and_29_a_new_address_counts_once_it_is_confirmed(
     assert "has another e-mail address now" in said.body
     assert "127.0.0.1" in said.body
     signed_in = Client().post("/auth/sign_in", {"login": "lovelace@example.org", "password": "correct horse"})
-    assert signed_in.status_code == 302
+    assert signed_in.status_code == 303
     assert Client().post("/auth/sign_in", {"login": "ada@example.com", "password": "correct horse"}).status_code == 200
 
 
@@ -84,7 +84,7 @@ def test_row_29_a_link_is_good_once_and_only_the_last_one(browser: Client, perso
     work()
     second = link_in(mailoutbox)
     assert browser.post(first).status_code == 404
-    assert browser.post(second).status_code == 302
+    assert browser.post(second).status_code == 303
     assert browser.post(second).status_code == 404
     assert "no longer works" in browser.get(second).content.decode()
     person.refresh_from_db()
@@ -98,7 +98,7 @@ def test_row_29_a_link_is_for_its_account_and_for_who_is_signed_in(
     work()
     link = link_in(mailoutbox)
     anonymous = Client().post(link)
-    assert anonymous.status_code == 302
+    assert anonymous.status_code == 303
     assert Client().get(link)["Location"].startswith("/auth/sign_in?next=%2Fauth%2Femail%2Fconfirm")
     stranger, bob = Client(), make_user("bob")
     stranger.force_login(bob)
@@ -213,7 +213,7 @@ def test_an_address_that_somebody_else_has_taken_meanwhile_is_refused(
 
 def test_mails_to_new_addresses_are_counted(browser: Client, person: User, counted: None) -> None:
     for number in range(5):
-        assert ask(browser, f"x{number}@example.org").status_code == 302
+        assert ask(browser, f"x{number}@example.org").status_code == 303
     assert ask(browser, "x6@example.org").status_code == 429
 
 

@@ -142,7 +142,7 @@ def test_a_key_that_cannot_verify_its_owner_is_a_second_factor_only(
     assert not is_signed_in(client)
     sign_in("ada")
     page = client.get(SECOND)
-    assert client.post(SECOND, {"credential": key.get(options_on(page))}).status_code == 302
+    assert client.post(SECOND, {"credential": key.get(options_on(page))}).status_code == 303
     assert is_signed_in(client)
 
 
@@ -226,7 +226,7 @@ def test_a_passkey_signs_in_its_owner_whatever_name_comes_with_it(key: SoftwareK
     theirs = SoftwareKey()
     add(own, theirs)
     options = challenge(client)
-    assert client.post(ALONE, {"credential": theirs.get(options, userHandle=key.handle)}).status_code == 302
+    assert client.post(ALONE, {"credential": theirs.get(options, userHandle=key.handle)}).status_code == 303
     assert not is_signed_in(client)
     for handle in ("", "AA", "enp6enp6enp6enp6enp6enp6enp6", None, {}, "\u00e9"):
         refused = client.post(ALONE, {"credential": key.get(challenge(client), userHandle=handle)})
@@ -317,7 +317,7 @@ def test_without_the_passkey_a_recovery_code_opens(client: Client, sign_in: Sign
     codes = codes_on(add(browser, SoftwareKey()))
     sign_in("ada")
     assert "Without your passkey, type one of your recovery codes." in client.get(SECOND).content.decode()
-    assert client.post(SECOND, {"code": codes[3]}).status_code == 302
+    assert client.post(SECOND, {"code": codes[3]}).status_code == 303
     assert is_signed_in(client)
 
 

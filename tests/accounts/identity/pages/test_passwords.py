@@ -95,7 +95,7 @@ def test_row_64_known_and_unknown_addresses_are_answered_alike_while_mail_is_dow
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     make_user("ada")
     answers = [client.post("/auth/password/reset", {"email": f"{name}@example.com"}) for name in ("ada", "nobody")]
-    assert [(answer.status_code, answer["Location"]) for answer in answers] == [(302, "/auth/password/reset/sent")] * 2
+    assert [(answer.status_code, answer["Location"]) for answer in answers] == [(303, "/auth/password/reset/sent")] * 2
     (row,) = OutboxRow.objects.filter(event="PasswordResetRequested")
     drain(row.queue)
     row.refresh_from_db()
@@ -109,7 +109,7 @@ def test_row_24_changing_the_password_needs_the_old_one_and_ends_everything(
     wrong = browser.post("/auth/password", {"oldpassword": "wrong", "password1": "another horse"})
     assert "This is not your current password." in wrong.content.decode()
     done = browser.post("/auth/password", {"oldpassword": "correct horse", "password1": "another horse"})
-    assert done.status_code == 302
+    assert done.status_code == 303
     person.refresh_from_db()
     assert person.check_password("another horse")
     assert not AccessToken.objects.filter(pk=token.pk).exists()

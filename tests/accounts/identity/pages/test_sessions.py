@@ -27,7 +27,7 @@ def signed_in(user_agent: str = LINUX, address: str = "127.0.0.1", name: str = "
     """A browser in which somebody has signed in."""
     browser = Client(headers={"User-Agent": user_agent}, REMOTE_ADDR=address)
     done = browser.post("/auth/sign_in", {"login": name, "password": "correct horse"})
-    assert done.status_code == 302
+    assert done.status_code == 303
     return browser
 
 

@@ -27,7 +27,7 @@ SignIn = Callable[..., Any]
 )
 def test_the_address_or_the_username_opens(sign_in: SignIn, person: User, login: str) -> None:
     response = sign_in(login)
-    assert (response.status_code, response["Location"]) == (302, "/")
+    assert (response.status_code, response["Location"]) == (303, "/")
 
 
 @pytest.mark.parametrize("login", ["ada@example.com", "nobody@example.com", "nobody", "@ada@elsewhere.example"])
@@ -54,7 +54,7 @@ def test_row_30_nobody_is_sent_to_another_site(client: Client, sign_in: SignIn, 
 
     for lead in (f"/auth/sign_in?next={quote(evil)}", f"/auth/sign_out?next={quote(evil)}"):
         response = sign_in("ada", url=lead) if "sign_in" in lead else client.post(lead)
-        assert response.status_code == 302
+        assert response.status_code == 303
         assert response["Location"] in ("/", "/auth/sign_in", evil if evil.startswith("/%") else "/")
 
 
@@ -91,7 +91,7 @@ def test_who_has_signed_in_before_is_not_locked_out_by_strangers(
     client: Client, sign_in: SignIn, person: User, counted: None
 ) -> None:
     """Security row 81: a browser that is known counts for itself, also after signing out."""
-    assert sign_in("ada").status_code == 302
+    assert sign_in("ada").status_code == 303
     client.post("/auth/sign_out")
     attack()
     assert sign_in("ada")["Location"] == "/"
@@ -109,7 +109,7 @@ def test_who_has_signed_in_before_is_not_locked_out_by_strangers(
 def test_who_is_signed_in_can_say_so_again_whatever_strangers_try(browser: Client, person: User, counted: None) -> None:
     """Security row 81."""
     attack()
-    assert browser.post("/auth/reauthenticate", {"password": "correct horse"}).status_code == 302
+    assert browser.post("/auth/reauthenticate", {"password": "correct horse"}).status_code == 303
     for _ in range(9):
         assert browser.post("/auth/reauthenticate", {"password": "wrong"}).status_code == 200
     assert browser.post("/auth/reauthenticate", {"password": "correct horse"}).status_code == 429
@@ -121,7 +121,7 @@ def test_a_new_password_ends_the_wait(person: User, counted: None, django_captur
     with django_capture_on_commit_callbacks(execute=True):
         change_password(user=person, password="another horse")
     login = {"login": "ada", "password": "another horse"}
-    assert Client().post("/auth/sign_in", login, REMOTE_ADDR="10.99.0.1").status_code == 302
+    assert Client().post("/auth/sign_in", login, REMOTE_ADDR="10.99.0.1").status_code == 303
 
 
 def test_who_is_disabled_gets_the_reason_and_is_not_signed_in(sign_in: SignIn, person: User) -> None:
@@ -157,7 +157,7 @@ def test_a_dead_mail_server_undoes_nothing_and_nobody_waits_for_it(
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     done = browser.post("/auth/password", {"oldpassword": "correct horse", "password1": "another horse"})
-    assert done.status_code == 302
+    assert done.status_code == 303
     person.refresh_from_db()
     assert person.check_password("another horse")
     settings.EMAIL_BACKEND = alive
@@ -185,7 +185,7 @@ def test_a_session_from_between_password_and_second_factor_is_worthless_afterwar
     TOTP.activate(person, str(generate_totp_secret()))
     client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
     between = client.cookies[settings.SESSION_COOKIE_NAME].value
-    assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 302
+    assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 303
     assert client.cookies[settings.SESSION_COOKIE_NAME].value != between
     planted = Client()
     planted.cookies[settings.SESSION_COOKIE_NAME] = between

@@ -29,7 +29,7 @@ FORM = {"username": "Grace", "email": "Grace@example.com", "password": "correct 
 
 def test_a_person_signs_up_and_returns_to_the_page_they_asked_for(client: Client) -> None:
     response = client.post("/auth/sign_up?next=/oauth/authorized_applications", FORM)
-    assert (response.status_code, response["Location"]) == (302, "/oauth/authorized_applications")
+    assert (response.status_code, response["Location"]) == (303, "/oauth/authorized_applications")
     user = User.objects.get(account__username="Grace")
     assert user.check_password("correct horse")
     assert user.sign_up_ip == "127.0.0.1"
@@ -37,7 +37,7 @@ def test_a_person_signs_up_and_returns_to_the_page_they_asked_for(client: Client
     assert "@Grace@social.localhost" in client.get("/").content.decode()
     for typed in ("Grace@example.com", "grace@example.com", "grace"):
         again = Client().post("/auth/sign_in", {"login": typed, "password": "correct horse"})
-        assert again.status_code == 302, typed
+        assert again.status_code == 303, typed
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_the_mail_that_sign_up_promises_is_sent_once_on_approval(
 
 def test_a_new_link_can_be_asked_for_five_times(client: Client, counted: None) -> None:
     for _time in range(5):
-        assert client.post("/auth/password/reset", {"email": "a@example.com"}).status_code == 302
+        assert client.post("/auth/password/reset", {"email": "a@example.com"}).status_code == 303
     assert client.post("/auth/password/reset", {"email": "A@example.com "}).status_code == 429
 
 
@@ -321,7 +321,7 @@ def test_an_invitation_leads_to_the_form_where_registrations_are_closed(client: 
     page = client.get(f"/invite/{invite.code}", follow=True)
     assert "You have been invited" in page.content.decode()
     url = page.redirect_chain[-1][0]
-    assert client.post(url, FORM).status_code == 302
+    assert client.post(url, FORM).status_code == 303
     assert User.objects.get().invite == invite
     page = Client().get(url).content.decode()
     assert "does not take new people" in page
@@ -347,7 +347,7 @@ def test_where_there_is_a_minimum_age_the_page_asks_for_the_date_of_birth(client
     assert 'type="date"' in client.get("/auth/sign_up").content.decode()
     young = client.post("/auth/sign_up", {**FORM, "date_of_birth": f"{clock.now().year - 10}-01-01"})
     assert "Is below the age limit" in young.content.decode()
-    assert client.post("/auth/sign_up", {**FORM, "date_of_birth": "1990-12-31"}).status_code == 302
+    assert client.post("/auth/sign_up", {**FORM, "date_of_birth": "1990-12-31"}).status_code == 303
 
 
 def test_the_page_obeys_the_same_blocks_as_the_interface(client: Client) -> None:

@@ -31,7 +31,7 @@ def test_signing_in_replaces_a_hash_of_another_kind(settings: Any) -> None:
     settings.PASSWORD_HASHERS = base.PASSWORD_HASHERS
     user = make_user("ada")
     User.objects.filter(pk=user.pk).update(password=make_password("correct horse", hasher="pbkdf2_sha256"))
-    assert Client().post("/auth/sign_in", {"login": "ada", "password": "correct horse"}).status_code == 302
+    assert Client().post("/auth/sign_in", {"login": "ada", "password": "correct horse"}).status_code == 303
     user.refresh_from_db()
     assert identify_hasher(user.password).algorithm == "argon2"
 
