@@ -37,7 +37,7 @@ def ago(moment: datetime) -> str:
 def when(moment: datetime) -> SafeString:
     """The element `<time>` of a moment: how long ago it was, with the moment in the reader's zone as its title."""
     local = localtime(moment)
-    title = date_format(local, f"{get_format('DATETIME_FORMAT')} T")
+    title = date_format(local, f"{get_format('DATE_FORMAT')} {get_format('TIME_FORMAT')} T")
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', local.isoformat(timespec="seconds"), title, ago(moment)
     )

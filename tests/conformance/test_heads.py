@@ -1,88 +1,115 @@
-"""Every page for people says what it is to who finds, previews or installs it, and has a heading for who cannot see it."""
+"""Every page for people says whose server it is, and what it is to who finds, previews or installs it, and has a heading for
+who cannot see it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from django.conf import settings
 from django.test import Client
-from django.urls import URLPattern, URLResolver, reverse
+from django.urls import reverse
 
 from accounts.models import SiteSetting
-from social.api.routing import EndpointPattern
-from social.kernel.identity import forget_identity
-from social.urls import urlpatterns
-from tests.factories.accounts import make_user
-from tests.factories.statuses import make_status
+from accounts.policies.staff import OPERATOR
+from moderation.policies.documents import SiteTexts
+from moderation.services.documents import change_site
+from social.kernel import mail
+from social.kernel.identity import current_identity, forget_identity
+from tests.factories.accounts import make_application, make_user
+from tests.support.all_pages import FORMS_AND_FILES, OF_A_STATE, all_paths, furnish, signed_in
 from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
-_VALUES = {
-    "username": "alice", "name": "media", "key": "x", "uidb36": "x", "code": "x", "day": "2026-01-01", "kind": "tags",
-    "origin": "local", "acct": "nobody@far.example",
-}  # fmt: skip
+NAME, SHOWN = "Gärten & Freunde", "Gärten &amp; Freunde"
 
 
-def pages(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names of all pages but those of the admin, and what their paths hold."""
-    for pattern in patterns:
-        if isinstance(pattern, URLResolver):
-            if pattern.app_name != "admin":
-                yield from pages(pattern.url_patterns)
-        elif pattern.name and not isinstance(pattern, EndpointPattern):
-            yield pattern.name, (*pattern.pattern.converters, *pattern.pattern.regex.groupindex)
-
-
-def check(path: str, answer: Any, picture: str) -> None:
-    """Check one page, whose preview shows a picture of this name."""
-    text = answer.content.decode()
+def wrong_with(text: str, picture: str) -> list[str]:
+    """What a page lacks, whose preview shows a picture of this name."""
     head, _end, body = text.partition("</head>")
-    for wanted in (
-        '<meta name="description" content="[^"]+">',
-        '<meta property="og:title" content="[^"]+">',
-        f'<meta property="og:image" content="http://[^"]+/{picture}">',
-        '<link rel="icon"',
-        '<link rel="manifest"',
-        "<title>[^<]{3,}</title>",
-    ):
-        assert len(re.findall(wanted, head)) >= 1, (path, wanted)
-    for once in ('<meta name="description"', '<meta property="og:image"', "<title>"):
-        assert head.count(once) == 1, (path, once)
-    assert len(re.findall("<h1", body)) == 1, path
+    title = re.search("<title>([^<]{3,})</title>", head)
+    wanted = {
+        "description": re.search('<meta name="description" content="[^"]+">', head),
+        "preview": re.search('<meta property="og:title" content="[^"]+">', head),
+        "picture": re.search(f'<meta property="og:image" content="http://[^"]+/{picture}">', head),
+        "icon": '<link rel="icon"' in head,
+        "manifest": '<link rel="manifest"' in head,
+        "name in the title": title is not None and SHOWN in title[1],
+        "name of the site": f'<meta property="og:site_name" content="{SHOWN}">' in head,
+        "name in the body": SHOWN in body,
+        "style of the owner": f"/custom.css?v={current_identity().version}" in head,
+        "one description": head.count('<meta name="description"') == 1,
+        "one picture": head.count('<meta property="og:image"') == 1,
+        "one title": head.count("<title>") == 1,
+        "one heading": len(re.findall("<h1", body)) == 1,
+    }
+    return [name for name, found in wanted.items() if not found]
 
 
 @needs_federation
-def test_every_page_has_a_description_a_picture_a_manifest_icons_and_one_heading() -> None:
-    user = make_user("alice")
+def test_every_page_has_its_heading_and_description_and_the_name_picture_and_colour_of_the_server() -> None:
+    user = make_user("ada")
+    change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
     SiteSetting.objects.create(key="site_thumbnail", value="a/of-staff.png")
     forget_identity()
-    values = _VALUES | {"id": make_status(user.account, "hello #media").id}
-    signed_in, seen = Client(), set()
-    signed_in.force_login(user)
-    for name, parameters in set(pages(urlpatterns)):
-        kwargs = {parameter: values.get(parameter, 1) for parameter in parameters}
-        if name == "post_people":
-            kwargs["kind"] = "boosts"
-        path = reverse(name, kwargs=kwargs)
-        for client in (Client(), signed_in):
+    values = furnish(user)
+    # A post without media, whose preview would be its own picture.
+    paths = all_paths(values | {"id": values["poll_id"]})
+    reader = signed_in("ada")
+    wrong: dict[tuple[str, str, int], list[str]] = {}
+    shown, statuses = set(), set()
+    for path, name in paths.items():
+        for who, client in (("visitor", Client()), ("member", reader)):
             answer = client.get(path, headers={"Accept": "text/html"})
-            if answer.headers.get("Content-Type", "").startswith("text/html") and answer.status_code not in (301, 302):
-                previewed = client is not signed_in and answer.status_code < 400
-                check(path, answer, "of-staff.png" if previewed else "(?:of-staff|thumbnail).png")
-                seen.add((name, answer.status_code))
-    shown = {name for name, status in seen if status == 200}
-    assert shown >= {
-        "front",
-        "profile",
-        "profile_tab",
-        "post",
-        "embed",
-        "tag",
-        "explore",
-        "about",
-        "account_login",
-        "share",
-    }
-    assert {status for _name, status in seen} >= {200, 404, 405}
+            is_page = answer.headers.get("Content-Type", "").startswith("text/html") and b"<title>" in answer.content
+            if is_page and answer.status_code not in (301, 302):
+                statuses.add(answer.status_code)
+                shown |= {name} if answer.status_code == 200 else set()
+                previewed = who == "visitor" and answer.status_code < 400
+                picture = "of-staff.png" if previewed else "(?:of-staff|thumbnail).png"
+                if found := wrong_with(answer.content.decode(), picture):
+                    wrong[who, path, answer.status_code] = found
+    assert wrong == {}
+    assert statuses >= {200, 404, 405}
+    # A new page is shown with something on it, or named as a form or a file.
+    assert set(paths.values()) - shown - {""} == FORMS_AND_FILES | OF_A_STATE
+
+
+def test_the_page_of_consent_and_the_administration_bear_the_name_of_the_server() -> None:
+    boss, application = make_user("boss", role="Owner"), make_application("read")
+    change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
+    forget_identity()
+    client = Client()
+    client.force_login(boss, backend="allauth.account.auth_backends.AuthenticationBackend")
+    asked = f"client_id={application.client_id}&redirect_uri={quote(application.redirect_uris)}"
+    consent = client.get(f"/oauth/authorize?{asked}&response_type=code&scope=read").content.decode()
+    assert f"<bdi>{application.name}</bdi>" in consent or application.name in consent
+    assert wrong_with(consent, "[a-z.-]+png") == []
+    for name in (
+        "index",
+        "moderation_report_inbox",
+        "accounts_sitesetting_changelist",
+        "moderation_webhook_changelist",
+    ):
+        page = client.get(reverse(f"admin:{name}"), follow=True).content.decode()
+        title = re.search("<title>(.*?)</title>", page, re.DOTALL)
+        assert title is not None
+        assert SHOWN in title[1], name
+        assert SHOWN in page.partition("<body")[2], name
+
+
+def test_every_mail_bears_the_name_and_the_colour_of_the_server() -> None:
+    change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
+    forget_identity()
+    templates = sorted(Path(settings.BASE_DIR, "social/templates/mail").glob("*.subject.txt"))
+    assert len(templates) > 10
+    for template in templates:
+        name = template.name.removesuffix(".subject.txt")
+        composed = mail.compose("ada@example.org", name, {"link": "https://x.example/", "username": "ada"}, "en")
+        html = str(composed.alternatives[0][0])
+        assert f"<bdi>{SHOWN}</bdi>" in html, name
+        assert "#7a1fa2" in html, name
+        assert NAME in str(composed.message()["From"]) or "=?utf-8?" in str(composed.message()["From"]), name

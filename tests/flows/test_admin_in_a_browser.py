@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 from django.contrib import admin
 from django.test import Client
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
+from django.utils.regex_helper import normalize
 
 from accounts.models import Account
+from moderation.acts import REPORTED_POST_ACTS
 from statuses.models import Status
 from tests.factories.accounts import make_user
+from tests.support.all_pages import patterns_of
 from tests.support.axe import loaded_from_elsewhere, needs_axe, show_at, sign_in, violations
 from tests.support.chromium import Tab, open_tab
 from tests.support.federation_server import needs_federation
@@ -23,25 +26,20 @@ pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transa
 
 
 def addresses(client: Client) -> Iterator[str]:
-    """The pages of the admin: the home and the inbox; of each model the list, the form, and of a row what it offers."""
-    yield reverse("admin:index")
-    inbox = reverse("admin:moderation_report_inbox")
-    yield from (inbox, f"{inbox}{Account.objects.get(username='ada').pk}/", f"{inbox}?category=none", "/admin/nothing/")
-    for model, model_admin in admin.site._registry.items():
-        row, base = made(model), f"admin:{model._meta.app_label}_{model._meta.model_name}"
-        names: list[tuple[str, list[Any]]] = [("changelist", []), ("add", [])]
-        names += [(name, [row.pk]) for name in ("change", "history", "delete")]
-        for kind, arguments in (("actions_list", []), ("actions_detail", [row.pk])):
-            for entry in getattr(model_admin, kind):
-                names += [(name, arguments) for name in (entry["items"] if isinstance(entry, dict) else [entry])]
-        for name, arguments in names:
-            try:
-                path = reverse(f"{base}_{name}", args=arguments)
-            except NoReverseMatch:
-                continue
-            answer = client.get(path)
+    """The pages of the admin: all that its URLs lead to, with a row of each model, and the inbox as it is filtered."""
+    inbox, ada = reverse("admin:moderation_report_inbox"), Account.objects.get(username="ada")
+    post = Status.objects.filter(account=ada, visibility="public").latest("pk")
+    models = {f"{model._meta.app_label}/{model._meta.model_name}": model for model in admin.site._registry}
+    yield from (f"{inbox}?category=none", f"{inbox}?mine=yes", "/admin/nothing/")
+    for _name, expression in patterns_of(admin.site.get_urls()):
+        for path, parameters in normalize(expression):
+            model = models.get("/".join(path.split("/")[:2]))
+            values = {"object_id": made(model).pk if model else 1, "account_id": ada.pk, "status_id": post.pk}
+            values |= {"name": REPORTED_POST_ACTS[0].name}
+            address = "/admin/" + path % {each: values.get(each, 1) for each in parameters}
+            answer = client.get(address)
             if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
-                yield path
+                yield address
 
 
 def wrong_on(tab: Tab, where: str) -> list[Any]:
@@ -52,7 +50,7 @@ def wrong_on(tab: Tab, where: str) -> list[Any]:
             show_at(tab, width, theme)
             # The theme looks at what the reader wants when a page is opened.
             tab.run(f"document.documentElement.classList.toggle('dark', {str(theme == 'dark').lower()})")
-            found += [(where, width, theme, *each) for each in violations(tab)]
+            found += [(where, width, theme, *each) for each in violations(tab, colours_only=theme == "dark")]
             if tab.run("document.documentElement.scrollWidth > innerWidth + 1"):
                 found.append((where, width, theme, "wider than the window"))
     return found

@@ -18,7 +18,7 @@ from moderation.models import Report, Strike
 from statuses.models import Status
 from tests.factories.accounts import make_account, make_remote, make_user
 from tests.factories.statuses import make_media, make_status
-from tests.support.axe import sign_in
+from tests.support.axe import show_at, sign_in
 from tests.support.chromium import Tab, find_chromium, open_tab
 from tests.support.federation_server import needs_federation
 
@@ -129,3 +129,38 @@ def test_a_hundred_reports_on_ten_accounts_take_at_most_thirty_clicks(
     assert done == {"none", "silence", "suspend"}
     assert Status.objects.filter(deleted_at=None).count() == 20, "posts are deleted when ten minutes are over"
     print(f"{hand.clicks} clicks, at most {max(count for _page, count in pages)} statements a page")
+
+
+_IN_SIGHT = """[0, 0.5, 1].every(part => {
+  scrollTo({top: part * document.documentElement.scrollHeight, behavior: 'instant'});
+  const box = document.querySelector('.staff-panel').getBoundingClientRect();
+  return box.top >= 0 && box.bottom <= innerHeight + 1 && box.height < innerHeight * 0.6;
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_acts_stay_in_sight_and_u_undoes_the_last_decision_from_any_page(
+    live_server: Any, settings: Any, tmp_path: Path, width: int
+) -> None:
+    settings.BASE_URL = live_server.url
+    settings.WEB_DOMAIN = live_server.url.partition("//")[2]
+    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.STAFF_SECOND_FACTOR = False
+    target = reported()[0]
+    case = f"{live_server.url}{INBOX}{target.pk}/"
+    with open_tab(tmp_path / "browser") as tab:
+        sign_in(tab, live_server.url, make_user("moderator", role="Moderator"))
+        show_at(tab, width, "light")
+        for page in (f"{live_server.url}{INBOX}", case):
+            tab.go(page)
+            assert tab.run(_IN_SIGHT), page
+        Hand(tab).choose("[name=acts][value=silence]")
+        tab.press(SUBMIT)
+        assert Account.objects.get(pk=target.pk).limited_at is not None
+        tab.go(f"{live_server.url}/admin/accounts/account/")
+        tab.letter("u")
+        tab.wait("document.querySelector('[data-undo]') === null && document.readyState === 'complete'")
+        assert tab.run("location.pathname") == "/admin/accounts/account/"
+        assert "is taken back" in tab.run("document.body.innerText")
+    assert Account.objects.get(pk=target.pk).limited_at is None
+    assert Report.objects.filter(target_account=target, action_taken_at=None).count() == 10

@@ -1,7 +1,8 @@
-"""Pages of the site in Chromium: accessible by axe-core, still while they load, and asking no other server."""
+"""Every page of the site in Chromium: accessible by axe-core, still while it loads, and asking no other server."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -9,87 +10,93 @@ from urllib.parse import quote
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
+from django.test import Client
 
-from accounts.models import Invite
-from moderation.models import InstanceRule, Strike, TermsOfService
-from social.kernel import clock
-from tests.factories.accounts import make_application, make_user
-from tests.factories.statuses import make_media, make_poll, make_status
-from tests.support.axe import loaded_from_elsewhere, needs_axe, show_at, violations
+from accounts.models import Application
+from tests.factories.accounts import make_user
+from tests.support.all_pages import all_paths, furnish, signed_in
+from tests.support.axe import loaded_from_elsewhere, needs_axe, share_session, show_at, violations
 from tests.support.chromium import Tab, open_tab
 from tests.support.federation_server import needs_federation
 
 pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transaction=True), *needs_axe]
-OPEN = ("/", "/about", "/privacy-policy", "/explore", "/explore/people", "/public", "/tags/tree", "/@ada", "/@ada/media",
-        "/@ada/with_replies", "/@ada/followers", "/@ada/follow", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset",
-        "/nothing")  # fmt: skip
-OWN = ("/", "/settings", "/settings/profile", "/settings/preferences", "/auth/second_factor", "/auth/sessions",
-       "/auth/password", "/settings/imports", "/settings/export", "/settings/delete", "/settings/migration",
-       "/settings/old_posts", "/severed_relationships", "/invites", "/share", "/disputes/strikes",
-       "/oauth/authorized_applications", "/auth/email", "/auth/sign_out", "/auth/reauthenticate",
-       "/auth/second_factor/app/activate", "/auth/second_factor/codes", "/auth/passkeys/add",
-       "/authorize_interaction?uri=nobody@nowhere.example", "/admin/", "/notifications", "/write", "/explore", "/public",
-       "/conversations", "/bookmarks", "/favourites", "/lists", "/followed_tags", "/mutes", "/blocks", "/domain_blocks",
-       "/follow_requests", "/filters", "/scheduled", "/notifications/requests", "/@bob", "/tags/tree")  # fmt: skip
+#: Pages in a state that their path alone does not bring about.
+_STATES = ("/nothing", "/search?q=ada", "/search?q=tree&type=statuses", "/authorize_interaction?uri=nobody@nowhere.example",
+           "/oauth/authorize?client_id=nobody")  # fmt: skip
+_WITH_SECOND_FACTOR = ("/auth/second_factor?again", "/auth/second_factor/app/deactivate")
 # The script of passkeys reveals its button on the sign-in page; everything else is where it stays.
 _SEEN_SHIFT = 0.01
 _SHIFTS = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) window.shifted += entry.value;
 }).observe({type: 'layout-shift', buffered: true});"""
+_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth + 1"
 
 
-def problems(tab: Tab, url: str) -> list[Any]:
-    """What is wrong with a page."""
+def problems(tab: Tab, url: str, width: int) -> Iterator[Any]:
+    """What is wrong with a page, in light and dark."""
+    show_at(tab, width, "light")
     tab.go(url)
-    site = "/".join(url.split("/")[:3])
-    loaded = loaded_from_elsewhere(tab, site)
-    shifted = tab.run("window.shifted")
-    return [*loaded, *([f"shifted by {shifted}"] if shifted > _SEEN_SHIFT else []), *violations(tab)]
+    yield from loaded_from_elsewhere(tab, "/".join(url.split("/")[:3]))
+    if (shifted := tab.run("window.shifted")) > _SEEN_SHIFT:
+        yield f"shifted by {shifted}"
+    if tab.run(_TOO_WIDE):
+        yield "wider than the window"
+    yield from violations(tab)
+    show_at(tab, width, "dark")
+    yield from violations(tab, colours_only=True)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("reader", ["visitor", "member"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_pages_are_accessible_still_and_ask_no_other_server(
-    live_server: Any, settings: Any, tmp_path: Path, theme: str, width: int
+def test_every_page_is_accessible_and_still_and_asks_no_other_server(
+    live_server: Any, settings: Any, tmp_path: Path, reader: str, width: int
 ) -> None:
     settings.BASE_URL = live_server.url
     settings.WEB_DOMAIN = live_server.url.partition("//")[2]
     settings.MEDIA_ROOT = tmp_path / "media"
     user = make_user("ada", discoverable=True)
-    account = user.account
-    status = make_status(account, "one #tree", media=[make_media(account, "A tree"), make_media(account)])
-    make_status(account, "two", spoiler_text="careful", sensitive=True, media=[make_media(account, "A bee")])
-    poll = make_poll(account, "yes", "no")
-    make_status(make_user("bob").account, "hello @ada", reply_to=status)
-    InstanceRule.objects.create(text="Be kind", hint="To everybody")
-    TermsOfService.objects.create(text="# Terms", effective_date=clock.now().date(), published_at=clock.now())
-    invite = Invite.objects.create(inviter=user, code="plantatree")
-    strike = Strike.objects.create(target_account=account, action="silence", text="Too much")
-    application = make_application("read write")
+    values = furnish(user)
+    application = Application.objects.get(client_id=values["client_id"])
     consent = f"/oauth/authorize?client_id={application.client_id}&redirect_uri={quote(application.redirect_uris)}"
-    consent += "&response_type=code&scope=read+write"
-    posts = [f"/@ada/{number}{end}" for number in (status.id, poll.status_id) for end in ("", "/embed", "/interact")]
+    poll = f"/@ada/{values['poll_id']}"
+    asked = [
+        *all_paths(values),
+        poll,
+        f"/write?reply_to={values['id']}",
+        f"{consent}&response_type=code&scope=read",
+        *_STATES,
+    ]
+    client = signed_in("ada") if reader == "member" else Client()
     with open_tab(tmp_path / "browser") as tab:
-        show_at(tab, width, theme)
         tab.call("Page.addScriptToEvaluateOnNewDocument", source=_SHIFTS)
+        wrong, seen = {}, 0
+        for path in asked:
+            if path == _WITH_SECOND_FACTOR[0]:
+                TOTP.activate(user, generate_totp_secret())
+            answer = client.get(path, headers={"Accept": "text/html"})
+            is_page = answer.headers.get("Content-Type", "").startswith("text/html")
+            if is_page and (answer.status_code == 200 or path in _STATES):
+                if reader == "member":
+                    share_session(tab, live_server.url, client)
+                seen += 1
+                if found := list(problems(tab, live_server.url + path, width)):
+                    wrong[path] = found
+    assert wrong == {}
+    assert seen > (30 if reader == "visitor" else 80)
 
-        def wrong_of(*paths: str) -> dict[str, Any]:
-            return {path: found for path in paths if (found := problems(tab, live_server.url + path))}
 
-        wrong = wrong_of(*OPEN, *posts, f"/invite/{invite.code}", "/oauth/authorize?client_id=nobody")
-        # By the form: some pages ask again who has not just signed in.
-        tab.go(f"{live_server.url}/auth/sign_in")
-        tab.fill(login="ada", password="correct horse")
-        assert tab.press("form:not([data-passkey]) [type=submit]") == "/"
-        wrong |= wrong_of(*OWN, consent, f"/disputes/strikes/{strike.id}")
-        # A second factor at the sign-in, and the pages of who has one.
-        TOTP.activate(user, generate_totp_secret())
-        assert Authenticator.objects.filter(user=user).exists()
-        wrong |= wrong_of("/auth/second_factor?again", "/auth/second_factor/app/deactivate")
-        tab.call("Network.clearBrowserCookies")
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_second_factor_is_asked_for_accessibly(live_server: Any, settings: Any, tmp_path: Path, width: int) -> None:
+    settings.BASE_URL = live_server.url
+    settings.WEB_DOMAIN = live_server.url.partition("//")[2]
+    user = make_user("ada")
+    TOTP.activate(user, generate_totp_secret())
+    assert Authenticator.objects.filter(user=user).exists()
+    with open_tab(tmp_path / "browser") as tab:
+        show_at(tab, width, "light")
         tab.go(f"{live_server.url}/auth/sign_in")
         tab.fill(login="ada", password="correct horse")
         assert tab.press("form:not([data-passkey]) [type=submit]") == "/auth/second_factor/sign_in"
-        if found := violations(tab):
-            wrong["second factor"] = found
-    assert wrong == {}
+        assert violations(tab) == []
+        show_at(tab, width, "dark")
+        assert violations(tab, colours_only=True) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -12,8 +11,6 @@ from django.conf import settings as django_settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.test import Client
-from django.urls import URLResolver, get_resolver
-from django.utils.regex_helper import normalize
 from PIL import Image
 
 from accounts.models import Role, User
@@ -22,13 +19,11 @@ from accounts.policies.staff import OPERATOR
 from accounts.queries.site_settings import find_media_budget, find_minimum_age
 from moderation.policies.documents import SiteTexts
 from moderation.services.documents import change_icon, change_site
-from social.api.routing import EndpointPattern
 from social.kernel import mail
 from social.kernel.colours import CONTRAST, contrast, make_palette
 from social.kernel.errors import Invalid
 from social.kernel.identity import Identity, current_identity, forget_identity, keep_identity, source
 from tests.factories.accounts import make_user
-from tests.factories.statuses import make_status
 
 pytestmark = pytest.mark.django_db
 NAME = "Gärten & Freunde"
@@ -43,74 +38,12 @@ def a_picture(width: int, height: int) -> bytes:
 SHOWN = "Gärten &amp; Freunde"
 
 
-def _expressions(patterns: Any, prefix: str = "") -> Iterator[str]:
-    for pattern in patterns:
-        expression = prefix + pattern.pattern.regex.pattern.removeprefix("^")
-        if isinstance(pattern, EndpointPattern) or getattr(pattern, "namespace", None) == "admin":
-            continue
-        if isinstance(pattern, URLResolver):
-            yield from _expressions(pattern.url_patterns, expression)
-        else:
-            yield expression
-
-
-def _paths(values: dict[str, Any]) -> Iterator[str]:
-    """The paths of all pages, with these values in the place of parameters."""
-    for expression in _expressions(get_resolver().url_patterns):
-        for path, names in normalize(expression):
-            yield "/" + path % {name: values.get(name, "1") for name in names}
-
-
-def _wrong_on(client: Client, path: str) -> list[str] | None:
-    """What of the owner's the page lacks; None if there is no page at this path."""
-    answer = client.get(path)
-    if not answer.headers.get("Content-Type", "").startswith("text/html") or answer.status_code in (301, 302, 303):
-        return None
-    text = answer.content.decode()
-    if "<title>" not in text:
-        return None
-    title = re.search("<title>(.*?)</title>", text, re.DOTALL)
-    wanted = {
-        "title": title is not None and SHOWN in title[1],
-        "body": SHOWN in text.partition("<body")[2],
-        "og:site_name": "og:title" not in text or f'"og:site_name" content="{SHOWN}"' in text,
-        "style": f"/custom.css?v={current_identity().version}" in text,
-    }
-    return [name for name, is_there in wanted.items() if not is_there]
-
-
-def test_every_page_of_a_named_and_coloured_server_bears_its_name(client: Client) -> None:
-    member = make_user("anna")
-    status = make_status(member.account, "hello")
-    change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
-    forget_identity()
-    values = {"username": "anna", "id": status.id, "name": "flowers", "status_id": status.id, "day": "2026-01-01"}
-    values |= {"kind": "people", "origin": "local"}
-    reader = Client()
-    reader.force_login(member, backend="allauth.account.auth_backends.AuthenticationBackend")
-    seen, wrong = set(), {}
-    for path in dict.fromkeys(_paths(values)):
-        if path == "/auth/sign_out":
-            continue
-        for who, browser in (("visitor", client), ("member", reader)):
-            found = _wrong_on(browser, path)
-            if found is not None:
-                seen.add((who, path))
-                if found:
-                    wrong[who, path] = found
-    assert wrong == {}
-    assert len(seen) > 60, sorted(seen)
-    assert {path for who, path in seen} >= {"/", "/about", "/explore", "/auth/sign_in", "/@anna", "/settings/profile"}
-
-
 def test_the_name_and_the_colour_are_in_manifest_mail_and_feed(client: Client) -> None:
     keep_identity(Identity(title=NAME, colour="#7a1fa2"))
     manifest = client.get("/manifest").json()
     assert manifest["theme_color"] == "#7a1fa2"
     composed = mail.compose("anna@example.org", "approval", {"link": "https://x.example/", "username": "anna"}, "en")
-    html = str(composed.alternatives[0][0])
-    assert f"<bdi>{SHOWN}</bdi>" in html
-    assert "background: #7a1fa2; color: #ffffff" in html
+    assert "background: #7a1fa2; color: #ffffff" in str(composed.alternatives[0][0])
     make_user("anna")
     assert f"– {SHOWN}</title>" in client.get("/@anna.rss").content.decode()
     assert 'fill="#7a1fa2"' in client.get("/icon.svg").content.decode()
