@@ -72,7 +72,7 @@ def test_the_script_gets_an_answer_without_a_page(browser: Client, ann: User, be
     # The form that is sent after it says why; nothing is said twice.
     assert 'class="messages"' not in text_of(browser)
     browser.logout()
-    assert answer(post, "unfavourite").status_code == 302
+    assert answer(post, "unfavourite").status_code == 303
 
 
 def press(browser: Client, post: Status, act: str, **values: Any) -> Any:
