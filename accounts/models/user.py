@@ -89,7 +89,9 @@ EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPRO
 class Role(models.Model):
     """A named set of permissions; a role with a greater `position` outranks those below.
 
-    `inherited` are the permissions of the role Everyone, which every role grants as well; a trigger writes them.
+    `inherited` are the permissions of the role Everyone, which every role grants as well; a trigger writes them. Its users may
+    store `media_megabytes` of files and publish `posts_per_day` in 24 hours; 0 means any number. Those of Everyone are not
+    inherited.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -100,6 +102,8 @@ class Role(models.Model):
     position = models.IntegerField(default=0)
     highlighted = models.BooleanField(default=False)
     collection_limit = models.IntegerField(default=10)
+    media_megabytes = models.IntegerField(default=0, db_default=0)
+    posts_per_day = models.IntegerField(default=0, db_default=0)
 
     class Meta:
         verbose_name = _("role")

@@ -18,18 +18,21 @@ from social.kernel.errors import FieldError
 
 NAME_MAXIMUM: Final = 100
 RANK_MAXIMUM: Final = 1000
+QUOTA_MAXIMUM: Final = 1_000_000
 _COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 
 @dataclass(frozen=True, slots=True)
 class RoleDraft:
-    """A role as staff write it; `permissions` are bits, `position` the rank."""
+    """A role as staff write it; `permissions` are bits, `position` the rank. Quotas of 0 mean any number."""
 
     name: str
     permissions: int
     position: int = 0
     color: str = ""
     highlighted: bool = False
+    media_megabytes: int = 0
+    posts_per_day: int = 0
 
 
 def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool) -> list[FieldError]:
@@ -51,6 +54,9 @@ def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool
         found.append(FieldError("position", "ERR_INVALID", _("is invalid")))
     elif not everyone and by.position is not None and draft.position >= by.position:
         found.append(FieldError("position", "ERR_ELEVATED", _("must be lower than your own rank")))
+    for name in ("media_megabytes", "posts_per_day"):
+        if not 0 <= getattr(draft, name) <= QUOTA_MAXIMUM:
+            found.append(FieldError(name, "ERR_INVALID", _("is invalid")))
     changed = draft.permissions ^ (before.permissions if before is not None else 0)
     if not by.permissions & Permission.ADMINISTRATOR and changed & ~by.permissions:
         found.append(FieldError("permissions", "ERR_ELEVATED", _("include one that you do not have yourself")))

@@ -74,6 +74,8 @@ class RoleSerializer(EntitySerializer):
             "color": instance.color,
             "highlighted": instance.highlighted,
             "collection_limit": instance.collection_limit,
+            "media_limit": instance.media_megabytes * 1_000_000,
+            "daily_posts_limit": instance.posts_per_day,
         }
 
 

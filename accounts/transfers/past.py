@@ -52,6 +52,7 @@ class Reason(StrEnum):
 
     FILE_MISSING = "file_missing"
     FILE_REFUSED = "file_refused"
+    FILE_NO_ROOM = "file_no_room"
     QUOTE = "quote"
     REPLY_OF_OTHERS = "reply_of_others"
 
@@ -77,11 +78,14 @@ SENTENCES: Final[dict[Reason, str | Promise]] = {
     Reason.BOOKMARK: _("A bookmark: import the list of bookmarks as a file of its own."),
     Reason.FILE_MISSING: _("The post came along without a file that is not in the archive."),
     Reason.FILE_REFUSED: _("The post came along without a file that this server does not accept."),
+    Reason.FILE_NO_ROOM: _("The post came along without a file: there was no room left for your files."),
     Reason.QUOTE: _("The post came along without the post that it quotes."),
     Reason.REPLY_OF_OTHERS: _("The post came along, but it is not shown below the post of others that it answers."),
 }
 
-PARTS: Final = frozenset({Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.QUOTE, Reason.REPLY_OF_OTHERS})
+PARTS: Final = frozenset(
+    {Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.FILE_NO_ROOM, Reason.QUOTE, Reason.REPLY_OF_OTHERS}
+)
 """Reasons that concern a part of a post, which is imported without it."""
 
 

@@ -34,6 +34,7 @@ from statuses.policies.polls import RemotePoll
 from statuses.policies.quotes import local_policy
 from statuses.policies.visibility import lowered_visibility
 from statuses.services.media import MediaUpload, SentFile, upload_media
+from statuses.services.quotas import NoRoom
 from statuses.services.storing import Composed, RemoteFile, store_status
 
 _CHUNK: Final = 256 * 1024
@@ -150,6 +151,8 @@ class _Post:
                 ids.append(self._upload_one(file))
             except KeyError:
                 reasons.append(Reason.FILE_MISSING)
+            except NoRoom:
+                reasons.append(Reason.FILE_NO_ROOM)
             # zipfile raises NotImplementedError for a compression or an encryption that it does not know.
             except (Invalid, UnreadableArchive, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
                 reasons.append(Reason.FILE_REFUSED)

@@ -43,6 +43,7 @@ from statuses.services.drafts import change_draft, publish_saved, save_draft
 from statuses.services.editing import edit_status
 from statuses.services.holding import EditHeldForReview, HeldForReview
 from statuses.services.publishing import publish_status
+from statuses.services.quotas import load_usage
 from statuses.services.scheduling import reschedule_status, schedule_status
 
 #: A video and three pictures, each of the greatest size.
@@ -152,6 +153,8 @@ def _publish(
 
 def _show(request: HttpRequest, form: PostForm, **context: Any) -> HttpResponse:
     wrong = form.is_bound and request.POST.get("act") != "attach"
+    user = signed_in(request)
+    context["usage"] = load_usage(user.account_id, user.role)
     context |= {"form": form, "next": back_path(request), "focuses": FOCUSES}
     return show(request, "statuses/write.html", context, status=422 if wrong else 200)
 

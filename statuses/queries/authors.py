@@ -1,13 +1,14 @@
-"""Reads the author of a new post, with only the columns of the account and its user that publishing needs."""
+"""Reads the author of a new post, with only the columns of the account, its user and role that publishing needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 from django.db import connection, models
 
-from accounts.models import Account, User
+from accounts.models import Account, Role, User
 from social.kernel.errors import NotFound
 from social.kernel.statements import rows_of
 
@@ -24,21 +25,28 @@ _USER_COLUMNS: Final = (
     "default_language",
     "default_quote_policy",
 )
+_ROLE_COLUMNS: Final = ("id", "posts_per_day")
+_COLUMNS: Final = ", ".join(
+    f"{alias}.{name}"
+    for alias, names in (("a", _ACCOUNT_COLUMNS), ("u", _USER_COLUMNS), ("r", _ROLE_COLUMNS))
+    for name in names
+)
 _AUTHOR: Final = f"""
-SELECT {", ".join(f"a.{name}" for name in _ACCOUNT_COLUMNS)}, {", ".join(f"u.{name}" for name in _USER_COLUMNS)}
-  FROM accounts_account a JOIN accounts_user u ON u.account_id = a.id WHERE a.id = %(id)s
+SELECT {_COLUMNS} FROM accounts_account a JOIN accounts_user u ON u.account_id = a.id JOIN accounts_role r ON r.id = u.role_id
+ WHERE a.id = %(id)s
 """  # noqa: S608 (constants)
 
 
 def find_author(account_id: int) -> Account:
-    """Return a local account with its user, in one query. Raises NotFound if there is no such account."""
+    """Return a local account with its user and role, in one query. Raises NotFound if there is no such account."""
     rows = rows_of(_AUTHOR, {"id": account_id})
     if not rows:
         raise NotFound
     (row,) = rows
-    account = _row_of(Account, _ACCOUNT_COLUMNS, row[: len(_ACCOUNT_COLUMNS)])
-    user = _row_of(User, _USER_COLUMNS, row[len(_ACCOUNT_COLUMNS) :])
-    user.account = account
+    values = iter(row)
+    account = _row_of(Account, _ACCOUNT_COLUMNS, list(islice(values, len(_ACCOUNT_COLUMNS))))
+    user = _row_of(User, _USER_COLUMNS, list(islice(values, len(_USER_COLUMNS))))
+    user.account, user.role = account, _row_of(Role, _ROLE_COLUMNS, list(values))
     return account
 
 

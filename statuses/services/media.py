@@ -32,6 +32,7 @@ from statuses.policies.media import (
     read_focus,
 )
 from statuses.queries.media import attachable, find_media
+from statuses.services.quotas import check_room
 
 FOLDER: Final = "media_attachments"
 UNATTACHED_LIFETIME: Final = timedelta(hours=24)
@@ -82,11 +83,13 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
     later.
 
     If files are scanned, pictures are processed later as well. Publishes MediaUploaded for a file that is processed later.
-    Raises Invalid for a file that this server does not accept, a description that is too long, and a thumbnail of a picture.
+    Raises Invalid for a file that this server does not accept, a description that is too long, and a thumbnail of a picture;
+    NoRoom for a file that exceeds the quota of the account's role.
     Takes as long as decoding the file (a tenth of a second for two megapixels), and must run outside of any transaction.
     """
     sent_file = upload.sent
     content_type = check_file(sent_file.head, sent_file.size, sent_file.content_type)
+    check_room(account_id, 1)
     is_picture = content_type in images.ACCEPTED
     if upload.thumbnail is not None:
         if is_picture:
@@ -98,17 +101,18 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
         media.meta["focus"] = focus
     with _stored(media):
         if not is_picture:
-            _take_recording(media, sent_file.file, content_type, upload.thumbnail)
+            _take_recording(media, sent_file, content_type, upload.thumbnail)
         else:
             try:
                 take_picture(media, sent_file.file)
             except images.Moving:
-                _take_recording(media, sent_file.file, content_type, None)
+                _take_recording(media, sent_file, content_type, None)
         if scanning.is_on() and media.processing == Processing.COMPLETE:
             # The scanner checks the file exactly as it was sent, so the original is stored until it has been scanned.
             media.processing = Processing.QUEUED
             media.source = storage.store(sent_file.file, folder=f"{FOLDER}/source", extension="upload")
         with transaction.atomic():
+            check_room(account_id, media.file_size + media.preview_size, locked=True)
             media.save()
             if media.processing != Processing.COMPLETE:
                 publish(MediaUploaded(media_id=media.id))
@@ -141,8 +145,11 @@ def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
         media.preview = storage.store(preview.file, folder=f"{FOLDER}/small", extension=preview.extension)
 
 
-def _take_recording(media: MediaAttachment, file: IO[bytes], content_type: str, thumbnail: SentFile | None) -> None:
-    """Examine and store a file that is processed later; a thumbnail replaces the file's own cover picture."""
+def _take_recording(media: MediaAttachment, sent: SentFile, content_type: str, thumbnail: SentFile | None) -> None:
+    """Examine and store a file that is processed later; a thumbnail replaces the file's own cover picture. Until it is
+    processed, its size is that of the upload.
+    """
+    media.file_size, file = sent.size, sent.file
     with recordings.examine(file, content_type) as examined:
         media.type = MediaType(examined.kind)
         media.processing = Processing.QUEUED

@@ -10,6 +10,7 @@ from statuses.models import Status
 from statuses.services import idempotency
 from statuses.services.composing import Draft, compose
 from statuses.services.holding import HeldForReview, hold_written, is_held
+from statuses.services.quotas import check_posts
 from statuses.services.screening import limit_author, note_stored, screen
 from statuses.services.storing import store_status
 
@@ -21,7 +22,7 @@ def publish_status(
 
     `author` has its `user` loaded. If the `idempotency_key` created a post within the last hour, that post is returned
     and nothing is written, also when both requests run at once (behaviours section 9, clients.md trap 37). Raises like
-    `compose` and `store_status`; NotFound when the post first created with a repeated key was deleted, or was
+    `compose`, `check_posts` and `store_status`; NotFound when the post first created with a repeated key was deleted, or was
     scheduled; HeldForReview when a spam rule holds the post, whose draft is then stored (only once for a repeated key).
     """
     if idempotency_key:
@@ -41,6 +42,7 @@ def publish_status(
                     raise HeldForReview
                 return _still_there(require_found(first))
         if screening.held_by is None:
+            check_posts(author)
             status = store_status(new)
             note_stored(status, screening, limited_by)
             if claimed is not None:

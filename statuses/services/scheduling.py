@@ -27,6 +27,7 @@ from statuses.services import idempotency
 from statuses.services.composing import Draft, UnexpectedMentions, check_files, compose
 from statuses.services.holding import HeldForReview, hold_scheduled
 from statuses.services.kept_drafts import draft_of, draft_row, lock_draft, publish_draft, store_draft
+from statuses.services.quotas import check_posts
 from statuses.services.screening import limit_author, note_stored, screen
 from statuses.services.storing import Composed, lock_media
 
@@ -146,7 +147,7 @@ def _publish_one(scheduled_id: int) -> None:
 
 def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
     """Publish a scheduled post or a draft and return the post; None if it was published or deleted meanwhile. Raises like
-    `compose` and `store_status`; HeldForReview after a spam rule has held the post.
+    `compose`, `check_posts` and `store_status`; HeldForReview after a spam rule has held the post.
     """
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
@@ -157,6 +158,7 @@ def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key
         if locked is None or hasattr(locked, "held"):
             return None
         if screening.held_by is None:
+            check_posts(author)
             claimed = idempotency.claim(author.id, idempotency_key) if idempotency_key else None
             status = publish_draft(locked, new)
             note_stored(status, screening, limited_by)

@@ -147,6 +147,8 @@ ACCOUNT_ENTITIES: dict[str, Schema] = {
             "color": S,
             "highlighted": B,
             "collection_limit": I,
+            "media_limit": I,
+            "daily_posts_limit": I,
         }
     ),
     "Relationship": exactly(

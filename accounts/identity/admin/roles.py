@@ -35,16 +35,20 @@ class RoleForm(DraftForm):
 
     class Meta:
         model = Role
-        fields = ("name", "color", "position", "highlighted")
+        fields = ("name", "color", "position", "highlighted", "media_megabytes", "posts_per_day")
         labels = {
             "name": _("Name"),
             "color": _("Colour"),
             "position": _("Rank"),
             "highlighted": _("Shown on the profile"),
+            "media_megabytes": _("Room for files in megabytes"),
+            "posts_per_day": _("Posts in 24 hours"),
         }
         help_texts = {
             "color": _("Such as #0b6e66; may be empty"),
             "position": _("Who stands higher may act on those who stand lower"),
+            "media_megabytes": _("0: any. What was uploaded before stays"),
+            "posts_per_day": _("0: any number. Boosts do not count"),
         }
         widgets = {"name": forms.TextInput({"dir": "auto"}), "color": forms.TextInput({"dir": "ltr"})}
 
@@ -52,8 +56,8 @@ class RoleForm(DraftForm):
         super().__init__(*args, **kwargs)
         permissions, everyone = self.instance.permissions, self.instance.pk == EVERYONE_ROLE_ID
         self.fields["bits"].initial = [str(int(bit)) for bit in Permission if permissions & bit]
-        if "color" in self.fields:
-            self.fields["color"].required = False
+        for name in ("color", "media_megabytes", "posts_per_day"):
+            self.fields[name].required = False
         for name in ("name", "color", "position", "highlighted") if everyone else ():
             self.fields.pop(name, None)
         if everyone:
@@ -70,6 +74,8 @@ class RoleForm(DraftForm):
             position=sent.get("position") or 0,
             color=sent.get("color") or "",
             highlighted=bool(sent.get("highlighted")),
+            media_megabytes=sent.get("media_megabytes") or 0,
+            posts_per_day=sent.get("posts_per_day") or 0,
         )
 
     def clean(self) -> dict[str, Any]:
@@ -102,6 +108,8 @@ class RoleAdmin(EditedAdmin):
             _("Permissions"),
             lambda role: [str(name) for bit, name in PERMISSION_NAMES.items() if role.permissions & bit],
         ),
+        shown("media_megabytes", _("Room for files in megabytes"), minor=True),
+        shown("posts_per_day", _("Posts in 24 hours"), minor=True),
         shown("highlighted", _("Shown on the profile"), minor=True),
         shown("color", _("Colour"), lambda role: address(role.color) if role.color else None, minor=True),
     )
@@ -125,11 +133,12 @@ class RoleAdmin(EditedAdmin):
         return self.has_change_permission(request, obj) and (obj is None or obj.pk != EVERYONE_ROLE_ID)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; the role of everybody has only the permissions."""
+        """Return the fields of the form; the role of everybody has only the quotas and the permissions."""
         if not self.has_change_permission(request, obj):
             return [lines(None, *self.list_display)]
         everyone = obj is not None and obj.pk == EVERYONE_ROLE_ID
-        return [(None, {"fields": ("bits",) if everyone else (*RoleForm.Meta.fields, "bits")})]
+        names = RoleForm.Meta.fields
+        return [(None, {"fields": (*(names[-2:] if everyone else names), "bits")})]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form with the staff member who edits the role."""

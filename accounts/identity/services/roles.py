@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.db import transaction
@@ -38,7 +38,7 @@ def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
     with transaction.atomic():
         locked = _locked(by, role)
         if locked.pk == EVERYONE_ROLE_ID:
-            draft = RoleDraft("", draft.permissions, locked.position)
+            draft = replace(draft, name="", position=locked.position, color="", highlighted=False)
         _check(by, draft, locked)
         before = {name: getattr(locked, name) for name in asdict(draft)}
         changed = {name: value for name, value in asdict(draft).items() if before[name] != value}
