@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 from django.http import HttpResponse
 from django.test import Client
-from django.urls import resolve, reverse
+from django.urls import URLPattern, URLResolver, resolve, reverse
 
 from accounts.models import User
 from social.api.middleware import is_sessionless
+from social.api.routing import EndpointPattern
 from social.pages.errors import refused
 from social.pages.navigation import ENTRIES
 from social.pages.views import page
 from social.urls import urlpatterns
-from tests.conformance.test_heads import pages
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_status
 from tests.support.federation_server import needs_federation
@@ -27,6 +27,16 @@ _VALUES: dict[str, Any] = {
     "origin": "local", "acct": "nobody@far.example", "path": "x",
 }  # fmt: skip
 _BROWSER = {"accept": "text/html,*/*", "accept-language": "de-AT,de;q=0.9"}
+
+
+def pages(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names of all pages but those of the admin, and what their paths hold."""
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            if pattern.app_name != "admin":
+                yield from pages(pattern.url_patterns)
+        elif pattern.name and not isinstance(pattern, EndpointPattern):
+            yield pattern.name, (*pattern.pattern.converters, *pattern.pattern.regex.groupindex)
 
 
 def addresses(**values: Any) -> Iterator[tuple[str, str]]:
