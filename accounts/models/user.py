@@ -16,6 +16,7 @@ from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
 from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_LIMIT, lengths
+from social.kernel.plans import Plan, Slot
 
 
 class Invite(models.Model):
@@ -152,11 +153,20 @@ class UserManager(BaseUserManager["User"]):
         """Return the user with account and role, whether the address is confirmed, and what waits for them, for Django's
         sessions.
         """
+        if not args and conditions.keys() == {"pk"} and isinstance(conditions["pk"], int):
+            # What each page of a session asks for.
+            user = _SESSION_USER.first(id=conditions["pk"])
+            if user is None:
+                raise self.model.DoesNotExist
+            return user
+        return self.for_sessions().get(*args, **conditions)
+
+    def for_sessions(self) -> models.QuerySet[User]:
+        """Return users with what `get` loads."""
         primary = models.FilteredRelation("emailaddress", condition=models.Q(emailaddress__primary=True))
         users = self.select_related("account", "role").alias(primary_email=primary)
         annotated = users.annotate(confirmed=F("primary_email__verified"))  # type: ignore[no-redef]  # fills the attribute
-        waiting = {f"waiting_{name}": count() for name, count in WAITING_COUNTS.items()}
-        return annotated.annotate(**waiting).get(*args, **conditions)
+        return annotated.annotate(**{f"waiting_{name}": count() for name, count in WAITING_COUNTS.items()})
 
 
 class User(AbstractBaseUser):
@@ -270,3 +280,5 @@ class RecoveryCode(models.Model):
 
 # For `email__lower`, which uses the index of addresses: `iexact` compares by `UPPER`.
 models.CharField.register_lookup(Lower)
+
+_SESSION_USER: Final = Plan(lambda: User.objects.for_sessions().filter(id=Slot("id", User._meta.pk)))

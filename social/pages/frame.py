@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 from urllib.parse import urlencode, urlsplit
@@ -139,10 +140,16 @@ def _languages(request: HttpRequest) -> list[dict[str, Any]]:
     ]
 
 
+@cache
+def _fixed_url(name: str) -> str:
+    # A page of a member names thirty of them, and each search takes as long as half a post.
+    return reverse(name)
+
+
 def url_of(name: str, **values: Any) -> str:
     """The path of a page of another app; empty if the app is not installed."""
     try:
-        return reverse(name, kwargs=values or None)
+        return reverse(name, kwargs=values) if values else _fixed_url(name)
     except NoReverseMatch:
         return ""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from django import template
 from django.utils.formats import date_format, get_format
-from django.utils.html import format_html
+from django.utils.html import escape
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
+from django.utils.timezone import get_current_timezone_name, localtime
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from social.kernel import clock
@@ -36,8 +38,13 @@ def ago(moment: datetime) -> str:
 @register.filter
 def when(moment: datetime) -> SafeString:
     """The element `<time>` of a moment: how long ago it was, with the moment in the reader's zone as its title."""
+    opening = _opening(moment, get_current_timezone_name(), get_language() or "")
+    return SafeString(f"{opening}{escape(ago(moment))}</time>")
+
+
+@lru_cache(maxsize=4096)
+def _opening(moment: datetime, _zone: str, _language: str) -> str:
+    # The same posts are shown again and again, and a date takes as long as the rest of a card.
     local = localtime(moment)
     title = date_format(local, f"{get_format('DATE_FORMAT')} {get_format('TIME_FORMAT')} T")
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', local.isoformat(timespec="seconds"), title, ago(moment)
-    )
+    return f'<time datetime="{local.isoformat(timespec="seconds")}" title="{escape(title)}">'

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import escape, format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -148,7 +149,7 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
     and paths instead of addresses of this server, because the page may be requested under another host name of this
     server.
 
-    A boost is shown as the boosted post, with the boost's own `id` and its account as `boosted_by`. `quoted` is the quoted
+    A boost is shown as the boosted post, with the boost's own `id` and the sentence `boosted`. `quoted` is the quoted
     post, one level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files`
     together are its `files`. `cover` is the title of what covers the files, `filter_title` that of a filter which covers
     the whole post.
@@ -157,10 +158,9 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
     page's, or that of the post which quotes it); `page_lang` leads back to the page's language, empty where that goes on.
     """
     if entity["reblog"] is not None:
-        return _post_for_templates(entity["reblog"], reader) | {
-            "id": entity["id"],
-            "boosted_by": shown_author(entity["account"], member=reader is not None),
-        }
+        booster = shown_author(entity["account"], member=reader is not None)
+        boosted = SafeString(_("<bdi>%(name)s</bdi> boosted") % {"name": booster.shown})
+        return _post_for_templates(entity["reblog"], reader) | {"id": entity["id"], "boosted": boosted}
     language = get_language() or ""
     spoken = entity["language"] or around or language
     quoted = entity["quote"].get("quoted_status") if entity["quote"] is not None else None
@@ -180,7 +180,7 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
         "cover": cover,
         "filter_title": filter_title,
         "pinned_here": False,
-        "boosted_by": None,
+        "boosted": "",
         "acts": None,
         "figures": _figures(entity, counted=reader is None),
         "moment": datetime.fromisoformat(entity["created_at"]),

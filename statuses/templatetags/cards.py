@@ -14,6 +14,7 @@ from django.template import Context
 from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from social.kernel.text.names import unambiguous_domain
@@ -30,11 +31,11 @@ def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
     number, page_lang = post["number"], post["page_lang"]
     username, _at, domain = post["account"]["acct"].partition("@")
     who = {"who": escape(f"@{username}@{unambiguous_domain(domain)}" if domain else f"@{username}")}
-    write, back = _path("write"), escape(context["back_here"])
+    words, write, back = _words(get_language()), _path("write"), escape(context["back_here"])
     at = "" if post["id"] == str(number) else f'<input type="hidden" name="at" value="{post["id"]}">'
     count = post["reblogs_count"]
     if post["acts"]["boost"]:
-        boost = _button("boost", post["reblogged"], _("Boost the post of %(who)s") % who, count)
+        boost = _button("boost", post["reblogged"], words["boost"] % who, count)
     else:
         boost = f'<span class="act boost none">{count or ""}</span>'
     return SafeString(
@@ -42,38 +43,63 @@ def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
         f'<input type="hidden" name="csrfmiddlewaretoken" value="{context["csrf_token"]}">'
         f'<input type="hidden" name="next" value="{escape(context["here"])}">{at}'
         f'<a class="act reply" href="{write}?reply_to={number}&amp;{back}" '
-        f"{_shown(_('Reply to %(who)s') % who, post['replies_count'])}</a>{boost}"
-        f"{_button('favourite', post['favourited'], _('Favourite the post of %(who)s') % who, post['favourites_count'])}"
-        f"{_button('bookmark', post['bookmarked'], _('Bookmark the post of %(who)s') % who)}"
-        f'<details class="menu"><summary class="act dots" {_shown(_("More about the post of %(who)s") % who)}</summary>'
-        f"<div>{''.join(_menu(post, who, back))}</div></details></form>"
+        f"{_shown(words['reply'] % who, post['replies_count'])}</a>{boost}"
+        f"{_button('favourite', post['favourited'], words['favourite'] % who, post['favourites_count'])}"
+        f"{_button('bookmark', post['bookmarked'], words['bookmark'] % who)}"
+        f'<details class="menu"><summary class="act dots" {_shown(words["more"] % who)}</summary>'
+        f"<div>{''.join(_menu(post, who, back, words))}</div></details></form>"
     )
 
 
-def _menu(post: Mapping[str, Any], who: Mapping[str, str], back: str) -> Iterator[str]:
+def _menu(post: Mapping[str, Any], who: Mapping[str, str], back: str, words: Mapping[str, str]) -> Iterator[str]:
     number, can = post["number"], post["acts"]
     if can["quote"]:
-        yield _link(f"{_path('write')}?quote={number}", _("Quote"))
-    yield _link(escape(post["url"]), _("Open the post"))
+        yield _link(f"{_path('write')}?quote={number}", words["quote"])
+    yield _link(escape(post["url"]), words["open"])
     if post["page_url"]:
-        yield _link(escape(post["page_url"]), _("Open it on its own server"), ' rel="noreferrer"')
+        yield _link(escape(post["page_url"]), words["elsewhere"], ' rel="noreferrer"')
     if post["muted"]:
-        yield _entry("unmute", _("Notify me of this conversation"))
+        yield _entry("unmute", words["unmute"])
     else:
-        yield _entry("mute", _("Mute this conversation"))
+        yield _entry("mute", words["mute"])
     if post.get("pinned"):
-        yield _entry("unpin", _("Unpin from my profile"))
+        yield _entry("unpin", words["unpin"])
     elif "pinned" in post:
-        yield _entry("pin", _("Pin to my profile"))
+        yield _entry("pin", words["pin"])
     if can["mine"]:
-        yield _link(_path("edit_post", number), _("Edit"))
-        yield _link(f"{_path('delete_post', number)}?{back}", _("Delete"))
+        yield _link(_path("edit_post", number), words["edit"])
+        yield _link(f"{_path('delete_post', number)}?{back}", words["delete"])
         return
-    yield _link(f"{_path('filter_post', number)}?{back}", _("Filter this post"))
-    yield _entry("mute_author", _("Mute %(who)s") % who)
-    yield _entry("block_author", _("Block %(who)s") % who)
+    yield _link(f"{_path('filter_post', number)}?{back}", words["filter"])
+    yield _entry("mute_author", words["mute_author"] % who)
+    yield _entry("block_author", words["block_author"] % who)
     if can["report_url"]:
-        yield _link(f"{can['report_url']}?post={number}&amp;{back}", _("Report %(who)s") % who)
+        yield _link(f"{can['report_url']}?post={number}&amp;{back}", words["report"] % who)
+
+
+@cache
+def _words(_language: str | None) -> dict[str, str]:
+    # Looked up once: a page needs two hundred of them.
+    return {
+        "reply": _("Reply to %(who)s"),
+        "boost": _("Boost the post of %(who)s"),
+        "favourite": _("Favourite the post of %(who)s"),
+        "bookmark": _("Bookmark the post of %(who)s"),
+        "more": _("More about the post of %(who)s"),
+        "mute_author": _("Mute %(who)s"),
+        "block_author": _("Block %(who)s"),
+        "report": _("Report %(who)s"),
+        "quote": _("Quote"),
+        "open": _("Open the post"),
+        "elsewhere": _("Open it on its own server"),
+        "unmute": _("Notify me of this conversation"),
+        "mute": _("Mute this conversation"),
+        "unpin": _("Unpin from my profile"),
+        "pin": _("Pin to my profile"),
+        "edit": _("Edit"),
+        "delete": _("Delete"),
+        "filter": _("Filter this post"),
+    }
 
 
 def _button(act: str, pressed: bool, name: str, count: int = 0) -> str:
