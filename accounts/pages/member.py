@@ -52,6 +52,16 @@ class Member:
     client_url: str
     stream_url: str
 
+    @property
+    def main_links(self) -> list[dict[str, Any]]:
+        """The links that are always in sight."""
+        return [link for link in self.links if link["main"]]
+
+    @property
+    def other_links(self) -> list[dict[str, Any]]:
+        """The links of the menu of a phone."""
+        return [link for link in self.links if not link["main"]]
+
 
 def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
     """Context processor for the signed-in reader of a page; it runs a query only if the page's frame is shown."""

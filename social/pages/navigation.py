@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -65,6 +66,10 @@ ENTRIES: Final = (
 )
 
 
+_CURRENT: Final = SafeString(' aria-current="page"')
+_WITHIN: Final = SafeString(' aria-current="true"')
+
+
 def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
     """Return the entries whose pages exist. `current` is the URL name of the page shown, `counts` what waits on a page, by
     URL name.
@@ -77,6 +82,7 @@ def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
             "main": entry.main,
             "current": current == entry.url_name,
             "within": current in entry.steps,
+            "state": _CURRENT if current == entry.url_name else _WITHIN if current in entry.steps else "",
             "count": counts.get(entry.url_name, ""),
         }
         for entry in ENTRIES

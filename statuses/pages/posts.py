@@ -154,8 +154,9 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
     together are its `files`. `cover` is the title of what covers the files, `filter_title` that of a filter which covers
     the whole post.
 
-    `lang` is the attribute that says the language of the post, empty where that is the language `around` it already (the
-    page's, or that of the post which quotes it); `page_lang` leads back to the page's language, empty where that goes on.
+    `rich` tells whether it has more than its text: files, a poll, a quote or a preview. `lang` is the attribute that says the
+    language of the post, empty where that is the language `around` it already (the page's, or that of the post which quotes
+    it); `page_lang` leads back to the page's language, empty where that goes on.
     """
     if entity["reblog"] is not None:
         booster = shown_author(entity["account"], member=reader is not None)
@@ -189,6 +190,7 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
         "pictures": [file for file in files if file["type"] in _PICTURED],
         "other_files": [file for file in files if file["type"] not in _PICTURED],
         "card": shown_card(entity["card"]) if entity["card"] is not None else None,
+        "rich": bool(files or entity["poll"] or entity["quote"] or entity["card"]),
         "poll": _poll(entity["poll"]) if entity["poll"] is not None else None,
         "quoted": _post_for_templates(quoted, reader, spoken) if quoted is not None else None,
     }
