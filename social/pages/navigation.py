@@ -66,8 +66,8 @@ ENTRIES: Final = (
 )
 
 
-_CURRENT: Final = SafeString(' aria-current="page"')
-_WITHIN: Final = SafeString(' aria-current="true"')
+_CURRENT_PAGE: Final = SafeString(' aria-current="page"')
+_CURRENT_PLACE: Final = SafeString(' aria-current="true"')
 
 
 def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
@@ -82,7 +82,7 @@ def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
             "main": entry.main,
             "current": current == entry.url_name,
             "within": current in entry.steps,
-            "state": _CURRENT if current == entry.url_name else _WITHIN if current in entry.steps else "",
+            "state": _CURRENT_PAGE if current == entry.url_name else _CURRENT_PLACE if current in entry.steps else "",
             "count": counts.get(entry.url_name, ""),
         }
         for entry in ENTRIES
