@@ -29,7 +29,8 @@ _NEEDED: Final = {"q": "garden", "acct": "author0", "url": "https://news.example
 
 def start(folder: Path, *, generic_plans: bool) -> Any:
     """Start PostgreSQL and Valkey with their files in this folder, and set this process up for them."""
-    from social.runtime.embedded import Embedded, generate_secrets
+    from social.runtime.embedded import Embedded
+    from social.runtime.secrets_file import generate_secrets
 
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o755)

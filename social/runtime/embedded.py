@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,10 +23,7 @@ from urllib.parse import quote
 from social.runtime.datadir import holder, try_lock, wait_for_lock
 from social.runtime.failures import OperatorError
 from social.runtime.postgres import Postgres
-from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, has_ended, is_running, replies, spawn, stop
-from social.runtime.secrets_file import generate_secrets
-
-__all__ = ["Embedded", "generate_secrets"]
+from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, has_ended, is_running, reply_of, spawn, stop
 
 
 @dataclass
@@ -131,7 +127,7 @@ class Embedded:
             death_signal=signal.SIGTERM,
             ready=self.valkey_answers,
             silence=DATA_SERVER_SILENCE,
-            alive=lambda: replies(self.sockets / "valkey.sock", b"PING\r\n"),
+            alive=lambda: self._ping_valkey() != b"",
             explain=self._explain_valkey,
             pid_file=self.data_dir / "run" / "valkey.pid",
             # This warning concerns servers that use most of the machine's memory, unlike this one.
@@ -154,14 +150,10 @@ class Embedded:
 
         A server that refuses writes because its disk is full counts as answering: a restart would not help.
         """
-        try:
-            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-                connection.settimeout(2)
-                connection.connect(str(self.sockets / "valkey.sock"))
-                connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith((b"+PONG", b"-MISCONF"))
-        except OSError:
-            return False
+        return self._ping_valkey().startswith((b"+PONG", b"-MISCONF"))
+
+    def _ping_valkey(self) -> bytes:
+        return reply_of(self.sockets / "valkey.sock", b"PING\r\n")
 
     def specs(self) -> list[ProcessSpec]:
         """The processes of the wanted servers, in the order of their start."""

@@ -19,7 +19,7 @@ from typing import Final
 
 from social.runtime.datadir import ROOM_FOR_A_NEW_DATABASE, check_room
 from social.runtime.failures import OperatorError
-from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, die_with_parent, is_running, replies
+from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, die_with_parent, is_running, reply_of
 
 MAJOR = "18"
 #: Former major versions whose programs the wheel contains, each with the folder of these programs.
@@ -301,7 +301,7 @@ class Postgres:
             ready=self.answers,
             silence=DATA_SERVER_SILENCE,
             # An SSLRequest is answered before authentication, and is not logged.
-            alive=lambda: replies(self.sockets / ".s.PGSQL.5432", b"\0\0\0\x08\x04\xd2\x16\x2f"),
+            alive=lambda: reply_of(self.sockets / ".s.PGSQL.5432", b"\0\0\0\x08\x04\xd2\x16\x2f") != b"",
             explain=self.explain,
         )
 

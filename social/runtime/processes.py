@@ -143,16 +143,16 @@ class ProcessSpec:
     alive: Callable[[], bool] | None = None
 
 
-def replies(path: Path, question: bytes) -> bool:
-    """Tell whether a server replies to `question` on its socket within 2 s."""
+def reply_of(path: Path, question: bytes) -> bytes:
+    """Return the first bytes of a server's reply to `question` on its socket; none without a reply within 2 s."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(2)
             connection.connect(str(path))
             connection.sendall(question)
-            return connection.recv(1) != b""
+            return connection.recv(16)
     except OSError:
-        return False
+        return b""
 
 
 def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = None) -> subprocess.Popen[bytes]:

@@ -16,8 +16,9 @@ import psycopg
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from social.runtime.embedded import Embedded, generate_secrets
+from social.runtime.embedded import Embedded
 from social.runtime.options import take_options
+from social.runtime.secrets_file import generate_secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
 from tests.support.federation_server import needs_federation
 

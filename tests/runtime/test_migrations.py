@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from social.runtime.embedded import generate_secrets
+from social.runtime.secrets_file import generate_secrets
 from tests.runtime.processes import clean_environment, manage
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]

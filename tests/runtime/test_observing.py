@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from social.runtime import observing
-from social.runtime.embedded import generate_secrets
 from social.runtime.failures import OperatorError
+from social.runtime.secrets_file import generate_secrets
 from tests.runtime.processes import ROOT, clean_environment
 from tests.support.receiver import Receiver
 

@@ -16,7 +16,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from social.runtime.embedded import Embedded, generate_secrets
+from social.runtime.embedded import Embedded
+from social.runtime.secrets_file import generate_secrets
 from tests.runtime.processes import ROOT, clean_environment, free_ports, manage
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")

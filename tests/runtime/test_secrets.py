@@ -18,9 +18,10 @@ from django.conf import settings
 from django.db import connection
 
 from social.runtime import database
-from social.runtime.embedded import Embedded, generate_secrets
+from social.runtime.embedded import Embedded
 from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_secrets, keep_fingerprints
+from social.runtime.secrets_file import generate_secrets
 from social.settings.secrets import Secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
 

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from social.runtime.datadir import sole_supervisor
-from social.runtime.embedded import generate_secrets
+from social.runtime.secrets_file import generate_secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
 
 ADDRESSES = ["shell", "-c", "from django.conf import settings as s; print(s.LOCAL_DOMAIN, s.BASE_URL)"]

@@ -21,7 +21,8 @@ import mastodon
 import redis
 from django.apps import apps
 
-from social.runtime.embedded import Embedded, generate_secrets
+from social.runtime.embedded import Embedded
+from social.runtime.secrets_file import generate_secrets
 from tests.runtime.processes import PATIENCE, descendants, eventually
 from tests.support import kept_schema
 

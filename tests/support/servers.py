@@ -33,7 +33,8 @@ def _with_redis_database(url: str, number: int) -> str:
 def _start(*, wanted: bool) -> None:
     """Name the servers in the environment, and start them if they are wanted here."""
     global embedded
-    from social.runtime.embedded import Embedded, generate_secrets
+    from social.runtime.embedded import Embedded
+    from social.runtime.secrets_file import generate_secrets
 
     data_dir = Path(tempfile.mkdtemp(prefix="social-test-"))
     data_dir.chmod(0o755)
