@@ -1,5 +1,3 @@
-"""The URLs of collections."""
-
 from django.urls import path, re_path
 
 from accounts.collections.pages import (

@@ -1,5 +1,3 @@
-"""Collections over HTTP."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -234,7 +234,6 @@ class CustomEmojiAdmin(EditedAdmin):
         return rows.filter(Q(shortcode__icontains=name) | Q(domain__icontains=name))
 
     def name_of(self, row: CustomEmoji) -> str:
-        """Name and server."""
         return str(row) if row.domain is None else f"{row} ({row.domain})"
 
     @takes(PACK_BYTES)

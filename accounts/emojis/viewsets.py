@@ -1,5 +1,3 @@
-"""Custom emojis over HTTP."""
-
 from __future__ import annotations
 
 from typing import Final

@@ -1,5 +1,3 @@
-"""Known servers."""
-
 from __future__ import annotations
 
 from django.db import models

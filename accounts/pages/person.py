@@ -95,5 +95,4 @@ def reader(request: HttpRequest) -> dict[str, Callable[[], Person | None]]:
 
 
 def person(account: Account) -> dict[str, Any]:
-    """The context of `pages/person.html`."""
     return {"account": account, "person": shown_person(account)}

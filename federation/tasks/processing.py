@@ -1,5 +1,3 @@
-"""Processes received activities."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

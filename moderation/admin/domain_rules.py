@@ -123,8 +123,6 @@ def _server(row: DomainRule | DomainAllow) -> Any:
 
 @admin.register(DomainRule)
 class DomainRuleAdmin(FiledBlockListAdmin):
-    """Rules for other servers."""
-
     permission = Permission.MANAGE_FEDERATION
     form = DomainRuleForm
     writes = Writes(

@@ -1,5 +1,3 @@
-"""Announcements over HTTP."""
-
 from __future__ import annotations
 
 from django.http import HttpResponse

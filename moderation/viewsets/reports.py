@@ -1,5 +1,3 @@
-"""Reports over HTTP."""
-
 from __future__ import annotations
 
 from django.http import HttpResponse

@@ -1,5 +1,3 @@
-"""Tables of notifications."""
-
 from notifications.models.annual_report import AnnualReport
 from notifications.models.mail import Mailing, MailItem, MailRecord
 from notifications.models.notification import Notification, NotificationType

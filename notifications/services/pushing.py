@@ -1,5 +1,3 @@
-"""Queues pushes of notifications."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

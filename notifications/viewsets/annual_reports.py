@@ -1,5 +1,3 @@
-"""Yearly reports over HTTP."""
-
 from __future__ import annotations
 
 from typing import Any, Final

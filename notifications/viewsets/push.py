@@ -1,5 +1,3 @@
-"""Push subscriptions over HTTP."""
-
 from __future__ import annotations
 
 from django.http import HttpResponse

@@ -1,5 +1,3 @@
-"""URLs of this server."""
-
 from __future__ import annotations
 
 from urllib.parse import quote, urlsplit

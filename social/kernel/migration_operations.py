@@ -45,7 +45,6 @@ class CreateModels(Operation):
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Create the tables."""
         for operation in self.operations:
             operation.database_forwards(app_label, schema_editor, from_state, to_state)
 
@@ -173,7 +172,6 @@ class CreateIndexBesideWriters(Operation):
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Build the index."""
         if not _is_built(schema_editor, self.name):
             schema_editor.execute(f"CREATE INDEX CONCURRENTLY {self.name} {self.definition}")
 

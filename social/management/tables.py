@@ -1,5 +1,3 @@
-"""Tables that commands print."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

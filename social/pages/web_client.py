@@ -130,11 +130,9 @@ class _InlineScripts(HTMLParser):
             self.texts.append("")
 
     def handle_endtag(self, tag: str) -> None:
-        """End the script."""
         self._inside = False
 
     def handle_data(self, data: str) -> None:
-        """Add to the script."""
         if self._inside:
             self.texts[-1] += data
 

@@ -88,7 +88,6 @@ def generate_secrets(data_dir: Path) -> bool:
 
 
 def new_secrets() -> dict[str, str]:
-    """New secrets, by name."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 

@@ -1,5 +1,3 @@
-"""Deletes posts."""
-
 from __future__ import annotations
 
 from collections import Counter as Tally

@@ -1,5 +1,3 @@
-"""Edits local posts."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -54,7 +54,6 @@ class SentFile:
 
     @property
     def size(self) -> int:
-        """Size in bytes."""
         return self.file.seek(0, os.SEEK_END)
 
 

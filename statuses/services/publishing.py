@@ -1,5 +1,3 @@
-"""Publishes local posts."""
-
 from __future__ import annotations
 
 from django.db import transaction

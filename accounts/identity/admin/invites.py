@@ -121,7 +121,6 @@ class InviteAdmin(PermittedAdmin):
         return rows.filter(Q(code=term) | Q(comment__icontains=term) | name)
 
     def name_of(self, row: Invite) -> str:
-        """Code and inviter."""
         return f"{row.code} (@{row.inviter.account.username})" if row.inviter is not None else row.code
 
     def has_add_permission(self, request: HttpRequest) -> bool:

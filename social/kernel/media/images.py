@@ -72,7 +72,6 @@ class Rendition:
 
     @property
     def data(self) -> bytes:
-        """The whole file."""
         self.file.seek(0)
         return self.file.read()
 

@@ -202,7 +202,6 @@ class Adapter:
         loop.call_later(seconds, os.kill, os.getpid(), signal.SIGINT)
 
     async def __rsgi__(self, scope: Any, protocol: Any) -> None:
-        """Answer a request."""
         try:
             self._send(protocol, await self._answer(scope, protocol))
         except _Refused as refused:
