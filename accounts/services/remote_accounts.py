@@ -30,7 +30,7 @@ _FIELDS_WITHOUT_COLUMN: Final = frozenset({"uri", "suspended", "limited_since", 
 
 @dataclass(frozen=True)
 class RemoteKey:
-    """Public key of a remote account, with the key's id."""
+    """Public key that a remote account lists and that names it as its owner (security row 12), with the key's id."""
 
     id: str
     pem: str

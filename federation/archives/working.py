@@ -10,7 +10,8 @@ from django.db import transaction
 
 from accounts.events import PastImportDue
 from accounts.transfers.models import PastImport, PastState
-from accounts.transfers.services.past import locked, remove_files
+from accounts.transfers.services.archive_files import locked
+from accounts.transfers.services.past import folder_of, remove_files
 from federation.archives.importing import import_some
 from federation.archives.scanning import scan
 from federation.archives.undoing import undo_some
@@ -42,7 +43,7 @@ def work_off(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
     if not rows.exists():
         remove_files(import_id)
         return False
-    with locked(import_id) as folder:
+    with locked(folder_of(import_id)) as folder:
         # Read under the lock, to see what another process has done before.
         batch = rows.first()
         if batch is not None and batch.state == PastState.READING:

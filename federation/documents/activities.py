@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from accounts.models import Account
 from federation.documents.actors import featured_url
@@ -13,8 +13,6 @@ from federation.documents.notes import load_notes, note_terms, quote_authorizati
 from social.kernel import clock
 from statuses.policies.posts import Author, Post
 from statuses.policies.visibility import allowed_visibility, is_for_followers_only
-
-AUTHORIZATION_TERMS: Final = ("QuoteAuthorization", "interactingObject", "interactionTarget")
 
 
 def create(note: dict[str, Any], *, context: bool = True) -> dict[str, Any]:
@@ -148,8 +146,13 @@ def quote_authorization(account: Account, number: int, quoting_uri: str, quoted_
     }
 
 
-def delete_quote_authorization(account: Account, authorization: dict[str, Any]) -> dict[str, Any]:
-    """Return the Delete of the consent to a quote."""
+def authorization_terms(authorization: dict[str, Any]) -> tuple[str, ...]:
+    """Return the terms of a consent to a quote or to be in a collection, for `with_context`."""
+    return (authorization["type"], "interactingObject", "interactionTarget")
+
+
+def delete_authorization(account: Account, authorization: dict[str, Any]) -> dict[str, Any]:
+    """Return the Delete of the consent to a quote, or to be in a collection."""
     activity = {
         "id": f"{authorization['id']}#delete",
         "type": "Delete",
@@ -157,7 +160,7 @@ def delete_quote_authorization(account: Account, authorization: dict[str, Any]) 
         "to": [PUBLIC],
         "object": authorization,
     }
-    return with_context(activity, AUTHORIZATION_TERMS)
+    return with_context(activity, authorization_terms(authorization))
 
 
 def undo_announce(boost: Post) -> dict[str, Any]:

@@ -16,7 +16,6 @@ ITEM_TERMS: Final = (
     *("FeaturedCollection", "FeaturedItem", "FeatureRequest", "FeatureAuthorization"),
     *("topic", "featuredObject", "featureAuthorization"),
 )
-AUTHORIZATION_TERMS: Final = ("FeatureAuthorization", "interactingObject", "interactionTarget")
 TERMS: Final = ("discoverable", *ITEM_TERMS, "Hashtag", "sensitive")
 
 
@@ -77,18 +76,6 @@ def authorization(account: Account, collection: Collection, item_id: int) -> dic
         "interactingObject": collection.object_uri,
         "interactionTarget": account.uri,
     }
-
-
-def delete_authorization(account: Account, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the Delete of a local account's consent."""
-    activity = {
-        "id": f"{document['id']}#delete",
-        "type": "Delete",
-        "actor": account.uri,
-        "to": [PUBLIC],
-        "object": document,
-    }
-    return with_context(activity, AUTHORIZATION_TERMS)
 
 
 def feature_request(uri: str, collection: Collection, account_uri: str) -> dict[str, Any]:

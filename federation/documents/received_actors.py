@@ -10,6 +10,7 @@ from typing import Any, Final
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
 from accounts.policies.featuring import Audience
+from accounts.services.remote_accounts import RemoteKey
 from federation.documents import reading
 from federation.documents.context import PUBLIC_NAMES
 from federation.documents.received_emojis import read_emojis
@@ -27,14 +28,6 @@ _USERNAME: Final = re.compile(r"[A-Za-z0-9_]+(?:[.-]+[A-Za-z0-9_]+)*")
 FIELD_LIMIT: Final = 2047
 LIST_LIMIT: Final = 256
 KEYS_LIMIT: Final = 10
-
-
-@dataclass(frozen=True)
-class ReceivedKey:
-    """A public key that an actor lists and that names the actor as its owner (security row 12)."""
-
-    id: str
-    pem: str
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class ReceivedActor:
     featured_collections: str = ""
     devices: str = ""
     feature_policy: str | None = None
-    keys: Sequence[ReceivedKey] = ()
+    keys: Sequence[RemoteKey] = ()
     key_reference: str | None = None
     locked: bool = False
     discoverable: bool | None = None
@@ -185,9 +178,9 @@ def _place(value: Any) -> str:
     return found
 
 
-def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | None]:
+def _read_keys(value: Any, actor_uri: str) -> tuple[list[RemoteKey], str | None]:
     """Return the usable keys, each id once, and the id of the first key that is not embedded."""
-    found: dict[str, ReceivedKey] = {}
+    found: dict[str, RemoteKey] = {}
     reference = None
     for item in reading.many(value)[:KEYS_LIMIT]:
         if isinstance(item, str):
@@ -202,7 +195,7 @@ def _read_keys(value: Any, actor_uri: str) -> tuple[list[ReceivedKey], str | Non
     return list(found.values()), reference
 
 
-def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
+def read_key(value: Any, actor_uri: str) -> RemoteKey | None:
     """Return a key, if the actor owns it and it is on the actor's server; None for any other key."""
     if not isinstance(value, Mapping):
         return None
@@ -211,7 +204,7 @@ def read_key(value: Any, actor_uri: str) -> ReceivedKey | None:
         return None
     if reading.uri_of(value.get("owner")) != actor_uri or not reading.same_origin(key_id, actor_uri):
         return None
-    return ReceivedKey(key_id, pem)
+    return RemoteKey(key_id, pem)
 
 
 def _picture(name: str, value: Any) -> dict[str, str]:

@@ -23,9 +23,10 @@ from federation.inbound import collections, quotes, relays
 from federation.inbound.incoming import Incoming, local_account, remember_undone
 from federation.reasons import Reason
 from federation.remote.actors import find_successor
-from federation.remote.references import check_id, is_own
+from federation.remote.references import check_id
 from social.kernel.errors import Conflict, Forbidden, NotFound
 from social.kernel.events import publish
+from social.kernel.links import is_own
 from social.kernel.locks import lock
 
 
@@ -94,12 +95,10 @@ def handle_accept(incoming: Incoming) -> None:
     """
     if relays.settle(incoming, accepted=True):
         return
-    quote = quotes.find_asked(incoming)
-    if quote is not None:
+    if (quote := quotes.find_asked(incoming)) is not None:
         quotes.accept(incoming, quote)
         return
-    item = collections.find_asked(incoming)
-    if item is not None:
+    if (item := collections.find_asked(incoming)) is not None:
         collections.accept(incoming, item)
         return
     follower = find_follower(incoming)
@@ -116,12 +115,10 @@ def handle_reject(incoming: Incoming) -> None:
     """
     if relays.settle(incoming, accepted=False):
         return
-    quote = quotes.find_asked(incoming)
-    if quote is not None:
+    if (quote := quotes.find_asked(incoming)) is not None:
         quotes.reject(quote)
         return
-    item = collections.find_asked(incoming)
-    if item is not None:
+    if (item := collections.find_asked(incoming)) is not None:
         collections.reject(incoming, item)
         return
     follower = find_follower(incoming)

@@ -147,7 +147,7 @@ def send_withdrawn(events: Sequence[CollectionItemRemoved]) -> None:
         account, collection = accounts.get(event.account_id), collections_by_id.get(event.collection_id)
         if account is not None and collection is not None and account.deleted_at is None:
             authorization = featured_collections.authorization(account, collection, event.item_id)
-            document = featured_collections.delete_authorization(account, authorization)
+            document = activities.delete_authorization(account, authorization)
             owner = collection.account
             enqueue(account=account, document=document, inboxes=inbox_of(owner), key=_consent_key(account.id, owner))
 

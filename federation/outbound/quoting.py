@@ -86,7 +86,7 @@ def send_revoked(events: Sequence[QuoteSettled]) -> None:
         authorization = activities.quote_authorization(author, quote.id, quoting.object_uri, quoted.object_uri)
         enqueue(
             account=author,
-            document=activities.delete_quote_authorization(author, authorization),
+            document=activities.delete_authorization(author, authorization),
             inboxes=reached_inboxes(quoted) | reached_inboxes(quoting) | servers_inboxes(quoting.account_id),
             key=f"quote:{quote.id}",
         )

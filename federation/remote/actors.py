@@ -26,17 +26,18 @@ from accounts.services.remote_accounts import (
 )
 from accounts.transfers.models import Move
 from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
-from federation.documents.received_actors import ReceivedActor, ReceivedKey, read_actor, read_key
+from federation.documents.received_actors import ReceivedActor, read_actor, read_key
 from federation.models import Tombstone
 from federation.reasons import Reason
 from federation.remote import webfinger
 from federation.remote.fetching import DEADLINE, fetch_document, is_gone
-from federation.remote.references import check_id, find_account_by_uri, is_own
+from federation.remote.references import check_id, find_account_by_uri
 from federation.remote.requests import CACHED, request_actor, request_links, request_profile
 from moderation.models import DomainRule, DomainSeverity
 from moderation.queries.blocks import is_closed_to, rule_for
 from social.kernel import clock
 from social.kernel.errors import Conflict, Unavailable
+from social.kernel.links import is_own
 from social.kernel.locks import lock
 from statuses.services.receiving import join_mentions
 
@@ -237,7 +238,7 @@ def keep_actor(
             if other is not None:
                 request_actor(other)
             account = store_remote_account(
-                profile=_profile(received, found, rule, moved_to_id), keys=_keys(received), is_announced=is_announced
+                profile=_profile(received, found, rule, moved_to_id), keys=received.keys, is_announced=is_announced
             )
             request_links(account)
             return account
@@ -256,13 +257,9 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     pair = KeyPair.objects.filter(account=actor).first()
     if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
         known_keys = {pair.key_id: pair.public_key} | pair.further_keys
-        received = replace(received, keys=[ReceivedKey(*key) for key in known_keys.items()])
+        received = replace(received, keys=[RemoteKey(*key) for key in known_keys.items()])
     received, found = _with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False)
     return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE), is_announced=True)
-
-
-def _keys(received: ReceivedActor) -> list[RemoteKey]:
-    return [RemoteKey(key.id, key.pem) for key in received.keys]
 
 
 def _profile(

@@ -20,10 +20,11 @@ from federation.documents.received_collections import is_featured_collection, it
 from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, Missing, fetch_collection, fetch_document
-from federation.remote.references import check_id, is_own
+from federation.remote.references import check_id
 from federation.remote.requests import CACHED, request_members
 from social.kernel import clock
 from social.kernel.errors import Conflict
+from social.kernel.links import is_own
 from social.kernel.locks import delete_rows, lock
 
 PAGES: Final = 5
@@ -84,7 +85,9 @@ def fetch_unknown_collection(document: Mapping[str, Any], *, deadline: float) ->
     owner_uri = web_uri(document.get("attributedTo"))
     if owner_uri is None or is_own(owner_uri):
         raise Rejected(Reason.COLLECTION_OF_NOBODY)
-    return find_or_fetch_collection(uri_of(document) or "", find_or_fetch(owner_uri, deadline=deadline))
+    return find_or_fetch_collection(
+        uri_of(document) or "", find_or_fetch(owner_uri, deadline=deadline), deadline=deadline
+    )
 
 
 def find_or_fetch_linked(uri: str) -> None:

@@ -16,12 +16,13 @@ from federation.documents.received_notes import ReceivedNote, is_note, read_note
 from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
-from federation.remote.references import check_id, find_accounts_by_uri, find_post_by_uri, is_own
+from federation.remote.references import check_id, find_accounts_by_uri, find_post_by_uri
 from federation.remote.requests import ANCESTORS, request_collections, request_people, request_posts, request_quote
 from moderation.queries.blocks import rule_for
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from social.kernel.http.client import Signer
+from social.kernel.links import is_own
 from social.kernel.locks import lock
 from social.kernel.plans import IDS, Plan
 from statuses.models import Quote, QuoteState, Status

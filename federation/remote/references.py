@@ -17,8 +17,9 @@ from accounts.queries.accounts import has_address
 from federation.documents.reading import Rejected
 from federation.models import Tombstone
 from federation.reasons import Reason
-from social.kernel import clock, links
+from social.kernel import clock
 from social.kernel.ids import parse_id
+from social.kernel.links import is_own
 from social.kernel.plans import Plan, Slot
 from statuses.models import Status
 
@@ -45,15 +46,6 @@ _USES: Final = Plan(
         )
     )
 )
-
-
-def is_own(uri: str) -> bool:
-    """Tell whether an id belongs to this server, whether or not the object exists."""
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return False
-    return f"{parts.scheme}://{parts.netloc}" == links.web_url()
 
 
 def _posts() -> QuerySet[Status]:

@@ -22,9 +22,10 @@ from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import fetch_collection, fetch_document
 from federation.remote.posts import keep_note, look_at_quote
-from federation.remote.references import find_post_by_uri, is_own
+from federation.remote.references import find_post_by_uri
 from social.api.async_refresh import AsyncRefresh
 from social.kernel import clock
+from social.kernel.links import is_own
 from social.kernel.runner import enqueue
 from statuses.models import Status
 

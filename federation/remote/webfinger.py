@@ -78,13 +78,13 @@ def confirm(username: str, domain: str, actor_uri: str, *, deadline: float = DEA
     return found
 
 
-def find_interaction_page(username: str, domain: str, uri: str, *, deadline: float = DEADLINE) -> str:
+def find_interaction_page(username: str, domain: str, uri: str) -> str:
     """Return the address of the page on which the user with this address can act on the object `uri`, as the user's server
     states it.
 
     Raises the errors of `look_up`, and Rejected for a page that is not on the web, or not encrypted.
     """
-    for link in many(_document(username, domain, deadline).get("links")):
+    for link in many(_document(username, domain, DEADLINE).get("links")):
         template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None
         if not isinstance(template, str) or "{uri}" not in template:
             continue

@@ -15,12 +15,13 @@ from accounts.queries.accounts import has_address, list_accounts, split_address
 from accounts.queries.site_settings import load_site_texts
 from accounts.services.instance_actor import instance_actor, instance_actor_uri, instance_username
 from federation.documents import discovery
-from federation.remote.references import is_own, own_username
+from federation.remote.references import own_username
 from federation.views.negotiation import reads
 from moderation.queries.instance import count_active, load_figures
 from social.kernel import clock, links
 from social.kernel.errors import Gone, Invalid
 from social.kernel.identity import is_federation_limited
+from social.kernel.links import is_own
 from social.kernel.text.names import clean_input
 
 _DAYS_3 = "public, max-age=259200"

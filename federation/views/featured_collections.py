@@ -8,10 +8,9 @@ from accounts.collections.models import Collection, CollectionItem, ItemState
 from accounts.collections.queries import find_collection, list_of_account
 from accounts.policies.audience import is_present
 from accounts.queries.relations import load_relations
-from federation.documents import collections
+from federation.documents import activities, collections
 from federation.documents.context import with_context
 from federation.documents.featured_collections import (
-    AUTHORIZATION_TERMS,
     ITEM_TERMS,
     TERMS,
     featured_collection,
@@ -118,8 +117,8 @@ def authorization(request: HttpRequest, username: str, id: str) -> HttpResponse:
     item = require_found(items.filter(id=parse_id(id) or 0).select_related("collection__account").first())
     if _blocks(account.id, signer.id if signer is not None else None):
         raise NotFound
-    data = with_context(authorization_document(account, item.collection, item.id), AUTHORIZATION_TERMS)
-    return document(data, private=signer is not None)
+    found = authorization_document(account, item.collection, item.id)
+    return document(with_context(found, activities.authorization_terms(found)), private=signer is not None)
 
 
 def _blocks(account_id: int, signer_id: int | None) -> bool:

@@ -89,7 +89,7 @@ def quote_authorization(request: HttpRequest, username: str, id: str) -> HttpRes
     quote = require_found(quotes.first())
     quoting, quoted = find_post(quote.status_id, viewer_id), find_post(quote.quoted_status_id, viewer_id)
     found = activities.quote_authorization(author, quote.id, quoting.object_uri, quoted.object_uri)
-    return document(with_context(found, activities.AUTHORIZATION_TERMS), private=viewer_id is not None)
+    return document(with_context(found, activities.authorization_terms(found)), private=viewer_id is not None)
 
 
 def _count(uri: str, total: int, signer_id: int | None) -> HttpResponse:

@@ -26,7 +26,16 @@ from moderation.queries.dry_runs import DAYS, try_rule
 from moderation.queries.held import list_files, list_held
 from social.api.staff import action
 from social.api.staff_acts import Act, ActionVariant, Words, switches
-from social.api.staff_columns import condition_filter, lines, mark, row_link, shortened, shown
+from social.api.staff_columns import (
+    EnabledFilter,
+    condition_filter,
+    lines,
+    mark,
+    row_link,
+    shortened,
+    show_enabled,
+    shown,
+)
 from social.api.staff_filters import RelatedDropdownFilter
 from social.api.staff_forms import Lines
 from statuses.admin import VISIBILITY, files_shown
@@ -102,13 +111,6 @@ class SpamRuleForm(DraftForm):
         return sent
 
 
-EnabledFilter = condition_filter("state", _("state"), on=(_("On"), Q(enabled=True)), off=(_("Off"), Q(enabled=False)))
-
-
-def _state(rule: SpamRule) -> Any:
-    return mark(gettext("On"), "good") if rule.enabled else mark(gettext("Off"), "plain")
-
-
 @admin.register(SpamRule)
 class SpamRuleAdmin(EditedAdmin):
     """Spam rules. A new rule is disabled, so that it can be tested first."""
@@ -122,7 +124,7 @@ class SpamRuleAdmin(EditedAdmin):
     )
     list_display = (
         shown("name", _("Rule"), lambda rule: shortened(rule.name, 80), order="name"),
-        shown("state", _("State"), _state),
+        shown("state", _("State"), show_enabled),
         shown("subject", _("What it looks at"), lambda rule: rule.get_subject_display(), minor=True),
         shown("outcome", _("What it does"), lambda rule: rule.get_outcome_display(), minor=True),
         shown("met", _("Met"), lambda rule: rule.met),

@@ -22,7 +22,7 @@ from moderation.policies.webhooks import WebhookDraft, webhook_errors
 from moderation.queries.webhooks import list_attempts
 from moderation.services.webhooks import change_webhook, create_webhook, delete_webhook, renew_secret, switch_webhook
 from social.api.staff_acts import Act, Words, switches
-from social.api.staff_columns import address, condition_filter, mark, moment, shortened, shown, table
+from social.api.staff_columns import EnabledFilter, address, mark, moment, shortened, show_enabled, shown, table
 from social.kernel.crypto import UnreadableSecret, decrypt
 from social.kernel.http.client import place_of
 
@@ -67,13 +67,6 @@ class WebhookForm(DraftForm):
         return sent
 
 
-EnabledFilter = condition_filter("state", _("state"), on=(_("On"), Q(enabled=True)), off=(_("Off"), Q(enabled=False)))
-
-
-def _state(webhook: Webhook) -> SafeString:
-    return mark(gettext("On"), "good") if webhook.enabled else mark(gettext("Off"), "plain")
-
-
 def _secret(webhook: Webhook) -> SafeString:
     try:
         return format_html('<code class="words" dir="ltr">{}</code>', decrypt(webhook.secret))
@@ -99,7 +92,7 @@ def _duration(attempt: WebhookAttempt) -> SafeString:
     return address(f"{attempt.milliseconds} ms")
 
 
-STATE: Final = shown("state", _("State"), _state)
+STATE: Final = shown("state", _("State"), show_enabled)
 SECRET: Final = shown("secret", _("Secret"), _secret)
 WAITING: Final = shown("waiting", _("Waiting"), lambda webhook: webhook.waiting)
 ATTEMPTS: Final = shown("attempts", _("What was sent last"), _attempts)

@@ -19,6 +19,7 @@ from notifications.models.policy import REQUEST_COUNT_LIMIT
 from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.events import publish
+from social.kernel.statements import rows_of
 from timelines.services.conversations import add_posts
 
 BATCH_SIZE: Final = 500
@@ -176,7 +177,8 @@ def _take(account_id: int, request_ids: Collection[int]) -> list[tuple[int, int 
     # FOR NO KEY UPDATE waits for holders of `lock_recipients` (FOR SHARE) but not for foreign-key checks, so that two
     # users who accept each other's requests do not block one another.
     list(Account.objects.select_for_update(no_key=True).filter(id=account_id).values_list("id"))
-    return _rows(_TAKE, {"account": account_id, "ids": list(request_ids)})
+    taken = rows_of(_TAKE, {"account": account_id, "ids": list(request_ids)})
+    return [(sender_id, last_id) for sender_id, last_id in taken]
 
 
 def deliver_held(events: Sequence[RequestAccepted]) -> None:
@@ -187,7 +189,7 @@ def deliver_held(events: Sequence[RequestAccepted]) -> None:
     Streams and pushes are not sent: the notifications are old, and clients reload the list.
     """
     pairs = {(event.account_id, event.from_account_id) for event in events}
-    delivered = _rows(_DELIVER, _arrays(pairs) | {"limit": BATCH_SIZE})
+    delivered = rows_of(_DELIVER, _arrays(pairs) | {"limit": BATCH_SIZE})
     add_posts(
         [(account_id, status_id) for account_id, status_id, type in delivered if type == NotificationType.MENTION]
     )
@@ -224,9 +226,3 @@ def _run(sql: str, values: Mapping[str, Any]) -> int:
     with connection.cursor() as cursor:
         cursor.execute(sql, values)
         return int(cursor.rowcount)
-
-
-def _rows(sql: str, values: Mapping[str, Any]) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return list(cursor.fetchall())

@@ -31,10 +31,10 @@ _BLANK = _("can't be blank")
 _INVALID = _("is invalid")
 
 
-def as_boolean(value: Any, default: bool = False) -> bool:
-    """A client's boolean; `default` if the value is absent or empty, or is an object or a list."""
+def as_boolean(value: Any) -> bool:
+    """A client's boolean; false if the value is absent or empty, or is an object or a list."""
     if value is None or value == "" or isinstance(value, list | dict):
-        return default
+        return False
     if isinstance(value, str):
         return value.strip().lower() not in _FALSE
     return value is not False and value != 0

@@ -21,6 +21,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -98,6 +99,11 @@ def mark(text: str | Promise, kind: str) -> SafeString:
     return render_to_string("unfold/helpers/label.html", {"text": text, "type": _MARKS[kind]})
 
 
+def show_enabled(row: Any) -> SafeString:
+    """Return the state of a row that staff can switch on and off."""
+    return mark(_("On"), "good") if row.enabled else mark(_("Off"), "plain")
+
+
 def link(url: str, text: str) -> SafeString:
     """A link, for a column."""
     return format_html('<a href="{}">{}</a>', url, address(text))
@@ -162,6 +168,14 @@ def condition_filter(
     """Return a filter whose choices are conditions: each value of the URL's parameter has a label and a condition."""
     declared = {"title": title, "parameter_name": parameter, "conditions": conditions}
     return type("ConditionFilter", (ConditionFilter,), declared)
+
+
+EnabledFilter = condition_filter(
+    "state",
+    gettext_lazy("state"),
+    on=(gettext_lazy("On"), Q(enabled=True)),
+    off=(gettext_lazy("Off"), Q(enabled=False)),
+)
 
 
 class CappedPaginator(Paginator):

@@ -1,11 +1,15 @@
-"""Limits of a process's open files and sockets, and of the send buffer for a client that does not read."""
+"""Open files and sockets: their limits, the send buffer for a client that does not read, and folders on the disk."""
 
 from __future__ import annotations
 
+import os
 import resource
 import socket
-from asyncio.transports import BaseTransport
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from asyncio.transports import BaseTransport
 
 SEND_BUFFER: Final = 64 * 1024
 #: The limit that is set where the system has none.
@@ -37,3 +41,12 @@ def limit_send_buffer(transport: BaseTransport) -> None:
     connection = transport.get_extra_info("socket")
     if connection is not None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write a folder's entries to the disk, so that new and renamed files survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -57,6 +57,15 @@ def is_own_domain(domain: str) -> bool:
     return domain.lower().rstrip(".") in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)
 
 
+def is_own(uri: str) -> bool:
+    """Tell whether an address or an id belongs to this server, whether or not there is anything."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return False
+    return f"{parts.scheme}://{parts.netloc}" == web_url()
+
+
 def media_source() -> str:
     """The servers of media files as further sources of a Content-Security-Policy; empty if this server serves them.
 

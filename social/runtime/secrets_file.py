@@ -8,8 +8,8 @@ import os
 import secrets
 from pathlib import Path
 
+from social.kernel.descriptors import sync_folder
 from social.runtime.failures import OperatorError
-from social.runtime.unfinished import sync_folder
 
 NAMES = ("SECRET_KEY", "VAPID_PRIVATE_KEY", "VAPID_PUBLIC_KEY", "FIELD_ENCRYPTION_KEYS")
 

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from social.kernel.descriptors import sync_folder
 from social.runtime.failures import OperatorError
 
 _NAME: Final = "unfinished.json"
@@ -54,12 +55,3 @@ def refuse_unfinished(data_dir: Path, *, but: str = "") -> None:
         raise OperatorError(
             f"{mark['what']} of {data_dir} was interrupted, and its data is incomplete. Complete it: {mark['remedy']}"
         )
-
-
-def sync_folder(folder: Path) -> None:
-    """Write a folder's entries to the disk, so that new and renamed files survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

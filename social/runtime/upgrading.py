@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from social.kernel.descriptors import sync_folder
 from social.runtime import unfinished
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Report
@@ -115,5 +116,5 @@ def _complete_switch(postgres: Postgres) -> None:
     new = postgres.folder / _NEW
     if not postgres.cluster.exists() and new.exists():
         new.rename(postgres.cluster)
-    unfinished.sync_folder(postgres.folder)
+    sync_folder(postgres.folder)
     unfinished.end(postgres.data_dir)

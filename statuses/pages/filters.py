@@ -29,7 +29,7 @@ from statuses.pages.posts import load_shown, reader_of
 from statuses.queries.filters import find_filter, find_filter_status, list_filtered_statuses, list_filters
 from statuses.queries.statuses import find_post
 from statuses.serializers.inputs.filters import FilterInput
-from statuses.services.filters import add_status, create_filter, delete_filter, remove_status, update_filter
+from statuses.services.filters import add_status, create_filter, delete_filter, remove_from_filter, update_filter
 
 _CONTEXTS: Final = {
     FilterContext.HOME: gettext_lazy("Home and lists"),
@@ -220,7 +220,7 @@ def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
     found = find_filter(id, user.account_id)
     if request.method == "POST":
         try:
-            remove_status(found=find_filter_status(request.POST.get("remove", ""), user.account_id))
+            remove_from_filter(found=find_filter_status(request.POST.get("remove", ""), user.account_id))
         except NotFound:
             messages.info(request, _("This was already done."))
         return back(request)

@@ -120,8 +120,8 @@ def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
         publish(FiltersChanged(account_id=account_id))
 
 
-def delete_keyword(*, found: FilterKeyword) -> None:
-    """Remove a keyword from its filter."""
+def remove_from_filter(*, found: FilterKeyword | FilterStatus) -> None:
+    """Remove a keyword or a post from its filter."""
     with transaction.atomic():
         found.delete()
         publish(FiltersChanged(account_id=found.filter.account_id))
@@ -146,13 +146,6 @@ def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
             raise Invalid.sentence(_("You have reached the maximum number of filtered posts"))
         publish(FiltersChanged(account_id=found.account_id))
     return filter_status
-
-
-def remove_status(*, found: FilterStatus) -> None:
-    """Remove a post from its filter."""
-    with transaction.atomic():
-        found.delete()
-        publish(FiltersChanged(account_id=found.filter.account_id))
 
 
 def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: KeywordDraft) -> FilterKeyword:

@@ -105,7 +105,7 @@ class FilterKeywordsViewSet(ApiViewSet):
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v2/filters/keywords/:id`."""
-        filters.delete_keyword(found=find_keyword(id, self.account_id))
+        filters.remove_from_filter(found=find_keyword(id, self.account_id))
         return {}
 
 
@@ -118,7 +118,7 @@ class FilterStatusesViewSet(ApiViewSet):
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v2/filters/statuses/:id`."""
-        filters.remove_status(found=find_filter_status(id, self.account_id))
+        filters.remove_from_filter(found=find_filter_status(id, self.account_id))
         return {}
 
 
@@ -156,5 +156,5 @@ class FiltersV1ViewSet(ApiViewSet):
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v1/filters/:id`: removes the keyword from its filter, which is kept."""
-        filters.delete_keyword(found=find_keyword(id, self.account_id))
+        filters.remove_from_filter(found=find_keyword(id, self.account_id))
         return {}

@@ -42,7 +42,6 @@ def test_every_other_value_of_a_boolean_is_true(value: Any) -> None:
 
 
 def test_an_empty_boolean_is_unset() -> None:
-    assert as_boolean("", default=True) is True
     assert as_boolean(None) is False
     assert read(sensitive="").sensitive is False
 

@@ -122,7 +122,7 @@ def test_what_is_sent_about_our_posts_has_the_members_that_mastodons_has() -> No
         "like": activities.like(anna, 5, theirs),
         "undo_like": activities.undo_like(anna, 5, theirs),
         "create_vote": activities.vote(anna, 1, "one", theirs, zoe.uri),
-        "delete_quote_authorization": activities.delete_quote_authorization(
+        "delete_quote_authorization": activities.delete_authorization(
             anna, activities.quote_authorization(anna, 5, theirs, post.object_uri)
         ),
     }

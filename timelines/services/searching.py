@@ -159,7 +159,7 @@ def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
     """Return the object with the address `url`, if its kind is requested."""
     found = Found()
     post, person, collection = _local(url)
-    if post is None and person is None and collection is None and not _is_own(url):
+    if post is None and person is None and collection is None and not links.is_own(url):
         finder = remote_objects.find()
         thing = finder.find_by_url(url) if finder is not None else None
         if isinstance(thing, Account):
@@ -179,17 +179,9 @@ def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
     return found
 
 
-def _is_own(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return f"{parts.scheme}://{parts.netloc}" == links.web_url()
-
-
 def _local(url: str) -> tuple[int | None, int | None, int | None]:
     """Return the id of the post, the account or the collection to which a local address belongs."""
-    if not _is_own(url):
+    if not links.is_own(url):
         return None, None, None
     path = urlsplit(url).path
     address = links.web_url(path.rstrip("/"))

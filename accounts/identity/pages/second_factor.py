@@ -153,14 +153,16 @@ class ActivateAppView(ActivateTOTPView):
         return _added(self.request) or response
 
 
-class DeactivateAppView(DeactivateTOTPView):
-    """Removes the authenticator app from the account."""
-
+class _RemovingView(View):
     def form_valid(self, form: Any) -> HttpResponse:
         """Sign out other browsers; recovery codes are removed with the last factor."""
-        response: HttpResponse = super().form_valid(form)
+        response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # of the view that is extended too
         _removed(self.request)
         return response
+
+
+class DeactivateAppView(_RemovingView, DeactivateTOTPView):
+    """Removes the authenticator app from the account."""
 
 
 class RecoveryCodesView(View):
@@ -220,17 +222,11 @@ class RenamePasskeyView(EditWebAuthnView):
     success_url = reverse_lazy("mfa_index")
 
 
-class RemovePasskeyView(RemoveWebAuthnView):
+class RemovePasskeyView(_RemovingView, RemoveWebAuthnView):
     """Removes a passkey from the account."""
 
     template_name = "mfa/webauthn/authenticator_confirm_delete.html"
     success_url = reverse_lazy("mfa_index")
-
-    def form_valid(self, form: Any) -> HttpResponse:
-        """Sign out other browsers; recovery codes are removed with the last factor."""
-        response: HttpResponse = super().form_valid(form)
-        _removed(self.request)
-        return response
 
 
 class SecondFactorView(AuthenticateView):

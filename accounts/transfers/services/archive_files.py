@@ -131,18 +131,17 @@ class ArchiveWriter:
 
 
 @contextmanager
-def locked(archive_id: int) -> Iterator[None]:
-    """Lock an archive, so that this process alone writes it, and make its folder. Raises Unavailable when another process
-    holds the lock.
+def locked(folder: Path) -> Iterator[Path]:
+    """Make the folder of an archive or an import, and lock it, so that this process alone works on it. Raises Unavailable
+    when another process holds the lock.
     """
-    folder = folder_of(archive_id)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("wb") as guard:
         try:
             fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Unavailable("another process writes this archive") from None
-        yield
+            raise Unavailable("another process works on this archive") from None
+        yield folder
 
 
 @contextmanager

@@ -120,7 +120,7 @@ def write_archive(archive_id: int) -> None:
 
     The archive of a deleted account is removed with its files. Raises Unavailable while another process writes it.
     """
-    with locked(archive_id):
+    with locked(folder_of(archive_id)):
         unfinished = _write_for(archive_id, TURN_SECONDS)
     if unfinished:
         with transaction.atomic():

@@ -5,11 +5,8 @@ The archives are read and imported by `federation.archives`, on PastImportDue.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Final
@@ -24,7 +21,7 @@ from accounts.policies.visibility import LOWERED_VISIBILITIES
 from accounts.transfers.models import PastImport, PastLine, PastState
 from accounts.transfers.past import UNDO_PERIOD
 from social.kernel import clock
-from social.kernel.errors import Conflict, Invalid, Unavailable, require_found
+from social.kernel.errors import Conflict, Invalid, require_found
 from social.kernel.events import publish
 from social.kernel.text.names import visible_text
 
@@ -43,21 +40,6 @@ def folder_of(import_id: int) -> Path:
 def remove_files(import_id: int) -> None:
     """Delete the files of an import, if there are any."""
     shutil.rmtree(folder_of(import_id), ignore_errors=True)
-
-
-@contextmanager
-def locked(import_id: int) -> Iterator[Path]:
-    """Lock an import, so that this process alone works on it, and return its folder. Raises Unavailable when another process
-    holds the lock.
-    """
-    folder = folder_of(import_id)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with (folder / ".lock").open("wb") as guard:
-        try:
-            fcntl.flock(guard, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Unavailable("another process works on this import") from None
-        yield folder
 
 
 def take_archive(*, account: Account, file: IO[bytes], file_name: str) -> PastImport:

@@ -16,6 +16,7 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import FileSystemStorage, default_storage, storages
 
 from social.kernel import links
+from social.kernel.descriptors import sync_folder
 
 logger = logging.getLogger("social.media")
 
@@ -41,7 +42,7 @@ class DurableStorage(FileSystemStorage):
             raise
         # The name of a file is on the disk only when its folder is synced, and a new folder when its parent is.
         for folder in (path.parent, *(folder.parent for folder in made)):
-            _sync_folder(folder)
+            sync_folder(folder)
         return name
 
     def walk(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
@@ -64,14 +65,6 @@ def _make_folder(folder: Path) -> list[Path]:
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
     return missing
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:

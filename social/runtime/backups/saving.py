@@ -23,6 +23,7 @@ from accounts.copies.services import copying as remote_copies
 from accounts.queries.site_settings import BACKUP_SETTING
 from accounts.services.audit import write_setting
 from social import __version__
+from social.kernel.descriptors import sync_folder
 from social.kernel.media import storage
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Manifest, Report
@@ -30,7 +31,6 @@ from social.runtime.backups.sql import dump
 from social.runtime.database import stored_domain
 from social.runtime.datadir import check_room, holder, try_lock
 from social.runtime.failures import OperatorError
-from social.runtime.unfinished import sync_folder
 
 
 @dataclass(frozen=True)

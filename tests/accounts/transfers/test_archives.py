@@ -181,7 +181,7 @@ def test_it_begins_anew_when_its_files_are_gone(ada: User, monkeypatch: pytest.M
 
 def test_only_one_process_writes_it(ada: User) -> None:
     archive = request_archive(account=ada.account)
-    with archive_files.locked(archive.id), pytest.raises(Unavailable):
+    with archive_files.locked(archive_files.folder_of(archive.id)), pytest.raises(Unavailable):
         write_archive(archive.id)
     write_archive(archive.id)
 
