@@ -2,28 +2,8 @@
 
 from typing import Any, Final
 
+from accounts import events
 from accounts.copies.services.copying import COPIES
-from accounts.events import (
-    AccountDeleted,
-    AccountErasureDue,
-    AccountMoved,
-    AccountSuspended,
-    AccountUnlocked,
-    ArchiveDue,
-    ArchiveReady,
-    CarryOverDue,
-    ConfirmationRequested,
-    DomainBlocked,
-    EmailChanged,
-    EmailChangeRequested,
-    ImportDue,
-    PasswordResetRequested,
-    ProfileLinksChanged,
-    SecurityChanged,
-    TokenRevoked,
-    UserActivated,
-    UserApproved,
-)
 from accounts.identity.services.activation import follow_inviters
 from accounts.identity.services.confirmations import send_confirmation_mails
 from accounts.identity.services.email_changes import send_email_change_mails, send_email_changed_mails
@@ -47,37 +27,42 @@ from social.kernel.events import on
 _MAILS: Final[dict[str, Any]] = {"queue": "mailers", "batch": 5, "seconds": 90}
 # `name` is that of the function's former module: rows that wait carry it.
 on(
-    ConfirmationRequested,
+    events.ConfirmationRequested,
     send_confirmation_mails,
     **_MAILS,
     name="accounts.services.confirmations.send_confirmation_mails",
 )
 on(
-    EmailChangeRequested,
+    events.EmailChangeRequested,
     send_email_change_mails,
     **_MAILS,
     name="accounts.services.email_changes.send_email_change_mails",
 )
-on(EmailChanged, send_email_changed_mails, **_MAILS, name="accounts.services.email_changes.send_email_changed_mails")
 on(
-    PasswordResetRequested,
+    events.EmailChanged,
+    send_email_changed_mails,
+    **_MAILS,
+    name="accounts.services.email_changes.send_email_changed_mails",
+)
+on(
+    events.PasswordResetRequested,
     send_password_reset_mails,
     **_MAILS,
     name="accounts.services.mails.send_password_reset_mails",
 )
-on(SecurityChanged, send_security_mails, **_MAILS, name="accounts.services.mails.send_security_mails")
-on(UserApproved, send_approval_mails, **_MAILS, name="accounts.services.mails.send_approval_mails")
+on(events.SecurityChanged, send_security_mails, **_MAILS, name="accounts.services.mails.send_security_mails")
+on(events.UserApproved, send_approval_mails, **_MAILS, name="accounts.services.mails.send_approval_mails")
 on(
-    UserActivated,
+    events.UserActivated,
     follow_inviters,
     when=lambda event: event.invited,
     name="accounts.services.activation.follow_inviters",
 )
 # In one transaction with the event's row, because the service publishes the event of the next step.
-on(AccountDeleted, begin_erasure, database=True)
-on(AccountErasureDue, go_on_erasing, batch=1, seconds=30)
+on(events.AccountDeleted, begin_erasure, database=True)
+on(events.AccountErasureDue, go_on_erasing, batch=1, seconds=30)
 on(
-    ArchiveDue,
+    events.ArchiveDue,
     write_archives,
     queue="transfers",
     batch=1,
@@ -85,26 +70,26 @@ on(
     name="accounts.services.archives.write_archives",
 )
 on(
-    ArchiveReady,
+    events.ArchiveReady,
     send_archive_mails,
     queue="mailers",
     batch=5,
     seconds=90,
     name="accounts.services.mails.send_archive_mails",
 )
-on(AccountMoved, begin_carrying_over, database=True, name="accounts.services.moving.begin_carrying_over")
-on(CarryOverDue, carry_over, batch=1, name="accounts.services.moving.carry_over")
-on(ImportDue, work_off_imports, queue="transfers", batch=1, name="accounts.services.importing.work_off_imports")
-on(AccountUnlocked, accept_more, batch=1)
-on(ProfileLinksChanged, verify_profile_links, queue="links", batch=5)
+on(events.AccountMoved, begin_carrying_over, database=True, name="accounts.services.moving.begin_carrying_over")
+on(events.CarryOverDue, carry_over, batch=1, name="accounts.services.moving.carry_over")
+on(events.ImportDue, work_off_imports, queue="transfers", batch=1, name="accounts.services.importing.work_off_imports")
+on(events.AccountUnlocked, accept_more, batch=1)
+on(events.ProfileLinksChanged, verify_profile_links, queue="links", batch=5)
 COPIES.subscribe()
-on(DomainBlocked, sever_blocked_domains, batch=1)
+on(events.DomainBlocked, sever_blocked_domains, batch=1)
 # Follows of a suspended server's accounts end together (`moderation`).
 on(
-    AccountSuspended,
+    events.AccountSuspended,
     sever_suspended,
     batch=1,
     when=lambda event: not event.local and event.severance_type == SeveranceType.ACCOUNT_SUSPENSION,
 )
 # Repeated here, in case Redis was unavailable at the revocation.
-on(TokenRevoked, forget_revoked, name="accounts.services.tokens.forget_revoked")
+on(events.TokenRevoked, forget_revoked, name="accounts.services.tokens.forget_revoked")

@@ -10,18 +10,11 @@ from accounts.events import (
 )
 from moderation import events
 from moderation.senders.webhooks import CALLS
+from moderation.services import mails
 from moderation.services.announcements import handle_due
 from moderation.services.decisions import carry_out
 from moderation.services.domain_rules import apply_rules, end_follows
 from moderation.services.evidence_files import write_files
-from moderation.services.mails import (
-    send_appeal_mails,
-    send_decision_mails,
-    send_report_mails,
-    send_sign_up_mails,
-    send_staff_mails,
-    send_strike_mails,
-)
 from moderation.services.rule_acts import act_on_matches
 from moderation.tasks import webhooks
 from moderation.tasks.announcing import stream_announcements, stream_reactions, stream_withdrawals
@@ -29,13 +22,13 @@ from social.kernel.events import on
 from statuses.events import StatusEdited, StatusPublished
 
 on(SpamRuleMet, act_on_matches, queue="default", batch=20)
-on(UserWaiting, send_sign_up_mails, queue="mailers", database=True)
-on(events.ReportFiled, send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
-on(events.AppealFiled, send_appeal_mails, queue="mailers", database=True)
+on(UserWaiting, mails.send_sign_up_mails, queue="mailers", database=True)
+on(events.ReportFiled, mails.send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
+on(events.AppealFiled, mails.send_appeal_mails, queue="mailers", database=True)
 # A mail server may be slow: few mails per call, and a generous time-out.
-on(events.StaffMailDue, send_staff_mails, queue="mailers", batch=1, seconds=90)
-on(events.StrikeIssued, send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
-on(events.AppealDecided, send_decision_mails, queue="mailers", batch=5, seconds=90)
+on(events.StaffMailDue, mails.send_staff_mails, queue="mailers", batch=1, seconds=90)
+on(events.StrikeIssued, mails.send_strike_mails, queue="mailers", batch=5, seconds=90, when=lambda event: event.notify)
+on(events.AppealDecided, mails.send_decision_mails, queue="mailers", batch=5, seconds=90)
 on(events.DecisionEnded, carry_out, batch=1)
 on(events.EvidenceDue, write_files, queue="transfers", batch=1, seconds=600)
 on(events.DomainRuleChanged, apply_rules, batch=1)

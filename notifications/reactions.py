@@ -14,18 +14,7 @@ from accounts.events import (
     UserActivated,
 )
 from moderation.events import ReportFiled, StrikeIssued
-from notifications.events import (
-    AnnualReportRequested,
-    BoostersWaiting,
-    FollowersWaiting,
-    NotificationMade,
-    NotificationsMerged,
-    QuotersWaiting,
-    RequestAccepted,
-    RequestDismissed,
-    SeveredWaiting,
-    VotersWaiting,
-)
+from notifications import events
 from notifications.senders.mails import MAILINGS, queue_mails
 from notifications.senders.web_push import PUSHES
 from notifications.services import annual_reports, collections, edits, event_handlers, severances
@@ -63,9 +52,9 @@ on(
 on(StatusEdited, edits.notify_added, queue=QUEUE, database=True, when=lambda event: event.first_mention_id is not None)
 on(StatusEdited, edits.notify_boosters, queue=QUEUE, database=True)
 on(StatusEdited, edits.notify_quoters, queue=QUEUE, database=True)
-on(BoostersWaiting, edits.notify_more_boosters, queue=QUEUE, database=True, batch=1)
-on(QuotersWaiting, edits.notify_more_quoters, queue=QUEUE, database=True, batch=1)
-on(FollowersWaiting, event_handlers.notify_more_followers, queue=QUEUE, database=True, batch=1)
+on(events.BoostersWaiting, edits.notify_more_boosters, queue=QUEUE, database=True, batch=1)
+on(events.QuotersWaiting, edits.notify_more_quoters, queue=QUEUE, database=True, batch=1)
+on(events.FollowersWaiting, event_handlers.notify_more_followers, queue=QUEUE, database=True, batch=1)
 on(StatusQuoted, event_handlers.notify_quoted, queue=QUEUE, database=True)
 on(StatusReblogged, event_handlers.notify_reblogged, queue=QUEUE, database=True)
 # Remote accounts are notified by their own server.
@@ -73,7 +62,7 @@ on(StatusFavourited, event_handlers.notify_favourited, queue=QUEUE, database=Tru
 on(StatusUnfavourited, event_handlers.forget_favourite, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusDeleted, event_handlers.forget_status, queue=QUEUE, database=True)
 on(PollEnded, event_handlers.notify_poll_ended, queue=QUEUE, database=True, batch=1)
-on(VotersWaiting, event_handlers.notify_more_voters, queue=QUEUE, database=True, batch=1)
+on(events.VotersWaiting, event_handlers.notify_more_voters, queue=QUEUE, database=True, batch=1)
 on(UserActivated, event_handlers.notify_signed_up, queue=QUEUE, database=True)
 on(ReportFiled, event_handlers.notify_reported, queue=QUEUE, database=True, when=lambda event: event.notify)
 on(StrikeIssued, event_handlers.notify_warned, queue=QUEUE, database=True, when=lambda event: event.notify)
@@ -81,13 +70,13 @@ on(CollectionItemAdded, collections.notify_added, queue=QUEUE, database=True)
 on(CollectionChanged, collections.notify_changed, queue=QUEUE, database=True, when=lambda event: event.renamed)
 on(CollectionItemRemoved, collections.forget_removed, queue=QUEUE, database=True)
 on(FollowsSevered, severances.notify_severed, queue=QUEUE, database=True, batch=1)
-on(SeveredWaiting, severances.notify_more_severed, queue=QUEUE, database=True, batch=1)
-on(AnnualReportRequested, annual_reports.write_reports, queue=QUEUE, database=True, batch=1, seconds=60)
-on(NotificationMade, stream_notifications, queue=QUEUE)
-on(NotificationMade, queue_pushes, queue=QUEUE, database=True)
+on(events.SeveredWaiting, severances.notify_more_severed, queue=QUEUE, database=True, batch=1)
+on(events.AnnualReportRequested, annual_reports.write_reports, queue=QUEUE, database=True, batch=1, seconds=60)
+on(events.NotificationMade, stream_notifications, queue=QUEUE)
+on(events.NotificationMade, queue_pushes, queue=QUEUE, database=True)
 PUSHES.subscribe()
-on(NotificationMade, queue_mails, queue=QUEUE, database=True)
+on(events.NotificationMade, queue_mails, queue=QUEUE, database=True)
 MAILINGS.subscribe()
-on(RequestAccepted, deliver_held, queue=QUEUE, database=True)
-on(RequestDismissed, remove_held, queue=QUEUE, database=True)
-on(NotificationsMerged, stream_merges, queue=QUEUE)
+on(events.RequestAccepted, deliver_held, queue=QUEUE, database=True)
+on(events.RequestDismissed, remove_held, queue=QUEUE, database=True)
+on(events.NotificationsMerged, stream_merges, queue=QUEUE)

@@ -2,17 +2,7 @@
 
 from accounts.events import AccountRenamed, FileReleased, RemoteCopyStored
 from social.kernel.events import on
-from statuses.events import (
-    AnswersOutlived,
-    BoostsOutlived,
-    FilesUnmeasured,
-    MediaUploaded,
-    ScheduledStatusDue,
-    ScheduledStatusFailed,
-    StatusEdited,
-    StatusFetched,
-    StatusPublished,
-)
+from statuses import events
 from statuses.services.card_fetching import CARDS
 from statuses.services.cards import attach_cards
 from statuses.services.changing import renew_mentions
@@ -24,15 +14,15 @@ from statuses.services.scheduling import publish_due, send_failure_mails
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
 # Each call does one step and publishes the event for the next step, so that other rows of the queue are handled in
 # between.
-on(BoostsOutlived, delete_more_boosts, batch=1)
-on(ScheduledStatusDue, publish_due, batch=1, seconds=120)
-on(ScheduledStatusFailed, send_failure_mails, queue="mailers", batch=5, seconds=90)
-on(AnswersOutlived, detach_more_answers, batch=1)
+on(events.BoostsOutlived, delete_more_boosts, batch=1)
+on(events.ScheduledStatusDue, publish_due, batch=1, seconds=120)
+on(events.ScheduledStatusFailed, send_failure_mails, queue="mailers", batch=5, seconds=90)
+on(events.AnswersOutlived, detach_more_answers, batch=1)
 on(RemoteCopyStored, complete_files, batch=1)
-on(FilesUnmeasured, measure_files, batch=20)
+on(events.FilesUnmeasured, measure_files, batch=20)
 on(FileReleased, process_released, queue="media", batch=1, seconds=60)
-on(MediaUploaded, process_media, queue="media", batch=1, seconds=PROCESSING_SECONDS)
-on(StatusPublished, attach_cards, when=lambda event: event.link)
-on(StatusEdited, attach_cards)
-on(StatusFetched, attach_cards)
+on(events.MediaUploaded, process_media, queue="media", batch=1, seconds=PROCESSING_SECONDS)
+on(events.StatusPublished, attach_cards, when=lambda event: event.link)
+on(events.StatusEdited, attach_cards)
+on(events.StatusFetched, attach_cards)
 CARDS.subscribe()

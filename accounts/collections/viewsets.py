@@ -7,16 +7,9 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
+from accounts.collections import queries
 from accounts.collections.models import Collection
 from accounts.collections.policies import CollectionDraft
-from accounts.collections.queries import (
-    find_collection,
-    find_item,
-    find_shown,
-    list_of_account,
-    list_with_account,
-    show,
-)
 from accounts.collections.serializers import (
     CollectionInput,
     CollectionsSerializer,
@@ -25,14 +18,7 @@ from accounts.collections.serializers import (
     WrappedCollectionItemSerializer,
     WrappedCollectionSerializer,
 )
-from accounts.collections.services.local import (
-    add_item,
-    create_collection,
-    delete_collection,
-    remove_item,
-    revoke_item,
-    update_collection,
-)
+from accounts.collections.services import local
 from accounts.queries.accounts import find_account
 from accounts.queries.users import find_own_account, find_user
 from accounts.serializers.account import present_accounts
@@ -76,12 +62,12 @@ class CollectionsViewSet(ApiViewSet):
         values = CollectionInput.read(request)
         account_ids = values.pop("account_ids", ())
         owner = find_user(self.identity.user_id)
-        made = create_collection(user=owner, draft=CollectionDraft(values), account_ids=account_ids)
+        made = local.create_collection(user=owner, draft=CollectionDraft(values), account_ids=account_ids)
         return self._shown(made)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """A collection with its accounts, the owner first."""
-        shown = find_shown(id, self.viewer_id)
+        shown = queries.find_shown(id, self.viewer_id)
         accounts = present_accounts(shown.account_ids, self.viewer_id)
         context = {"accounts": list(accounts.values())}
         return reply(CollectionWithAccountsSerializer(shown, context=context).data)
@@ -90,38 +76,38 @@ class CollectionsViewSet(ApiViewSet):
         """Change the values that are sent."""
         values = CollectionInput.read(request)
         values.pop("account_ids", None)
-        collection = find_collection(id)
+        collection = queries.find_collection(id)
         owner = find_own_account(self.account_id)
-        update_collection(owner=owner, collection=collection, draft=CollectionDraft(values))
+        local.update_collection(owner=owner, collection=collection, draft=CollectionDraft(values))
         return self._shown(collection)
 
     def destroy(self, request: Request, id: int) -> HttpResponse:
         """Delete a collection."""
-        delete_collection(owner=find_own_account(self.account_id), collection=find_collection(id))
+        local.delete_collection(owner=find_own_account(self.account_id), collection=queries.find_collection(id))
         return reply_empty(request)
 
     def add(self, request: Request, collection_id: int) -> HttpResponse:
         """Add an account to a collection."""
-        collection = find_collection(collection_id)
+        collection = queries.find_collection(collection_id)
         account_id = ItemInput.read(request).account_id
         if account_id is None:
             raise Invalid(_("`account_id` parameter is missing"))
-        item = add_item(owner=find_own_account(self.account_id), collection=collection, account_id=account_id)
+        item = local.add_item(owner=find_own_account(self.account_id), collection=collection, account_id=account_id)
         return reply(WrappedCollectionItemSerializer(item).data)
 
     def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
         """Remove an account from a collection of the caller."""
-        remove_item(owner=find_own_account(self.account_id), item=find_item(collection_id, id))
+        local.remove_item(owner=find_own_account(self.account_id), item=queries.find_item(collection_id, id))
         return reply_empty(request)
 
     def revoke(self, request: Request, collection_id: int, id: int) -> HttpResponse:
         """Leave a collection for good."""
-        revoke_item(account=find_own_account(self.account_id), item=find_item(collection_id, id))
+        local.revoke_item(account=find_own_account(self.account_id), item=queries.find_item(collection_id, id))
         return reply_empty(request)
 
     def of_account(self, request: Request, id: int) -> HttpResponse:
         """Collections of an account."""
-        found = list_of_account(find_account(id), self.viewer_id)
+        found = queries.list_of_account(find_account(id), self.viewer_id)
         page = self.paginate(found)
         return page.respond(self._entities(page.items))
 
@@ -133,11 +119,11 @@ class CollectionsViewSet(ApiViewSet):
             raise Invalid(_("This method requires an authenticated user"))
         if find_account(id).id != self.viewer_id:
             raise Forbidden
-        page = self.paginate(list_with_account(id))
+        page = self.paginate(queries.list_with_account(id))
         return page.respond(self._entities(page.items))
 
     def _entities(self, collections: Sequence[Collection]) -> Any:
-        return CollectionsSerializer(show(collections, self.viewer_id)).data
+        return CollectionsSerializer(queries.show(collections, self.viewer_id)).data
 
     def _shown(self, collection: Collection) -> HttpResponse:
-        return reply(WrappedCollectionSerializer(show([collection], self.viewer_id)[0]).data)
+        return reply(WrappedCollectionSerializer(queries.show([collection], self.viewer_id)[0]).data)

@@ -5,26 +5,8 @@ from __future__ import annotations
 from django.http import HttpResponse
 from rest_framework.request import Request
 
+from accounts.devices import serializers, services
 from accounts.devices.queries import find_device, list_messages
-from accounts.devices.serializers import (
-    ClaimInput,
-    ClaimResultSerializer,
-    ClearInput,
-    DeliveryInput,
-    DeviceSerializer,
-    EncryptedMessageSerializer,
-    OneTimeKeyCountSerializer,
-    QueryInput,
-    QueryResultSerializer,
-    UploadInput,
-)
-from accounts.devices.services import (
-    claim_keys,
-    clear_messages,
-    deliver_messages,
-    query_devices,
-    register_device,
-)
 from social.api.access import user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.pagination import ByCursor, Limit
@@ -37,48 +19,50 @@ class CryptoViewSet(ApiViewSet):
     """`/api/v1/crypto`. A device is bound to the token with which it was registered."""
 
     endpoints = {
-        "upload": Endpoint(user("crypto"), "Device", input=UploadInput, also=("device",)),
+        "upload": Endpoint(user("crypto"), "Device", input=serializers.UploadInput, also=("device",)),
         "count": Endpoint(user("crypto"), "OneTimeKeyCount"),
-        "query": Endpoint(user("crypto"), "QueryResult", many=True, input=QueryInput),
-        "claim": Endpoint(user("crypto"), "ClaimResult", many=True, input=ClaimInput),
-        "deliver": Endpoint(user("crypto"), EMPTY, input=DeliveryInput),
+        "query": Endpoint(user("crypto"), "QueryResult", many=True, input=serializers.QueryInput),
+        "claim": Endpoint(user("crypto"), "ClaimResult", many=True, input=serializers.ClaimInput),
+        "deliver": Endpoint(user("crypto"), EMPTY, input=serializers.DeliveryInput),
         "messages": Endpoint(user("crypto"), "EncryptedMessage", many=True, paging=ByCursor(Limit(80, 160))),
-        "clear": Endpoint(user("crypto"), EMPTY, input=ClearInput),
+        "clear": Endpoint(user("crypto"), EMPTY, input=serializers.ClearInput),
     }
 
     def upload(self, request: Request) -> HttpResponse:
         """Register or change the caller's device, and add one-time keys."""
-        draft = UploadInput.read(request)
-        made = register_device(token_id=self.identity.token_id, account_id=self.account_id, draft=draft)
-        return reply(DeviceSerializer(made).data)
+        draft = serializers.UploadInput.read(request)
+        made = services.register_device(token_id=self.identity.token_id, account_id=self.account_id, draft=draft)
+        return reply(serializers.DeviceSerializer(made).data)
 
     def count(self, request: Request) -> HttpResponse:
         """The number of one-time keys that the caller's device has left."""
-        return reply(OneTimeKeyCountSerializer(find_device(self.identity.token_id).one_time_keys.count()).data)
+        return reply(
+            serializers.OneTimeKeyCountSerializer(find_device(self.identity.token_id).one_time_keys.count()).data
+        )
 
     def query(self, request: Request) -> HttpResponse:
         """The devices of accounts."""
-        found = query_devices(account_id=self.account_id, account_ids=QueryInput.read(request).id)
-        return reply(QueryResultSerializer(found.items(), many=True).data)
+        found = services.query_devices(account_id=self.account_id, account_ids=serializers.QueryInput.read(request).id)
+        return reply(serializers.QueryResultSerializer(found.items(), many=True).data)
 
     def claim(self, request: Request) -> HttpResponse:
         """Claim a one-time key of each of these devices."""
-        taken = claim_keys(account_id=self.account_id, wanted=ClaimInput.read(request).wanted)
-        return reply(ClaimResultSerializer(taken, many=True).data)
+        taken = services.claim_keys(account_id=self.account_id, wanted=serializers.ClaimInput.read(request).wanted)
+        return reply(serializers.ClaimResultSerializer(taken, many=True).data)
 
     def deliver(self, request: Request) -> HttpResponse:
         """Send messages to devices: all of them, or none."""
-        drafts = DeliveryInput.read(request).device
-        deliver_messages(token_id=self.identity.token_id, account_id=self.account_id, drafts=drafts)
+        drafts = serializers.DeliveryInput.read(request).device
+        services.deliver_messages(token_id=self.identity.token_id, account_id=self.account_id, drafts=drafts)
         return reply({})
 
     def messages(self, request: Request) -> HttpResponse:
         """The messages that wait for the caller's device, newest first."""
         page = self.paginate(list_messages(find_device(self.identity.token_id)))
-        return page.respond(EncryptedMessageSerializer(page.items, many=True).data)
+        return page.respond(serializers.EncryptedMessageSerializer(page.items, many=True).data)
 
     def clear(self, request: Request) -> HttpResponse:
         """Delete messages that the caller's device has read."""
-        up_to_id = parse_id(ClearInput.read(request).up_to_id) or 0
-        clear_messages(token_id=self.identity.token_id, up_to_id=up_to_id)
+        up_to_id = parse_id(serializers.ClearInput.read(request).up_to_id) or 0
+        services.clear_messages(token_id=self.identity.token_id, up_to_id=up_to_id)
         return reply({})

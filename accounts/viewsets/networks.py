@@ -10,16 +10,9 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.models import Account
+from accounts.queries import networks
 from accounts.queries.accounts import find_account
 from accounts.queries.discovery import list_directory, load_suggestions
-from accounts.queries.networks import (
-    count_follows_with,
-    list_endorsed,
-    list_follow_requests,
-    list_followers,
-    list_following,
-    load_familiar_followers,
-)
 from accounts.queries.relations import list_blocked, list_blocked_domains, list_muted, load_known_relations
 from accounts.queries.users import find_own_account
 from accounts.serializers.account import present_accounts
@@ -74,24 +67,24 @@ class NetworksViewSet(ApiViewSet):
 
     def followers(self, request: Request, id: int) -> HttpResponse:
         """Followers of an account."""
-        rows = list_followers(find_account(id), self.viewer_id)
+        rows = networks.list_followers(find_account(id), self.viewer_id)
         return _respond(self.paginate(rows), self.viewer_id)
 
     def following(self, request: Request, id: int) -> HttpResponse:
         """Accounts that an account follows."""
-        rows = list_following(find_account(id), self.viewer_id)
+        rows = networks.list_following(find_account(id), self.viewer_id)
         return _respond(self.paginate(rows), self.viewer_id)
 
     def endorsements_of(self, request: Request, id: int) -> HttpResponse:
         """Accounts that an account recommends."""
         account = find_account(id)
-        rows = list_endorsed(account.id)
+        rows = networks.list_endorsed(account.id)
         page = self.paginate(rows.none() if account.suspended else rows, cursor="target_id")
         return _respond(page, self.viewer_id)
 
     def endorsements(self, request: Request) -> HttpResponse:
         """Accounts that the caller recommends; with `limit=0` all of them, oldest account first."""
-        page = self.paginate(list_endorsed(self.account_id), cursor="target_id")
+        page = self.paginate(networks.list_endorsed(self.account_id), cursor="target_id")
         if page.limit == 0:
             page.items.reverse()
         return _respond(page, self.viewer_id)
@@ -109,7 +102,7 @@ class NetworksViewSet(ApiViewSet):
 
     def follow_requests(self, request: Request) -> HttpResponse:
         """Accounts that have requested to follow the caller."""
-        return _respond(self.paginate(list_follow_requests(self.account_id)), self.viewer_id)
+        return _respond(self.paginate(networks.list_follow_requests(self.account_id)), self.viewer_id)
 
     def authorize(self, request: Request, account_id: int) -> HttpResponse:
         """Accept a request to follow."""
@@ -160,7 +153,7 @@ class NetworksViewSet(ApiViewSet):
         considered.
         """
         ids = FamiliarInput.read(request).id[:FAMILIAR_IDS_LIMIT]
-        found = load_familiar_followers(self.account_id, ids)
+        found = networks.load_familiar_followers(self.account_id, ids)
         accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)
         shown = [(number, found[number]) for number in ids if number in found]
         return reply(FamiliarFollowersSerializer(shown, many=True, context={"accounts": accounts}).data)
@@ -196,7 +189,7 @@ class DomainBlocksViewSet(ApiViewSet):
     def preview(self, request: Request) -> Any:
         """The follows that blocking a server would end."""
         domain = DomainInput.read(request).domain
-        return DomainBlockPreviewSerializer(count_follows_with(self.account_id, domain)).data
+        return DomainBlockPreviewSerializer(networks.count_follows_with(self.account_id, domain)).data
 
     def create(self, request: Request) -> Any:
         """Block a server."""

@@ -11,30 +11,8 @@ from django.utils.html import escape
 
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.tag import TAG_LIMIT
+from federation.documents import reading
 from federation.documents.context import PUBLIC_NAMES
-from federation.documents.reading import (
-    Rejected,
-    at_most,
-    first,
-    flag_of,
-    kind_of,
-    kinds_of,
-    link_of,
-    many,
-    media_type_of,
-    moment_of,
-    number_of,
-    of_kind,
-    past_of,
-    readable,
-    same_origin,
-    text_member,
-    text_of,
-    time_of,
-    uri_of,
-    uris_of,
-    web_uri,
-)
 from federation.documents.received_emojis import read_emojis
 from federation.documents.received_files import read_file
 from federation.reasons import Reason
@@ -125,7 +103,7 @@ class ReceivedNote(AuthorColumns):
 
 def is_note(document: Any) -> bool:
     """Tell whether a document has a type that is stored as a post, and is not a vote in a poll, whose type is Note too."""
-    return isinstance(document, Mapping) and kind_of(document, TYPES) is not None and not is_vote(document)
+    return isinstance(document, Mapping) and reading.kind_of(document, TYPES) is not None and not is_vote(document)
 
 
 def is_vote(document: Mapping[str, Any]) -> bool:
@@ -134,7 +112,7 @@ def is_vote(document: Mapping[str, Any]) -> bool:
     """
     is_named_answer = bool(document.get("name")) and bool(document.get("inReplyTo"))
     has_content = any(document.get(name) for name in ("content", "contentMap", "attachment"))
-    return is_named_answer and "Note" in kinds_of(document) and not has_content
+    return is_named_answer and "Note" in reading.kinds_of(document) and not has_content
 
 
 def read_sent_note(
@@ -145,7 +123,7 @@ def read_sent_note(
     The sender counts as the author if it is one of several authors, or if the post names no author by id. The addressing may be
     in the activity alone (contract, federation section 17).
     """
-    authors = [uri_of(item) for item in many(document.get("attributedTo"))]
+    authors = [reading.uri_of(item) for item in reading.many(document.get("attributedTo"))]
     own = {"attributedTo": sender_uri} if sender_uri in authors or not any(authors) else {}
     activity_members = activity or {}
     addressing = {
@@ -158,19 +136,19 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     """Read a post; its author is the first named author that is not a group, or else the first group. Raises Rejected when the
     post lacks an id or an author, or when these are on different servers (security row 8).
     """
-    uri = web_uri(document.get("id"))
+    uri = reading.web_uri(document.get("id"))
     if uri is None:
-        raise Rejected(Reason.NOTE_WITHOUT_ID)
-    kind = kind_of(document, TYPES)
+        raise reading.Rejected(Reason.NOTE_WITHOUT_ID)
+    kind = reading.kind_of(document, TYPES)
     if kind is None:
-        raise Rejected(Reason.NO_NOTE)
+        raise reading.Rejected(Reason.NO_NOTE)
     authors = _authors_of(document)
-    if not authors or not same_origin(authors[0], uri):
-        raise Rejected(Reason.AUTHOR_OF_OTHER_SERVER)
-    to, cc = uris_of(document.get("to")), uris_of(document.get("cc"))
-    url = link_of(document.get("url")) or uri
-    content = _html_of(text_member(document, "content", MAX_BYTES), document)
-    summary = text_member(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
+    if not authors or not reading.same_origin(authors[0], uri):
+        raise reading.Rejected(Reason.AUTHOR_OF_OTHER_SERVER)
+    to, cc = reading.uris_of(document.get("to")), reading.uris_of(document.get("cc"))
+    url = reading.link_of(document.get("url")) or uri
+    content = _html_of(reading.text_member(document, "content", MAX_BYTES), document)
+    summary = reading.text_member(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
     if kind in CONVERTED:
         content = _converted(document, content, url)
     quoted = _quoted(document)
@@ -183,13 +161,13 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         author_uri=authors[0],
         content=content,
         **columns.author_columns,
-        sensitive=bool(summary) or any(map(_is_sensitive, [document, *many(document.get("attachment"))])),
+        sensitive=bool(summary) or any(map(_is_sensitive, [document, *reading.many(document.get("attachment"))])),
         language=_language_of(document),
-        published=moment_of(document.get("published")),
-        updated=past_of(document.get("updated")),
+        published=reading.moment_of(document.get("published")),
+        updated=reading.past_of(document.get("updated")),
         url=url,
         in_reply_to=_answered_uri(document.get("inReplyTo")),
-        conversation=uri_of(conversation),
+        conversation=reading.uri_of(conversation),
         to=to,
         cc=cc,
         mentioned=_tagged(document, "Mention", MENTIONS_LIMIT),
@@ -199,10 +177,11 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         emojis=read_emojis(document, content, *columns.read_texts, *(poll.options if poll is not None else ())),
         quoted=quoted,
         quoted_deleted=any(
-            isinstance(item, Mapping) and "Tombstone" in kinds_of(item) for item in many(document.get("quote"))
+            isinstance(item, Mapping) and "Tombstone" in reading.kinds_of(item)
+            for item in reading.many(document.get("quote"))
         ),
-        legacy_quote=quoted is not None and web_uri(document.get("quote")) is None,
-        quote_authorization=web_uri(document.get("quoteAuthorization")),
+        legacy_quote=quoted is not None and reading.web_uri(document.get("quote")) is None,
+        quote_authorization=reading.web_uri(document.get("quoteAuthorization")),
         automatic_approval=_approving(document, "automaticApproval"),
         manual_approval=_approving(document, "manualApproval"),
         poll=poll,
@@ -216,65 +195,68 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 def _authors_of(document: Mapping[str, Any]) -> list[str]:
     """Return the ids of the authors, groups last: PeerTube and other servers name the channel as well as its owner."""
     authors = sorted(
-        many(document.get("attributedTo")), key=lambda item: isinstance(item, Mapping) and "Group" in kinds_of(item)
+        reading.many(document.get("attributedTo")),
+        key=lambda item: isinstance(item, Mapping) and "Group" in reading.kinds_of(item),
     )
     links = (item.get("href") if isinstance(item, Mapping) and "id" not in item else item for item in authors)
-    return [found for item in links if (found := web_uri(item)) is not None]
+    return [found for item in links if (found := reading.web_uri(item)) is not None]
 
 
 def _answered_uri(value: Any) -> str | None:
     """Return the id of the answered post, which may be given by its id, as an embedded object, or by a Link."""
-    value = first(value)
-    return uri_of(value) or (web_uri(value.get("href")) if isinstance(value, Mapping) else None)
+    value = reading.first(value)
+    return reading.uri_of(value) or (reading.web_uri(value.get("href")) if isinstance(value, Mapping) else None)
 
 
 def _is_sensitive(value: Any) -> bool:
-    return isinstance(value, Mapping) and flag_of(value.get("sensitive"))
+    return isinstance(value, Mapping) and reading.flag_of(value.get("sensitive"))
 
 
 def _quoted(document: Mapping[str, Any]) -> str | None:
     """Return the id of the quoted post: from a property, or else from a Link in the tags (FEP-e232)."""
-    links = (link.get("href") for link in of_kind(document.get("tag"), "Link") if _is_quote(link))
+    links = (link.get("href") for link in reading.of_kind(document.get("tag"), "Link") if _is_quote(link))
     members = (document.get(name) for name in _QUOTES)
-    return next((found for value in (*members, *links) if (found := web_uri(value)) is not None), None)
+    return next((found for value in (*members, *links) if (found := reading.web_uri(value)) is not None), None)
 
 
 def _is_quote(link: Mapping[str, Any]) -> bool:
     """Tell whether a Link to a post is a quote of it: it has the relation of a quote or, without a relation, the media type of
     an ActivityPub document, as Bridgy sends it.
     """
-    relations = {word for relation in many(link.get("rel")) for word in text_of(relation, 2048).split()}
+    relations = {word for relation in reading.many(link.get("rel")) for word in reading.text_of(relation, 2048).split()}
     if relations:
         return not relations.isdisjoint(_QUOTE_RELATIONS)
-    return is_acceptable(text_of(link.get("mediaType"), 200), ACTIVITY_TYPES)
+    return is_acceptable(reading.text_of(link.get("mediaType"), 200), ACTIVITY_TYPES)
 
 
 def _total(collection: Any) -> int | None:
     """Return the total that a collection states, or None."""
-    return number_of(collection.get("totalItems")) if isinstance(collection, Mapping) else None
+    return reading.number_of(collection.get("totalItems")) if isinstance(collection, Mapping) else None
 
 
 def _read_replies(collection: Any, uri: str) -> list[str]:
     page = collection.get("first") if isinstance(collection, Mapping) else None
-    uris = uris_of(page.get("items") or page.get("orderedItems")) if isinstance(page, Mapping) else []
-    return [answer for answer in uris if same_origin(answer, uri)][:REPLIES_LIMIT]
+    uris = reading.uris_of(page.get("items") or page.get("orderedItems")) if isinstance(page, Mapping) else []
+    return [answer for answer in uris if reading.same_origin(answer, uri)][:REPLIES_LIMIT]
 
 
 def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
     """Return the poll of a Question; None if it has no options."""
     multiple = bool(document.get("anyOf"))
-    items = [item for item in many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
-    named_items = [(name, item) for item in items if (name := text_of(item.get("name"), OPTION_LENGTH).strip())]
+    items = [item for item in reading.many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
+    named_items = [(name, item) for item in items if (name := reading.text_of(item.get("name"), OPTION_LENGTH).strip())]
     if not named_items:
         return None
-    named_items = at_most(named_items, OPTIONS_LIMIT, Reason.TOO_MANY_OPTIONS)
+    named_items = reading.at_most(named_items, OPTIONS_LIMIT, Reason.TOO_MANY_OPTIONS)
     totals = [_total(item.get("replies")) for _name, item in named_items]
     closed = document.get("closed")
-    end = time_of(closed) or time_of(document.get("endTime")) or (clock.now() if closed is True else None)
+    end = (
+        reading.time_of(closed) or reading.time_of(document.get("endTime")) or (clock.now() if closed is True else None)
+    )
     return RemotePoll(
         options=[name for name, _item in named_items],
         tallies=[total or 0 for total in totals],
-        voters_count=number_of(document.get("votersCount")),
+        voters_count=reading.number_of(document.get("votersCount")),
         multiple=multiple,
         hide_totals=None in totals,
         expires_at=end,
@@ -287,7 +269,7 @@ def _approving(document: Mapping[str, Any], name: str) -> list[str]:
     """
     policy = document.get("interactionPolicy")
     rules = policy.get("canQuote") if isinstance(policy, Mapping) else None
-    return uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
+    return reading.uris_of(rules.get(name)) if isinstance(rules, Mapping) else []
 
 
 def _language_of(document: Mapping[str, Any]) -> str | None:
@@ -308,14 +290,14 @@ def _code_of_language(document: Mapping[str, Any]) -> str | None:
             same = (key for key, text in by_language.items() if text == document.get(name))
             return str(next(same, next(iter(by_language))))
     language = document.get("language")
-    return text_of(language.get("identifier"), 100) if isinstance(language, Mapping) else None
+    return reading.text_of(language.get("identifier"), 100) if isinstance(language, Mapping) else None
 
 
 def _html_of(content: str, document: Mapping[str, Any]) -> str:
     """Return the content as HTML that is not sanitised yet: Markdown and plain text, as stated by the document's `mediaType`,
     are converted; content of any other type, or without one, is HTML already.
     """
-    kind = media_type_of(document.get("mediaType"))
+    kind = reading.media_type_of(document.get("mediaType"))
     if kind in ("text/markdown", "text/x-markdown"):
         return markdown_to_html(content)
     return plain_to_html(content) if kind == "text/plain" else content
@@ -323,24 +305,24 @@ def _html_of(content: str, document: Mapping[str, Any]) -> str:
 
 def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
     """Return the HTML of an article, a video and the like as a post: heading, content or summary, and link."""
-    name, summary = text_member(document, "name", 2048), text_member(document, "summary", SUMMARY_LIMIT)
+    name, summary = reading.text_member(document, "name", 2048), reading.text_member(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
     body = content if not summary else summary if is_markup(summary) else plain_to_html(summary)
     return f'{heading}{body}<p><a href="{escape(url)}">{escape(url)}</a></p>'
 
 
 def _tagged(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
-    hrefs = [uri_of(item.get("href")) for item in of_kind(document.get("tag"), kind)]
-    found = readable(hrefs, Reason.MENTION_WITHOUT_ADDRESS)
-    return at_most(list(dict.fromkeys(found)), limit, Reason.TOO_MANY_MENTIONS)
+    hrefs = [reading.uri_of(item.get("href")) for item in reading.of_kind(document.get("tag"), kind)]
+    found = reading.readable(hrefs, Reason.MENTION_WITHOUT_ADDRESS)
+    return reading.at_most(list(dict.fromkeys(found)), limit, Reason.TOO_MANY_MENTIONS)
 
 
 def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
-    hashtags = of_kind(document.get("tag"), "Hashtag")
-    names = dict.fromkeys(text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
+    hashtags = reading.of_kind(document.get("tag"), "Hashtag")
+    names = dict.fromkeys(reading.text_of(item.get("name"), 200).removeprefix("#") for item in hashtags)
     found: dict[str, str] = {}
     # Limited before they are normalised, because normalising is slow (security row 78).
-    for spelling in at_most(list(filter(None, names)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
+    for spelling in reading.at_most(list(filter(None, names)), TAGS_LIMIT, Reason.TOO_MANY_TAGS):
         name = normalise_hashtag(spelling)
         if is_hashtag(name) and len(name) <= TAG_LIMIT:
             found.setdefault(name, spelling)
@@ -350,10 +332,12 @@ def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _read_collections(document: Mapping[str, Any]) -> list[str]:
-    found = (web_uri(item.get("id")) for item in of_kind(document.get("tag"), "FeaturedCollection"))
+    found = (reading.web_uri(item.get("id")) for item in reading.of_kind(document.get("tag"), "FeaturedCollection"))
     return list(dict.fromkeys(uri for uri in found if uri is not None))[:COLLECTIONS_LIMIT]
 
 
 def _read_files(document: Mapping[str, Any]) -> list[RemoteFile]:
-    found = readable([read_file(item) for item in many(document.get("attachment"))], Reason.ATTACHMENT_WITHOUT_ADDRESS)
-    return at_most(found, ATTACHMENTS_LIMIT, Reason.TOO_MANY_ATTACHMENTS)
+    found = reading.readable(
+        [read_file(item) for item in reading.many(document.get("attachment"))], Reason.ATTACHMENT_WITHOUT_ADDRESS
+    )
+    return reading.at_most(found, ATTACHMENTS_LIMIT, Reason.TOO_MANY_ATTACHMENTS)

@@ -6,15 +6,8 @@ from django.db import transaction
 
 from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
+from accounts.services import following
 from accounts.services.blocking import block_account
-from accounts.services.following import (
-    FollowChange,
-    accept_requests,
-    end_following,
-    follow_account,
-    pair_name,
-    release_follow_id,
-)
 from accounts.services.instance_actor import instance_actor_uri
 from accounts.transfers.services.moving import receive_move
 from federation.documents.reading import Rejected, kinds_of, uri_of, web_uri
@@ -68,7 +61,7 @@ def handle_follow(incoming: Incoming) -> None:
         lock(f"object:{uri}")
         check_id(uri, incoming.actor.uri)
         try:
-            release_follow_id(uri=uri, account=incoming.actor, target=target)
+            following.release_follow_id(uri=uri, account=incoming.actor, target=target)
         except Conflict:
             raise Rejected(Reason.TAKEN_ID_OF_FOLLOW) from None
         accepted: bool | None = None
@@ -76,7 +69,9 @@ def handle_follow(incoming: Incoming) -> None:
             accepted = False
         else:
             try:
-                earlier = follow_account(account=incoming.actor, target=target, change=FollowChange(), uri=uri)
+                earlier = following.follow_account(
+                    account=incoming.actor, target=target, change=following.FollowChange(), uri=uri
+                )
             except (Forbidden, NotFound):
                 accepted = False
             else:
@@ -103,10 +98,10 @@ def handle_accept(incoming: Incoming) -> None:
         return
     follower = find_follower(incoming)
     with transaction.atomic():
-        lock(pair_name(follower.id, incoming.actor.id))
+        lock(following.pair_name(follower.id, incoming.actor.id))
         request = FollowRequest.objects.filter(account=follower, target=incoming.actor).first()
         if request is not None and is_answered(request, incoming):
-            accept_requests(request)
+            following.accept_requests(request)
 
 
 def handle_reject(incoming: Incoming) -> None:
@@ -123,11 +118,11 @@ def handle_reject(incoming: Incoming) -> None:
         return
     follower = find_follower(incoming)
     with transaction.atomic():
-        lock(pair_name(follower.id, incoming.actor.id))
+        lock(following.pair_name(follower.id, incoming.actor.id))
         for model in (Follow, FollowRequest):
             row = model._default_manager.filter(account=follower, target=incoming.actor).first()
             if row is not None and is_answered(row, incoming):
-                end_following(follower.id, incoming.actor.id, ended_by_id=incoming.actor.id)
+                following.end_following(follower.id, incoming.actor.id, ended_by_id=incoming.actor.id)
 
 
 def handle_block(incoming: Incoming) -> None:

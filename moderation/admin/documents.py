@@ -17,14 +17,7 @@ from accounts.admin.permitted import EditedAdmin, RowForm, Writes
 from accounts.models.user import Permission
 from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import POSITION_MAXIMUM, RuleDraft, TermsDraft, rule_errors, terms_errors
-from moderation.services.documents import (
-    create_rule,
-    delete_terms,
-    publish_terms,
-    update_rule,
-    withdraw_rule,
-    write_terms,
-)
+from moderation.services import documents
 from social.api.staff_acts import Act, Words
 from social.api.staff_columns import mark, shortened, shown
 from social.kernel import clock
@@ -90,9 +83,9 @@ class RuleAdmin(EditedAdmin):
     permission = Permission.MANAGE_RULES
     form = RuleForm
     writes = Writes(
-        create=lambda by, row, form: create_rule(by=by, draft=form.draft),
-        change=lambda by, row, form: update_rule(by=by, rule=row, draft=form.draft),
-        remove=lambda by, row: withdraw_rule(by=by, rule=row),
+        create=lambda by, row, form: documents.create_rule(by=by, draft=form.draft),
+        change=lambda by, row, form: documents.update_rule(by=by, rule=row, draft=form.draft),
+        remove=lambda by, row: documents.withdraw_rule(by=by, rule=row),
     )
     list_display = (
         shown("text", _("Rule"), lambda rule: shortened(rule.text, 120)),
@@ -157,9 +150,9 @@ class TermsAdmin(EditedAdmin):
     permission = Permission.MANAGE_SETTINGS
     form = TermsForm
     writes = Writes(
-        create=lambda by, row, form: write_terms(by=by, draft=form.draft),
-        change=lambda by, row, form: write_terms(by=by, draft=form.draft, terms=row),
-        remove=lambda by, row: delete_terms(by=by, terms=row),
+        create=lambda by, row, form: documents.write_terms(by=by, draft=form.draft),
+        change=lambda by, row, form: documents.write_terms(by=by, draft=form.draft, terms=row),
+        remove=lambda by, row: documents.delete_terms(by=by, terms=row),
     )
     list_display = (
         shown("name", _("In force from"), str, order="effective_date"),
@@ -171,7 +164,7 @@ class TermsAdmin(EditedAdmin):
         Act(
             "publish",
             _("Publish: it cannot be changed afterwards"),
-            lambda by, terms: publish_terms(by=by, terms=terms),
+            lambda by, terms: documents.publish_terms(by=by, terms=terms),
             many=Words(
                 _("Publish these terms of service? They cannot be changed afterwards."),
                 ngettext_lazy("%(count)d version was published.", "%(count)d versions were published.", "count"),

@@ -20,14 +20,7 @@ from moderation.events import ReportChanged, ReportFiled
 from moderation.models import InstanceRule, Report, ReportCategory
 from moderation.models.report import REMOTE_COMMENT_LIMIT
 from moderation.policies.reports import ReportDraft, chosen_category, report_errors
-from moderation.queries.reports import (
-    find_owned_collections,
-    find_received_statuses,
-    find_reportable_collections,
-    find_reportable_statuses,
-    load_rule_ids,
-    reports_naming,
-)
+from moderation.queries import reports
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid, NotFound, require_found
 from social.kernel.events import publish
@@ -47,9 +40,9 @@ def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Rep
     """
     if target.suspended:
         raise NotFound
-    status_ids = find_reportable_statuses(target, account.id, draft.status_ids)
-    collection_ids = find_reportable_collections(target, draft.collection_ids)
-    rule_ids = load_rule_ids(draft.rule_ids)
+    status_ids = reports.find_reportable_statuses(target, account.id, draft.status_ids)
+    collection_ids = reports.find_reportable_collections(target, draft.collection_ids)
+    rule_ids = reports.load_rule_ids(draft.rule_ids)
     category = chosen_category(draft)
     errors = report_errors(draft, category=category, rules_known=rule_ids is not None)
     if errors:
@@ -95,8 +88,8 @@ def receive_report(
                 target_account=target,
                 uri=uri,
                 comment=comment[:REMOTE_COMMENT_LIMIT],
-                status_ids=find_received_statuses(target, account.domain, status_ids),
-                collection_ids=find_owned_collections(target, collection_ids),
+                status_ids=reports.find_received_statuses(target, account.domain, status_ids),
+                collection_ids=reports.find_owned_collections(target, collection_ids),
             )
         )
 
@@ -222,7 +215,7 @@ def remove_post(*, by: Staff, target: Account, status_id: int) -> None:
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
-        named = [report for report in reports_naming(target, [status_id]) if not report.is_resolved]
+        named = [report for report in reports.reports_naming(target, [status_id]) if not report.is_resolved]
         require_found(named or None)
         for report in named:
             with _handling(by, report, "remove_post") as current:

@@ -13,17 +13,7 @@ from rest_framework.request import Request
 
 from accounts.queries.site_settings import load_site_texts
 from moderation.policies.documents import is_for
-from moderation.queries.instance import (
-    find_description,
-    find_privacy_policy,
-    find_terms,
-    list_domain_blocks,
-    list_peers,
-    list_rules,
-    list_weeks,
-    load_instance,
-    search_peers,
-)
+from moderation.queries import instance
 from moderation.serializers.inputs.reports import SearchInput
 from moderation.serializers.instance import (
     ActivitySerializer,
@@ -62,15 +52,15 @@ class InstanceViewSet(ApiViewSet):
 
     def retrieve(self, request: Request) -> HttpResponse:
         """Instance (v2)."""
-        return self._document("v2", lambda: InstanceSerializer(load_instance()).data)
+        return self._document("v2", lambda: InstanceSerializer(instance.load_instance()).data)
 
     def retrieve_v1(self, request: Request) -> HttpResponse:
         """V1::Instance."""
-        return self._document("v1", lambda: InstanceV1Serializer(load_instance()).data)
+        return self._document("v1", lambda: InstanceV1Serializer(instance.load_instance()).data)
 
     def rules(self, request: Request) -> HttpResponse:
         """The rules in force."""
-        return self._document("rules", lambda: RuleSerializer(list(list_rules()), many=True).data)
+        return self._document("rules", lambda: RuleSerializer(list(instance.list_rules()), many=True).data)
 
     @staticmethod
     def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
@@ -102,7 +92,7 @@ class DocumentsViewSet(ApiViewSet):
         """The servers known to this server; 404 without a body if the list is switched off."""
         if not load_site_texts()["site_publish_peers"]:
             return reply_empty(request, status=404)
-        return self._document("peers", list_peers)
+        return self._document("peers", instance.list_peers)
 
     def search_peers(self, request: Request) -> HttpResponse:
         """Known servers whose names begin with `q`; null without `q` (contract, endpoints)."""
@@ -110,13 +100,13 @@ class DocumentsViewSet(ApiViewSet):
             return reply_empty(request, status=404)
         prefix = SearchInput.read(request).q
         headers = {"Cache-Control": _MINUTES_5}
-        return reply(search_peers(prefix) if prefix is not None else None, headers=headers)
+        return reply(instance.search_peers(prefix) if prefix is not None else None, headers=headers)
 
     def activity(self, request: Request) -> HttpResponse:
         """Figures of twelve weeks, the current week first; 404 without a body if the figures are switched off."""
         if not load_site_texts()["site_publish_activity"]:
             return reply_empty(request, status=404)
-        return self._document("activity", lambda: ActivitySerializer(list_weeks(), many=True).data)
+        return self._document("activity", lambda: ActivitySerializer(instance.list_weeks(), many=True).data)
 
     def domain_blocks(self, request: Request) -> HttpResponse:
         """The servers that this server limits or suspends; 404 without a body for viewers to whom they are not shown."""
@@ -124,28 +114,28 @@ class DocumentsViewSet(ApiViewSet):
         if not is_for(texts["site_show_domain_blocks"], signed_in=signed_in):
             return reply_empty(request, status=404)
         rationale = is_for(texts["site_show_domain_blocks_rationale"], signed_in=signed_in)
-        found = list_domain_blocks(with_rationale=rationale)
+        found = instance.list_domain_blocks(with_rationale=rationale)
         public = texts["site_show_domain_blocks"] == "all" and not signed_in
         headers = {"Cache-Control": _MINUTES_5} if public else {}
         return reply(DomainBlockSerializer(found, many=True).data, headers=headers)
 
     def extended_description(self, request: Request) -> HttpResponse:
         """The text of staff about this server."""
-        return self._document("description", lambda: DescriptionSerializer(find_description()).data)
+        return self._document("description", lambda: DescriptionSerializer(instance.find_description()).data)
 
     def privacy_policy(self, request: Request) -> HttpResponse:
         """The privacy policy, in the words of this server's staff or else of this software."""
-        return self._document("privacy", lambda: PrivacyPolicySerializer(find_privacy_policy()).data)
+        return self._document("privacy", lambda: PrivacyPolicySerializer(instance.find_privacy_policy()).data)
 
     def terms_of_service(self, request: Request) -> HttpResponse:
         """The terms that apply today."""
         headers = {"Cache-Control": _MINUTES_5}
-        return reply(TermsOfServiceSerializer(find_terms()).data, headers=headers)
+        return reply(TermsOfServiceSerializer(instance.find_terms()).data, headers=headers)
 
     def terms_of_day(self, request: Request, date: str) -> HttpResponse:
         """The terms that apply from this date on."""
         headers = {"Cache-Control": _MINUTES_5}
-        return reply(TermsOfServiceSerializer(find_terms(_day(date))).data, headers=headers)
+        return reply(TermsOfServiceSerializer(instance.find_terms(_day(date))).data, headers=headers)
 
     def translation_languages(self, request: Request) -> HttpResponse:
         """Languages between which posts are translated: none, as this server has no translation."""

@@ -6,12 +6,7 @@ from rest_framework.request import Request
 from notifications.queries.pushes import find_push_subscription
 from notifications.serializers.inputs.push import PushSettingsInput, PushTargetInput
 from notifications.serializers.push import PushSubscriptionSerializer
-from notifications.services.push_subscriptions import (
-    change_push_settings,
-    subscribe,
-    unsubscribe,
-    unsubscribe_by_link,
-)
+from notifications.services import push_subscriptions
 from social.api.access import anyone, user
 from social.api.declarations import EMPTY, Endpoint
 from social.api.responses import reply, reply_empty
@@ -38,21 +33,21 @@ class PushSubscriptionsViewSet(ApiViewSet):
     def create(self, request: Request) -> HttpResponse:
         """Subscribe, in place of an earlier subscription."""
         target, settings = PushTargetInput.read(request), PushSettingsInput.read(request)
-        subscription = subscribe(token_id=self.identity.token_id, target=target, settings=settings)
+        subscription = push_subscriptions.subscribe(token_id=self.identity.token_id, target=target, settings=settings)
         return reply(PushSubscriptionSerializer(subscription).data)
 
     def update(self, request: Request) -> HttpResponse:
         """Change which notifications are pushed."""
         settings = PushSettingsInput.read(request)
-        subscription = change_push_settings(token_id=self.identity.token_id, settings=settings)
+        subscription = push_subscriptions.change_push_settings(token_id=self.identity.token_id, settings=settings)
         return reply(PushSubscriptionSerializer(subscription).data)
 
     def destroy(self, request: Request) -> HttpResponse:
         """Unsubscribe; repeating it is not an error."""
-        unsubscribe(token_id=self.identity.token_id)
+        push_subscriptions.unsubscribe(token_id=self.identity.token_id)
         return reply({})
 
     def unsubscribe(self, request: Request, signed: str) -> HttpResponse:
         """End the subscription whose URL was sent with a message; no authentication is needed."""
-        unsubscribe_by_link(signed=signed)
+        push_subscriptions.unsubscribe_by_link(signed=signed)
         return reply_empty(request)

@@ -21,25 +21,9 @@ from social.kernel.identity import default_language
 from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language
 from statuses.models import QuoteState, Status
+from statuses.policies import publishing, quotes
 from statuses.policies.polls import PollDraft, check_poll
 from statuses.policies.posts import AuthorColumns
-from statuses.policies.publishing import (
-    PLAIN_TEXT,
-    check_media_count,
-    check_text,
-    choose_content_type,
-    choose_visibility,
-    missing_media,
-    missing_parent,
-)
-from statuses.policies.quotes import (
-    Permission,
-    check_addressing,
-    choose_policy,
-    local_policy,
-    missing_quoted,
-    permission,
-)
 from statuses.policies.visibility import quote_visibility
 from statuses.queries.media import attachable
 from statuses.queries.statuses import find_page_url, find_post, find_post_and_relations
@@ -95,8 +79,8 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
     parent = _find_parent(draft.in_reply_to_id, author)
     quote = _find_quoted(draft.quoted_status_id, author)
     media_ids = check_files(author.id, draft.media_ids)
-    quote_policy = choose_policy(draft.quote_approval_policy, user.default_quote_policy)
-    visibility = choose_visibility(author, draft.visibility, user.default_privacy)
+    quote_policy = quotes.choose_policy(draft.quote_approval_policy, user.default_quote_policy)
+    visibility = publishing.choose_visibility(author, draft.visibility, user.default_privacy)
     if quote is not None:
         visibility = quote_visibility(quote.visibility, visibility)
     draft = cleaned(draft)
@@ -113,7 +97,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
         quoted=None if quote is None else (quote.account_id, quote.page_url),
         parent=parent,
         quote=quote,
-        quote_policy=local_policy(visibility, quote_policy),
+        quote_policy=quotes.local_policy(visibility, quote_policy),
         application_id=application_id,
     )
 
@@ -142,10 +126,12 @@ def compose_content(
     deleted. `more` are further fields of the Composed. Raises like `compose`.
     """
     user: User = author.user
-    check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)
+    publishing.check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)
     if draft.poll is not None:
         check_poll(draft.poll)
-    content_type = choose_content_type(draft.content_type, PLAIN_TEXT if before is None else before.content_type)
+    content_type = publishing.choose_content_type(
+        draft.content_type, publishing.PLAIN_TEXT if before is None else before.content_type
+    )
     formatted = format_text(draft.text, author, None if quoted is None else quoted[1], content_type=content_type)
     mentions = formatted.mentions
     if draft.allowed_mentions is not None:
@@ -153,7 +139,7 @@ def compose_content(
         if unexpected:
             raise UnexpectedMentions(unexpected)
     if quoted is not None:
-        check_addressing(visibility, quoted[0], {author.id, *(account.id for account in mentions)})
+        quotes.check_addressing(visibility, quoted[0], {author.id, *(account.id for account in mentions)})
     return Composed(
         **draft.author_columns | {"text": formatted.text},
         author=author,
@@ -189,10 +175,10 @@ def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
     try:
         parent_id = find_post(status_id, author.id).proper.id
     except NotFound:
-        raise missing_parent() from None
+        raise publishing.missing_parent() from None
     parent = Status.objects.only(*_PARENT_FIELDS).filter(id=parent_id).first()
     if parent is None:
-        raise missing_parent()
+        raise publishing.missing_parent()
     return parent
 
 
@@ -205,12 +191,12 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
     try:
         post, relations = find_post_and_relations(status_id, author.id)
     except NotFound:
-        raise missing_quoted() from None
+        raise quotes.missing_quoted() from None
     target = post.proper
-    allowed = permission(target, author.id, relations)
-    if allowed is Permission.DENIED or target.account_id in relations.blocking:
-        raise missing_quoted()
-    at_once = target.account_id == author.id or (target.local and allowed is Permission.AUTOMATIC)
+    allowed = quotes.permission(target, author.id, relations)
+    if allowed is quotes.Permission.DENIED or target.account_id in relations.blocking:
+        raise quotes.missing_quoted()
+    at_once = target.account_id == author.id or (target.local and allowed is quotes.Permission.AUTOMATIC)
     return NewQuote(
         quoted_id=target.id,
         account_id=target.account_id,
@@ -227,11 +213,11 @@ def check_files(author_id: int, media_ids: Sequence[int | str], *, of_status_id:
     Raises Invalid for too many files, and for values that are not ids; the latter error also names the other missing
     files.
     """
-    check_media_count(media_ids)
+    publishing.check_media_count(media_ids)
     numbers = {media_id: parse_id(media_id) for media_id in media_ids}
     known_ids = [number for number in numbers.values() if number is not None]
     if len(known_ids) < len(numbers):
         free = attachable(author_id, of_status_id=of_status_id).filter(id__one_of=known_ids)
         found = set(free.values_list("id", flat=True))
-        raise missing_media([media_id for media_id, number in numbers.items() if number not in found])
+        raise publishing.missing_media([media_id for media_id, number in numbers.items() if number not in found])
     return tuple(dict.fromkeys(known_ids))

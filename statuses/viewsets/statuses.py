@@ -23,17 +23,8 @@ from social.kernel.ids import parse_id
 from statuses.models import ScheduledStatus, Status
 from statuses.policies.audience import THREAD
 from statuses.ports import remote_threads
+from statuses.queries import listings
 from statuses.queries.authors import find_author
-from statuses.queries.listings import (
-    find_scheduled,
-    list_bookmarks,
-    list_favourites,
-    list_favourites_of,
-    list_quotes_of,
-    list_reblogs_of,
-    list_scheduled,
-    load_account_statuses,
-)
 from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_own_status, find_post, find_post_and_relations
@@ -60,19 +51,10 @@ from statuses.serializers.presenting import (
 )
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
 from statuses.serializers.status import ContextSerializer, StatusSourceSerializer
+from statuses.services import interactions
 from statuses.services.composing import UnexpectedMentions
 from statuses.services.deleting import delete_status
 from statuses.services.editing import edit_status
-from statuses.services.interactions import (
-    bookmark_status,
-    favourite_status,
-    mute_conversation,
-    reblog_status,
-    unbookmark_status,
-    unfavourite_status,
-    unmute_conversation,
-    unreblog_status,
-)
 from statuses.services.pins import pin_status, unpin_status
 from statuses.services.publishing import publish_status
 from statuses.services.quotes import change_quote_policy, revoke_quote
@@ -147,7 +129,7 @@ class StatusesViewSet(ApiViewSet):
             accounts = present_accounts([account.id for account in error.accounts], self.viewer_id)
             raise Invalid(error.message, unexpected_accounts=list(accounts.values())) from None
         if isinstance(published, ScheduledStatus):
-            return ScheduledStatusSerializer(find_scheduled(published.id, self.account_id)).data
+            return ScheduledStatusSerializer(listings.find_scheduled(published.id, self.account_id)).data
         return present_status(published, self.account_id)
 
     def list(self, request: Request) -> Any:
@@ -206,21 +188,21 @@ class StatusesViewSet(ApiViewSet):
     def favourited_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/favourited_by`."""
         target = find_post(id, self.viewer_id).proper
-        favourites = list_favourites_of(target.id, self.viewer_id).only("id", "account_id")
+        favourites = listings.list_favourites_of(target.id, self.viewer_id).only("id", "account_id")
         page = self.paginate(favourites)
         return _respond_with_accounts(page, [favourite.account_id for favourite in page.items], self.viewer_id)
 
     def reblogged_by(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/reblogged_by`."""
         target = find_post(id, self.viewer_id).proper
-        reblogs = list_reblogs_of(target.id, self.viewer_id).only("id", "account_id")
+        reblogs = listings.list_reblogs_of(target.id, self.viewer_id).only("id", "account_id")
         page = self.paginate(reblogs)
         return _respond_with_accounts(page, [reblog.account_id for reblog in page.items], self.viewer_id)
 
     def favourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/favourite`."""
         post, relations = find_post_and_relations(id, self.account_id)
-        if favourite_status(account_id=self.account_id, status=post, relations=relations):
+        if interactions.favourite_status(account_id=self.account_id, status=post, relations=relations):
             return present_acted_on(post, self.account_id)
         if post.original is not None:
             raise Invalid.of([FieldError("status", "ERR_TAKEN", _("has already been taken"), _("Status"))])
@@ -228,13 +210,13 @@ class StatusesViewSet(ApiViewSet):
 
     def unfavourite(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unfavourite`: always allowed to an account that has favourited the post."""
-        target = unfavourite_status(account_id=self.account_id, status_id=id)
+        target = interactions.unfavourite_status(account_id=self.account_id, status_id=id)
         return present_acted_on(target, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
         post, relations = find_post_and_relations(id, self.account_id)
-        reblog_id = reblog_status(
+        reblog_id = interactions.reblog_status(
             account=find_author(self.account_id),
             status=post,
             relations=relations,
@@ -244,27 +226,27 @@ class StatusesViewSet(ApiViewSet):
 
     def unreblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to an account that has boosted it."""
-        target = unreblog_status(account_id=self.account_id, status_id=id)
+        target = interactions.unreblog_status(account_id=self.account_id, status_id=id)
         return present_acted_on(target, self.account_id)
 
     def bookmark(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/bookmark`."""
-        bookmark_status(account_id=self.account_id, status=find_post(id, self.account_id))
+        interactions.bookmark_status(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def unbookmark(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unbookmark`: always allowed to an account that has bookmarked the post."""
-        target = unbookmark_status(account_id=self.account_id, status_id=id)
+        target = interactions.unbookmark_status(account_id=self.account_id, status_id=id)
         return present_acted_on(target, self.account_id)
 
     def mute(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/mute`: stops notifications of the post's thread."""
-        mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
+        interactions.mute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def unmute(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unmute`."""
-        unmute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
+        interactions.unmute_conversation(account_id=self.account_id, status=find_post(id, self.account_id))
         return present_status(id, self.account_id)
 
     def pin(self, request: Request, id: int) -> Any:
@@ -284,7 +266,7 @@ class StatusesViewSet(ApiViewSet):
         blocks or mutes.
         """
         target = find_post(id, self.viewer_id).proper
-        page = self.paginate(list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))
+        page = self.paginate(listings.list_quotes_of(target.id, self.viewer_id).only("id", "status_id"))
         accept = None if target.account_id == self.viewer_id else THREAD.shows
         return page.respond(present(hydrate([quote.status_id for quote in page.items], self.viewer_id, accept)))
 
@@ -324,7 +306,7 @@ class AccountStatusesViewSet(ApiViewSet):
         loaded: list[PostPage] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
-            loaded.append(load_account_statuses(id, self.viewer_id, post_filter, cursor))
+            loaded.append(listings.load_account_statuses(id, self.viewer_id, post_filter, cursor))
             return loaded[-1].ids
 
         page = self.paginate(load)
@@ -347,12 +329,12 @@ class OwnMarksViewSet(ApiViewSet):
 
     def favourites(self, request: Request) -> HttpResponse:
         """`GET /api/v1/favourites`."""
-        page = self.paginate(list_favourites(self.account_id).only("id", "status_id"))
+        page = self.paginate(listings.list_favourites(self.account_id).only("id", "status_id"))
         return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
 
     def bookmarks(self, request: Request) -> HttpResponse:
         """`GET /api/v1/bookmarks`."""
-        page = self.paginate(list_bookmarks(self.account_id).only("id", "status_id"))
+        page = self.paginate(listings.list_bookmarks(self.account_id).only("id", "status_id"))
         return page.respond(present_statuses([row.status_id for row in page.items], self.account_id))
 
 
@@ -370,16 +352,16 @@ class ScheduledStatusesViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """`GET /api/v1/scheduled_statuses`: the newest first."""
-        page = self.paginate(list_scheduled(self.account_id))
+        page = self.paginate(listings.list_scheduled(self.account_id))
         return page.respond(ScheduledStatusSerializer(page.items, many=True).data)
 
     def retrieve(self, request: Request, id: int) -> Any:
         """`GET /api/v1/scheduled_statuses/:id`."""
-        return ScheduledStatusSerializer(find_scheduled(id, self.account_id)).data
+        return ScheduledStatusSerializer(listings.find_scheduled(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v1/scheduled_statuses/:id`: changes the time; nothing else can be changed."""
-        scheduled = find_scheduled(id, self.account_id)
+        scheduled = listings.find_scheduled(id, self.account_id)
         moment = RescheduleInput.read(request).scheduled_at
         if moment is not None:
             reschedule_status(scheduled=scheduled, scheduled_at=moment)
@@ -387,5 +369,5 @@ class ScheduledStatusesViewSet(ApiViewSet):
 
     def destroy(self, request: Request, id: int) -> Any:
         """`DELETE /api/v1/scheduled_statuses/:id`."""
-        cancel_status(scheduled=find_scheduled(id, self.account_id))
+        cancel_status(scheduled=listings.find_scheduled(id, self.account_id))
         return {}

@@ -20,14 +20,7 @@ from accounts.models.relations import SeveredFollow
 from accounts.queries.accounts import split_address
 from accounts.queries.networks import list_follows
 from accounts.queries.relations import list_all_blocked, list_all_muted, list_blocked_domains
-from accounts.services.blocking import (
-    block_account,
-    block_domain,
-    mute_account,
-    unblock_account,
-    unblock_domain,
-    unmute_account,
-)
+from accounts.services import blocking
 from accounts.services.following import FollowChange, follow_account, unfollow_account
 from accounts.transfers.policies import BadLine, Problem, read_boolean, write_boolean
 from social.kernel import links
@@ -205,7 +198,7 @@ def _follow(account: Account, target: Account, values: dict[str, Any]) -> None:
 
 def _mute(account: Account, target: Account, values: dict[str, Any]) -> None:
     hidden = values["hide_notifications"]
-    mute_account(account=account, target=target, hide_notifications=True if hidden is None else hidden)
+    blocking.mute_account(account=account, target=target, hide_notifications=True if hidden is None else hidden)
 
 
 def _read_domain(cells: Sequence[str]) -> Entry:
@@ -236,8 +229,8 @@ BLOCKS: Final = _list_of_accounts(
     named=False,
     options=lambda row: (),
     read_options=lambda cells: {},
-    add=lambda account, target, values: block_account(account=account, target=target),
-    remove=lambda account, target: unblock_account(account=account, target=target),
+    add=lambda account, target, values: blocking.block_account(account=account, target=target),
+    remove=lambda account, target: blocking.unblock_account(account=account, target=target),
 )
 MUTES: Final = _list_of_accounts(
     list_all_muted,
@@ -249,7 +242,7 @@ MUTES: Final = _list_of_accounts(
     options=lambda row: (write_boolean(row.hide_notifications),),
     read_options=lambda cells: {"hide_notifications": read_boolean(cells[0])},
     add=_mute,
-    remove=lambda account, target: unmute_account(account=account, target=target),
+    remove=lambda account, target: blocking.unmute_account(account=account, target=target),
 )
 DOMAIN_BLOCKS: Final = PortableList(
     name="domain_blocks",
@@ -260,12 +253,12 @@ DOMAIN_BLOCKS: Final = PortableList(
     count=lambda account_id: list_blocked_domains(account_id).count(),
     rows=lambda account_id: ((row.domain,) for row in in_order(list_blocked_domains(account_id))),
     read=_read_domain,
-    add=lambda account, entry, target: block_domain(account=account, domain=entry.key),
+    add=lambda account, entry, target: blocking.block_domain(account=account, domain=entry.key),
     existing=lambda account_id, after, limit: [
         Existing(row.id, row.domain)
         for row in list_blocked_domains(account_id).filter(id__gt=after).order_by("id")[:limit]
     ],
-    remove=lambda account, thing: unblock_domain(account=account, domain=thing.key),
+    remove=lambda account, thing: blocking.unblock_domain(account=account, domain=thing.key),
 )
 
 

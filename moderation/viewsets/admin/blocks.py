@@ -36,14 +36,7 @@ from moderation.serializers.inputs.admin_blocks import (
     EmailTestInput,
     NetworkInput,
 )
-from moderation.services.domain_rules import (
-    AlreadyRuled,
-    allow_domain,
-    change_rule,
-    create_rule,
-    disallow_domain,
-    remove_rule,
-)
+from moderation.services import domain_rules
 from moderation.viewsets.admin.base import AdminViewSet
 from social.api import access
 from social.api.declarations import EMPTY, Endpoint
@@ -68,7 +61,7 @@ class AdminDomainBlocksViewSet(AdminViewSet):
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer errors as other endpoints do; a conflict includes the existing rule (contract, entities "Errors")."""
-        if isinstance(exc, AlreadyRuled):
+        if isinstance(exc, domain_rules.AlreadyRuled):
             known = DomainRuleSerializer(exc.rule).data
             return reply({"error": exc.message, "existing_domain_block": known}, status=422)
         return super().handle_exception(exc)
@@ -85,16 +78,16 @@ class AdminDomainBlocksViewSet(AdminViewSet):
     def create(self, request: Request) -> HttpResponse:
         """Create a rule for a server."""
         domain, draft = DomainNameInput.read(request).domain, DomainRuleInput.read(request)
-        return reply(DomainRuleSerializer(create_rule(by=self.by, domain=domain, draft=draft)).data)
+        return reply(DomainRuleSerializer(domain_rules.create_rule(by=self.by, domain=domain, draft=draft)).data)
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change the values of a rule."""
-        change_rule(by=self.by, rule=find_rule(id), draft=DomainRuleInput.read(request))
+        domain_rules.change_rule(by=self.by, rule=find_rule(id), draft=DomainRuleInput.read(request))
         return reply(DomainRuleSerializer(find_rule(id)).data)
 
     def destroy(self, request: Request, id: int) -> Any:
         """Remove a rule."""
-        remove_rule(by=self.by, rule=find_rule(id))
+        domain_rules.remove_rule(by=self.by, rule=find_rule(id))
         return {}
 
 
@@ -117,12 +110,12 @@ class AdminDomainAllowsViewSet(AdminViewSet):
 
     def create(self, request: Request) -> HttpResponse:
         """Allow a server; repeating it is not an error."""
-        allow = allow_domain(by=self.by, domain=DomainNameInput.read(request).domain)
+        allow = domain_rules.allow_domain(by=self.by, domain=DomainNameInput.read(request).domain)
         return reply(DomainAllowSerializer(allow).data)
 
     def destroy(self, request: Request, id: int) -> Any:
         """Stop allowing a server."""
-        disallow_domain(by=self.by, allow=find_allow(id))
+        domain_rules.disallow_domain(by=self.by, allow=find_allow(id))
         return {}
 
 

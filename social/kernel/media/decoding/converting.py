@@ -19,19 +19,8 @@ from av.filter import Graph
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
+from social.kernel.media.decoding import reading
 from social.kernel.media.decoding.jobs import Refused
-from social.kernel.media.decoding.reading import (
-    BUFFER,
-    THREADS,
-    Recording,
-    codec_of,
-    decoded,
-    packets_of,
-    pixel_aspect,
-    quarters_of,
-    rest_of,
-    turned_size,
-)
 from social.kernel.media.limits import FRAME_RATE_LIMIT, FRAMES_LIMIT, VIDEO_PIXEL_LIMIT
 
 #: The container and the pixel formats whose streams are copied unchanged.
@@ -77,7 +66,7 @@ def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
         output,
         "w",
         format=container,
-        buffer_size=BUFFER,
+        buffer_size=reading.BUFFER,
         io_open=again,
         # "bitexact" leaves out the name of the program and the time at which it ran.
         container_options={**options, "fflags": "+bitexact"},
@@ -85,21 +74,21 @@ def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
     return opened
 
 
-def is_copied(recording: Recording) -> bool:
+def is_copied(recording: reading.Recording) -> bool:
     """Tell whether nothing needs to be re-encoded."""
     video, audio = recording.video, recording.audio
     formats = recording.container.format.name.split(",")
     if video is None:
-        return "mp3" in formats and audio is not None and codec_of(audio) == "mp3"
+        return "mp3" in formats and audio is not None and reading.codec_of(audio) == "mp3"
     return (
         _COPIED_FROM in formats
-        and codec_of(video) == "h264"
+        and reading.codec_of(video) == "h264"
         and video.codec_context.pix_fmt in _COPIED_PIXELS
-        and (audio is None or codec_of(audio) == "aac")
+        and (audio is None or reading.codec_of(audio) == "aac")
     )
 
 
-def copied(recording: Recording, target: OutputContainer) -> float:
+def copied(recording: reading.Recording, target: OutputContainer) -> float:
     """Copy video and audio, and nothing else of the file; return where the last packet ends, in seconds."""
     end = 0.0
     sources = [stream for stream in (recording.video, recording.audio) if stream is not None]
@@ -107,7 +96,7 @@ def copied(recording: Recording, target: OutputContainer) -> float:
     for copy in copies.values():
         copy.metadata.clear()
     frames = 0
-    for packet in packets_of(recording, sources):
+    for packet in reading.packets_of(recording, sources):
         if packet.dts is None:
             continue
         if packet.stream is recording.video:
@@ -124,7 +113,7 @@ def copied(recording: Recording, target: OutputContainer) -> float:
 class Transcoding:
     """Conversion of a recording from one encoding to another."""
 
-    def __init__(self, recording: Recording, target: OutputContainer, *, turn: int) -> None:
+    def __init__(self, recording: reading.Recording, target: OutputContainer, *, turn: int) -> None:
         self.recording = recording
         self.target = target
         self.turn = turn
@@ -140,14 +129,14 @@ class Transcoding:
         source = cast(VideoStream, self.recording.video)
         rate = source.average_rate or source.guessed_rate or Fraction(25)
         stream = self.target.add_stream("libx264", rate=min(rate, Fraction(FRAME_RATE_LIMIT)))
-        width, height = turned_size(source, self.turn)
+        width, height = reading.turned_size(source, self.turn)
         # In yuv420p two pixels share a value of colour in each direction: both sides must be even.
         stream.width, stream.height = max(2, width // 2 * 2), max(2, height // 2 * 2)
         stream.pix_fmt = "yuv420p"
-        stream.options = {"preset": "veryfast", "crf": "23", "threads": str(THREADS)}
+        stream.options = {"preset": "veryfast", "crf": "23", "threads": str(reading.THREADS)}
         stream.codec_context.time_base = source.time_base or Fraction(1, 90_000)
-        stream.codec_context.thread_count = THREADS
-        stream.codec_context.sample_aspect_ratio = pixel_aspect(source, self.turn)
+        stream.codec_context.thread_count = reading.THREADS
+        stream.codec_context.sample_aspect_ratio = reading.pixel_aspect(source, self.turn)
         return stream
 
     def _audio(self, source: AudioStream) -> AudioStream:
@@ -170,11 +159,11 @@ class Transcoding:
         """Convert the recording; return where its last frame ends, in seconds."""
         recording = self.recording
         sources = [stream for stream in (recording.video, recording.audio) if stream is not None]
-        for packet in packets_of(recording, sources):
-            for frame in decoded(packet):
+        for packet in reading.packets_of(recording, sources):
+            for frame in reading.decoded(packet):
                 self._take(frame)
         for source in sources:
-            for frame in rest_of(source):
+            for frame in reading.rest_of(source):
                 self._take(frame)
         if not self.end:
             raise Refused("empty")
@@ -224,7 +213,7 @@ class Transcoding:
             return self._graph
         video = cast(VideoStream, self.video)
         graph = Graph()
-        turn = quarters_of(frame)
+        turn = reading.quarters_of(frame)
         turns = {90: [("transpose", "cclock")], 180: [("hflip", ""), ("vflip", "")], 270: [("transpose", "clock")]}
         width, height = (frame.height, frame.width) if turn in (90, 270) else (frame.width, frame.height)
         fits = (width // 2 * 2, height // 2 * 2) == (video.width, video.height)

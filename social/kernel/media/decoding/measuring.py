@@ -11,16 +11,8 @@ from typing import Any, Final, cast
 
 from av.video.stream import VideoStream
 
+from social.kernel.media.decoding import reading
 from social.kernel.media.decoding.jobs import Refused
-from social.kernel.media.decoding.reading import (
-    RecordedFile,
-    Recording,
-    displayed_size,
-    packets_of,
-    pixel_aspect,
-    turn_of,
-    turned_size,
-)
 from social.kernel.media.limits import (
     FRAME_RATE_LIMIT,
     FRAMES_LIMIT,
@@ -34,7 +26,7 @@ _MICROSECONDS: Final = 1_000_000
 Facts = dict[str, Any]
 
 
-def check_limits(recording: Recording, measured: Facts) -> None:
+def check_limits(recording: reading.Recording, measured: Facts) -> None:
     """Raise Refused for a video beyond the limits (contract, parameters section 3 "Media")."""
     video = cast(VideoStream, recording.video)
     context = video.codec_context
@@ -51,7 +43,7 @@ def check_limits(recording: Recording, measured: Facts) -> None:
         raise Refused("frames", frames=frames)
 
 
-def measured_facts(file: RecordedFile, recording: Recording) -> Facts:
+def measured_facts(file: reading.RecordedFile, recording: reading.Recording) -> Facts:
     """The `meta` of a file, without its pictures: `original`, and the flat keys of older versions of the entity.
 
     For a video `frames` is added. A file whose header gives no duration, or a wrong one, is read to its end without being
@@ -74,8 +66,8 @@ def measured_facts(file: RecordedFile, recording: Recording) -> Facts:
     measured: Facts = {"length": _written_time(duration), "duration": round(duration, 3)}
     original: Facts = {"duration": round(duration, 6), "bitrate": int(bitrate)}
     if video is not None:
-        turn = turn_of(file)
-        width, height = displayed_size(turned_size(video, turn), pixel_aspect(video, turn))
+        turn = reading.turn_of(file)
+        width, height = reading.displayed_size(reading.turned_size(video, turn), reading.pixel_aspect(video, turn))
         rate = rate or Fraction(0)
         original = {
             "width": width,
@@ -103,11 +95,11 @@ def measured_facts(file: RecordedFile, recording: Recording) -> Facts:
     return measured
 
 
-def _counted(recording: Recording) -> tuple[int, float]:
+def _counted(recording: reading.Recording) -> tuple[int, float]:
     """The number of pictures in a file, and the seconds until its end, counted by its packets."""
     frames, end = 0, 0.0
     streams = [stream for stream in (recording.video, recording.audio) if stream is not None]
-    for packet in packets_of(recording, streams):
+    for packet in reading.packets_of(recording, streams):
         if packet.stream is recording.video:
             frames += 1
         if packet.pts is not None and packet.time_base is not None:

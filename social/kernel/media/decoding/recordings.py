@@ -15,21 +15,11 @@ from av.stream import Disposition
 from av.video.frame import VideoFrame
 from PIL import Image
 
-from social.kernel.media.decoding import pictures
+from social.kernel.media.decoding import pictures, reading
 from social.kernel.media.decoding.colours import colours_of
 from social.kernel.media.decoding.converting import Transcoding, copied, is_copied, opened_for_writing
 from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.decoding.measuring import Facts, check_limits, measured_facts
-from social.kernel.media.decoding.reading import (
-    RecordedFile,
-    Recording,
-    displayed_size,
-    first_frame,
-    packets_of,
-    pixel_aspect,
-    quarters_of,
-    turn_of,
-)
 from social.kernel.media.limits import PREVIEW_PIXELS, VIDEO_PIXEL_LIMIT
 
 #: The share and the seconds of its duration that may be missing at the end of a file, whichever is more.
@@ -43,15 +33,17 @@ def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence
     Returns `kind` (video, gifv for a video without sound, or audio), `meta` and, if the file has a picture, `preview`
     (in the first output) and `blurhash`. Refuses files beyond the limits.
     """
-    file = RecordedFile(source, parameters["format"])
+    file = reading.RecordedFile(source, parameters["format"])
     recording = file.open()
     measured = measured_facts(file, recording)
     if recording.video is None:
         return {"kind": "audio", "meta": measured, **_attached(recording, outputs[0])}
     check_limits(recording, measured)
     kind = "video" if recording.audio is not None else "gifv"
-    frame = first_frame(file)
-    preview = pictures.reduced(_picture_of(frame, pixel_aspect(recording.video, quarters_of(frame))), PREVIEW_PIXELS)
+    frame = reading.first_frame(file)
+    preview = pictures.reduced(
+        _picture_of(frame, reading.pixel_aspect(recording.video, reading.quarters_of(frame))), PREVIEW_PIXELS
+    )
     drawn = pictures.write(preview, "PNG" if recording.is_gif else "JPEG", outputs[0])
     return {"kind": kind, "meta": measured, "preview": drawn, "blurhash": pictures.blur(preview)}
 
@@ -62,7 +54,7 @@ def converted(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequenc
     A file that has these codecs already is copied. Returns `file` and the `meta` of the file that was written. Refuses a
     file that ends long before its stated duration.
     """
-    file = RecordedFile(source, parameters["format"])
+    file = reading.RecordedFile(source, parameters["format"])
     recording = file.open()
     measured = measured_facts(file, recording)
     moving = recording.video is not None
@@ -72,13 +64,13 @@ def converted(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequenc
         if is_copied(recording):
             end = copied(recording, target)
         else:
-            end = Transcoding(recording, target, turn=turn_of(file) if moving else 0).run()
+            end = Transcoding(recording, target, turn=reading.turn_of(file) if moving else 0).run()
     expected = measured["duration"] or 0.0
     if expected - end > max(_MISSING_SECONDS, expected * _MISSING_SHARE):
         raise Refused("truncated", seconds=end, expected=expected)
     size = outputs[0].seek(0, os.SEEK_END)
     outputs[0].seek(0)
-    written = RecordedFile(outputs[0], "mov" if moving else "mp3")
+    written = reading.RecordedFile(outputs[0], "mov" if moving else "mp3")
     meta = measured_facts(written, written.open())
     meta.pop("frames", None)
     kind = ("video/mp4", "mp4") if moving else ("audio/mpeg", "mp3")
@@ -96,17 +88,17 @@ def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
     if frame.width * frame.height > VIDEO_PIXEL_LIMIT:
         raise Refused("video_size", width=frame.width, height=frame.height)
     image: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]  # PyAV gives it no types
-    image = image.rotate(quarters_of(frame), expand=True)
-    shown = displayed_size(image.size, aspect)
+    image = image.rotate(reading.quarters_of(frame), expand=True)
+    shown = reading.displayed_size(image.size, aspect)
     return image if shown == image.size else image.resize(pictures.fitted_size(shown, PREVIEW_PIXELS))
 
 
-def _attached(recording: Recording, output: IO[bytes]) -> Facts:
+def _attached(recording: reading.Recording, output: IO[bytes]) -> Facts:
     """The facts of the picture that is attached to an audio file; empty without a picture that can be drawn."""
     for stream in recording.container.streams.video:
         if not stream.disposition & Disposition.attached_pic:
             continue
-        for packet in packets_of(recording, [stream]):
+        for packet in reading.packets_of(recording, [stream]):
             try:
                 drawn, image = pictures.cover(io.BytesIO(bytes(packet)), output)
             except Exception:
