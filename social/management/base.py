@@ -46,6 +46,8 @@ class OperatorCommand(BaseCommand):
 
     #: Options of which only one may be given.
     exclusive: ClassVar[Sequence[str]] = ()
+    #: Functions that declare options which `manage.py` reads before the command runs.
+    also: ClassVar[Sequence[Callable[[ArgumentParser], None]]] = ()
     _methods: ClassVar[Mapping[str, Callable[..., None]]]
 
     def __init_subclass__(cls) -> None:
@@ -58,6 +60,8 @@ class OperatorCommand(BaseCommand):
         cls.help = _documented(cls)[0]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        for declare in self.also:
+            declare(parser)
         if set(self._methods) == {"run"}:
             self._declare(parser, self._methods["run"], _documented(type(self))[1])
             return

@@ -1,15 +1,8 @@
-"""`manage.py doctor`: shows what is wrong with this installation, and how to repair it."""
-
-from __future__ import annotations
-
-import json
+import json as jsons
 import sys
-from argparse import ArgumentParser
 from dataclasses import asdict
-from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from social.management.base import OperatorCommand
 from social.runtime.doctor import examine
 from social.runtime.machine_checks import Check
 from social.runtime.options import add_options
@@ -17,27 +10,25 @@ from social.runtime.options import add_options
 _MARKS = {"ok": "ok", "warning": "WARN", "failed": "FAIL"}
 
 
-class Command(BaseCommand):
-    """Command that makes all checks and exits with 1 if one fails."""
+class Command(OperatorCommand):
+    """Check what an operator can get wrong; exit with 1, and the remedies, when something is.
 
-    help = "Check what an operator can get wrong; exit with 1, and the remedies, when something is."
+    json: print one JSON object instead of the table
+    """
+
     requires_system_checks: list[str] = []
+    also = (add_options,)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        add_options(parser)
-        parser.add_argument("--json", action="store_true", help="Print one JSON object instead of the table.")
-
-    def handle(self, *args: Any, **options: Any) -> None:
-        """Print the result of each check as soon as it is made."""
+    def run(self, *, json: bool) -> None:
         checks = []
         for check in examine():
             checks.append(check)
-            if not options["json"]:
+            if not json:
                 self._show(check)
         failed = [check for check in checks if check.state == "failed"]
-        if options["json"]:
+        if json:
             answer = {"ok": not failed, "checks": [asdict(check) for check in checks]}
-            self.stdout.write(json.dumps(answer, indent=1, ensure_ascii=False))
+            self.stdout.write(jsons.dumps(answer, indent=1, ensure_ascii=False))
         else:
             self.stdout.write(f"\n{len(checks)} checks, {len(failed)} failed.")
         if failed:

@@ -1,30 +1,19 @@
-"""`manage.py run`: runs all processes under one supervisor."""
-
-from __future__ import annotations
-
 import sys
-from argparse import ArgumentParser
-from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from social.management.base import OperatorCommand
 from social.runtime.options import add_options
 
 
-class Command(BaseCommand):
-    """Command that exists for `--help`: `manage.py` itself starts the supervisor, without loading Django."""
+class Command(OperatorCommand):
+    """Run everything: PostgreSQL and Valkey (unless DATABASE_URL and REDIS_URL are set), the web server, streaming, the
+    worker and the scheduler. Ctrl-C or SIGTERM stops all of them.
+    """
 
-    help = (
-        "Run everything: PostgreSQL and Valkey (unless DATABASE_URL and REDIS_URL are set), the web server, streaming, "
-        "the worker and the scheduler. Ctrl-C or SIGTERM stops all of them."
-    )
+    # `manage.py` itself starts the supervisor, without loading Django: this is for --help.
     requires_system_checks: list[str] = []
+    also = (add_options,)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the options that `social.runtime.options` has already read and removed."""
-        add_options(parser)
-
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run(self) -> None:
         from social.runtime.launch import run
 
         sys.exit(run())
