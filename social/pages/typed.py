@@ -61,10 +61,12 @@ class Kept:
 
 def name_reader(request: HttpRequest, response: HttpResponseBase) -> None:
     """Have the browser remember, until it is closed, who reads a page and may type into it."""
-    if request.user.is_authenticated and _reader(request) != request.user.pk:
+    # Pages at paths of documents for other servers, such as that of an embedded post, have no session.
+    user = getattr(request, "user", None)
+    if user is not None and user.is_authenticated and _reader(request) != user.pk:
         response.set_cookie(
             settings.READER_COOKIE_NAME,
-            signing.dumps(request.user.pk, salt=_SALT),
+            signing.dumps(user.pk, salt=_SALT),
             secure=settings.SESSION_COOKIE_SECURE,
             httponly=True,
             samesite="Lax",
