@@ -10,6 +10,7 @@ from accounts.identity.viewsets.oauth import EmailsViewSet
 from accounts.identity.viewsets.sign_up import SignUpViewSet
 from accounts.pages.manifest import manifest
 from accounts.pages.server_picture import coloured_icon, custom_css
+from accounts.transfers.urls_api import urlpatterns as transfers
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet
 from accounts.viewsets.profile import PreferencesViewSet, ProfileViewSet
@@ -21,6 +22,7 @@ urlpatterns = [
     *copies,
     *devices,
     *emojis,
+    *transfers,
     endpoint("api/v1/accounts", SignUpViewSet, {"get": "list", "post": "create"}),
     endpoint("api/v1/accounts/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),
     endpoint("api/v1/verify_credentials", ProfileViewSet, {"get": "verify_credentials"}),

@@ -105,6 +105,9 @@ class Role(models.Model):
     collection_limit = models.IntegerField(default=10)
     media_megabytes = models.IntegerField(default=0, db_default=0)
     posts_per_day = models.IntegerField(default=0, db_default=0)
+    # What one person may bring along from archives altogether: posts, and MiB of files.
+    imported_posts_limit = models.PositiveIntegerField(default=200_000, db_default=200_000)
+    imported_mebibytes_limit = models.PositiveIntegerField(default=20_480, db_default=20_480)
 
     class Meta:
         verbose_name = _("role")

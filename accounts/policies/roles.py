@@ -24,7 +24,9 @@ _COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 @dataclass(frozen=True, slots=True)
 class RoleDraft:
-    """A role as staff write it; `permissions` are bits, `position` the rank. Quotas of 0 mean any number."""
+    """A role as staff write it; `permissions` are bits, `position` the rank. Quotas of 0 mean any number; limits are those of
+    imports.
+    """
 
     name: str
     permissions: int
@@ -33,6 +35,8 @@ class RoleDraft:
     highlighted: bool = False
     media_megabytes: int = 0
     posts_per_day: int = 0
+    imported_posts_limit: int = 200_000
+    imported_mebibytes_limit: int = 20_480
 
 
 def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool) -> list[FieldError]:

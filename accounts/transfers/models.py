@@ -153,7 +153,8 @@ class PastImport(models.Model):
     widest visibility that an imported post may have; empty for that of the archive. `total` is the number of posts that can
     be stored, `position` how many of these have been handled, `done` how many were stored and `left_out` how many entries
     were not. `numbers` are further counts by name, `reasons` the numbers of entries and parts that were left out, by reason
-    (`accounts.transfers.past.Reason`). `problem` is the reason for which the whole archive was refused.
+    (`accounts.transfers.past.Reason`). `problem` is the reason for which the whole archive was refused. An `unlimited` import
+    was made by an operator, whom the limits of the owner's role do not bind.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -171,6 +172,7 @@ class PastImport(models.Model):
     numbers = models.JSONField(default=dict)
     reasons = models.JSONField(default=dict)
     problem = models.TextField(default="")
+    unlimited = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=clock.now)
     finished_at = models.DateTimeField(null=True)
 

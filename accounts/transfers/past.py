@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from accounts.transfers.models import PastImport, PastState
+from social.kernel import clock
 from social.kernel.errors import KernelError
 
 POSTS_LIMIT: Final = 500_000
@@ -19,6 +21,10 @@ DIRECTORY_LIMIT: Final = 64 * 1024 * 1024
 """Maximum number of bytes of the directory of a zip file, which is held in memory."""
 UNPACKED_LIMIT: Final = 64 * 1024**3
 """Maximum number of bytes of an archive when it is unpacked."""
+LIST_SIZE_LIMIT: Final = 4 * 1024**3
+"""Maximum number of bytes of a list of posts when it is unpacked."""
+FREE_SPACE: Final = 2 * 1024**3
+"""Number of bytes that stay free on the disk when an archive is unpacked."""
 LISTED_LIMIT: Final = 20_000
 """Maximum number of lines that say what was left out; further ones are only counted."""
 UPLOAD_LIMIT: Final = 256 * 1024**2
@@ -37,6 +43,8 @@ class Reason(StrEnum):
     TOO_MANY = "too_many"
     LOCKED = "locked"
     NO_SPACE = "no_space"
+    OVER_POSTS = "over_posts"
+    OVER_BYTES = "over_bytes"
 
     BOOST = "boost"
     NO_POST = "no_post"
@@ -49,6 +57,9 @@ class Reason(StrEnum):
     ALREADY = "already"
     LIKE = "like"
     BOOKMARK = "bookmark"
+    FOLLOW = "follow"
+    FOLLOWER = "follower"
+    LIST_ENTRY = "list_entry"
 
     FILE_MISSING = "file_missing"
     FILE_REFUSED = "file_refused"
@@ -58,13 +69,18 @@ class Reason(StrEnum):
 
 
 SENTENCES: Final[dict[Reason, str | Promise]] = {
-    Reason.NO_ARCHIVE: _("This is no archive that can be read: a .zip or .tar.gz file is expected."),
+    Reason.NO_ARCHIVE: _(
+        "This is no archive that can be read: a .zip or .tar.gz file is expected. Tables (CSV) of follows and lists are"
+        " imported on the page “Import”."
+    ),
     Reason.NO_POSTS: _("There are no posts in this archive that can be read."),
     Reason.NO_JSON: _("The list of posts in this archive is damaged."),
     Reason.TOO_LARGE: _("This archive is too large."),
     Reason.TOO_MANY: _("There are too many files or posts in this archive."),
     Reason.LOCKED: _("This archive is protected by a password."),
     Reason.NO_SPACE: _("This server has no room for this archive."),
+    Reason.OVER_POSTS: _("There are more posts in this archive than you may bring along."),
+    Reason.OVER_BYTES: _("The files in this archive are larger than what you may bring along."),
     Reason.BOOST: _("A boost: posts of others are not brought along."),
     Reason.NO_POST: _("This is no post."),
     Reason.FOREIGN_AUTHOR: _("This post was written by somebody else."),
@@ -76,6 +92,9 @@ SENTENCES: Final[dict[Reason, str | Promise]] = {
     Reason.ALREADY: _("This post is here already."),
     Reason.LIKE: _("A favourite: its author would be notified of it again."),
     Reason.BOOKMARK: _("A bookmark: import the list of bookmarks as a file of its own."),
+    Reason.FOLLOW: _("A follow: import the list of follows as a file of its own, so that people are asked anew."),
+    Reason.FOLLOWER: _("A follower: your followers come along when the old account moves here."),
+    Reason.LIST_ENTRY: _("A line of a table: import the table (CSV) as a file of its own."),
     Reason.FILE_MISSING: _("The post came along without a file that is not in the archive."),
     Reason.FILE_REFUSED: _("The post came along without a file that this server does not accept."),
     Reason.FILE_NO_ROOM: _("The post came along without a file: there was no room left for your files."),
@@ -86,6 +105,14 @@ SENTENCES: Final[dict[Reason, str | Promise]] = {
 PARTS: Final = frozenset(
     {Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.FILE_NO_ROOM, Reason.QUOTE, Reason.REPLY_OF_OTHERS}
 )
+
+
+def sentence_of(reason: str) -> str:
+    """Return the sentence of a reason that was stored, also by another release."""
+    return str(SENTENCES[Reason(reason)]) if reason in SENTENCES else reason
+
+
+PARTS: Final = frozenset({Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.QUOTE, Reason.REPLY_OF_OTHERS})
 """Reasons that concern a part of a post, which is imported without it."""
 
 
@@ -95,3 +122,11 @@ class UnreadableArchive(KernelError):
     def __init__(self, reason: Reason) -> None:
         super().__init__(str(SENTENCES[reason]))
         self.reason = reason
+
+
+def undo_end(found: PastImport) -> datetime | None:
+    """Return until when an import can be undone: for UNDO_PERIOD after its end; None if it cannot be."""
+    if found.state != PastState.FINISHED or found.finished_at is None or not found.done:
+        return None
+    end = found.finished_at + UNDO_PERIOD
+    return end if end > clock.now() else None

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 
-from accounts.models import Account
+from accounts.models import Account, User
 from accounts.transfers.models import Archive, Import, ImportRow, ImportRowState, Move, PastImport, PastLine
 from social.kernel.batches import BATCH
 from social.kernel.errors import require_found
@@ -47,8 +50,8 @@ def _failures(batch: Import) -> QuerySet[ImportRow]:
 
 
 def list_past_imports(account_id: int) -> QuerySet[PastImport]:
-    """List the latest LIST_SIZE imports of the account's own posts."""
-    return PastImport.objects.filter(account_id=account_id).order_by("-id")[:LIST_SIZE]
+    """Select the imports of the account's own posts."""
+    return PastImport.objects.filter(account_id=account_id)
 
 
 def find_past_import(account_id: int, import_id: int) -> PastImport:
@@ -56,9 +59,35 @@ def find_past_import(account_id: int, import_id: int) -> PastImport:
     return require_found(PastImport.objects.filter(account_id=account_id, id=import_id).first())
 
 
-def list_left_out(found: PastImport, limit: int) -> QuerySet[PastLine]:
+def list_left_out(found: PastImport) -> QuerySet[PastLine]:
     """List what an import of posts left out, in the order of the archive."""
-    return found.lines.order_by("line", "reason")[:limit]
+    return found.lines.order_by("line", "reason")
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """Numbers of posts and of bytes of files that a person may bring along from archives, and has brought along so far."""
+
+    posts: int
+    bytes: int
+    used_posts: int
+    used_bytes: int
+
+
+def load_allowance(account_id: int) -> Allowance:
+    """Return what the role of a local account allows. Two queries."""
+    role = User.objects.select_related("role").get(account_id=account_id).role
+    stored_bytes = Cast(KeyTextTransform("bytes", "numbers"), BigIntegerField())
+    used = PastImport.objects.filter(account_id=account_id, done__gt=0).aggregate(
+        posts=Sum("done"), bytes=Sum(stored_bytes)
+    )
+    mebibytes = role.imported_mebibytes_limit
+    return Allowance(role.imported_posts_limit, mebibytes << 20, used["posts"] or 0, used["bytes"] or 0)
+
+
+def list_moved_here(account: Account) -> list[Account]:
+    """List the accounts of the same person that have moved to this one, if the person has named them as aliases."""
+    return list(Account.objects.filter(uri__one_of=account.also_known_as, moved_to=account).order_by("id"))
 
 
 def list_moves(account_id: int) -> QuerySet[Move]:

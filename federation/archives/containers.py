@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import io
 import lzma
+import shutil
 import struct
 import tarfile
 import zipfile
@@ -19,7 +20,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, Protocol, cast
 
-from accounts.transfers.past import ARCHIVE_ENTRIES_LIMIT, DIRECTORY_LIMIT, UNPACKED_LIMIT, Reason, UnreadableArchive
+from accounts.transfers.past import (
+    ARCHIVE_ENTRIES_LIMIT,
+    DIRECTORY_LIMIT,
+    FREE_SPACE,
+    UNPACKED_LIMIT,
+    Reason,
+    UnreadableArchive,
+)
 
 _CHUNK: Final = 256 * 1024
 # Headers of a tar file, with long names and attributes, are read as a whole.
@@ -53,8 +61,9 @@ class Container(Protocol):
 
 
 @contextmanager
-def opened(path: Path, folder: Path) -> Iterator[Container]:
-    """Open an archive. A tar file is unpacked into `folder` first, unless this was done before.
+def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator[Container]:
+    """Open an archive. A tar file is unpacked into `folder` first, unless this was done before: at most `limit` bytes, and
+    FREE_SPACE is left on the disk.
 
     Raises UnreadableArchive, also in the block for a part that turns out to be damaged or too large.
     """
@@ -67,7 +76,7 @@ def opened(path: Path, folder: Path) -> Iterator[Container]:
             with zipfile.ZipFile(path) as file:
                 yield _Zip(file)
         else:
-            yield _Unpacked(path, folder)
+            yield _Unpacked(path, folder, limit)
     except _DAMAGED as error:
         raise UnreadableArchive(Reason.NO_ARCHIVE) from error
 
@@ -207,7 +216,8 @@ class _Readable(io.RawIOBase):
 class _Unpacked:
     """A tar file, unpacked into a folder under the digests of the names in it."""
 
-    def __init__(self, path: Path, folder: Path) -> None:
+    def __init__(self, path: Path, folder: Path, limit: int) -> None:
+        self._limit = limit
         self._folder = folder / "unpacked"
         self._names = folder / "names"
         if not self._names.exists():
@@ -256,9 +266,17 @@ class _Unpacked:
                     assert source is not None  # it is a regular file
                     with target.open("wb") as file:
                         while data := source.read(_CHUNK):
+                            self._check_room(target.parent, len(data))
                             file.write(data)
                     listed.write(f"{name}\n")
         unfinished.rename(self._names)
+
+    def _check_room(self, folder: Path, size: int) -> None:
+        self._limit -= size
+        if self._limit < 0:
+            raise UnreadableArchive(Reason.TOO_LARGE)
+        if shutil.disk_usage(folder).free < FREE_SPACE:
+            raise UnreadableArchive(Reason.NO_SPACE)
 
 
 def _safe_name(name: str) -> str | None:

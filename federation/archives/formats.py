@@ -1,7 +1,9 @@
 """Recognises archives, and reads each kind as ActivityPub documents, which are imported alike.
 
-Kinds: the archive of Mastodon, which this server writes as well and Pleroma, Akkoma and others resemble (`outbox.json`), or
-that list alone; the export of notes of Misskey and its forks; the archive of X, formerly Twitter (`data/tweets.js`).
+Kinds: the archive of Mastodon, which this server writes as well, that of Pleroma and Akkoma, and others like it
+(`outbox.json`), or that list alone; the export of notes of Misskey and its forks; the archive of X, formerly Twitter
+(`data/tweets.js`). GoToSocial exports no posts, but tables (CSV) of follows, lists, blocks and mutes: of these, alone or beside
+posts, each line is named.
 """
 
 from __future__ import annotations
@@ -13,14 +15,16 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from accounts.transfers.past import POSTS_LIMIT, Reason, UnreadableArchive
+from accounts.transfers.services.portable_lists import ADDRESS
 from federation.archives import misskey, twitter
 from federation.archives.containers import Container
 from federation.archives.items import list_items
-from federation.documents.reading import first, uri_of, web_uri
+from federation.documents.reading import first, many, uri_of, web_uri
 from federation.documents.received_notes import TYPES
 from social.kernel import json
 
 _DOCUMENT_LIMIT: Final = 1 << 20
+_LINE_LIMIT: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -50,19 +54,21 @@ def recognise(container: Container) -> Source:
     """Return the source of an archive. Raises UnreadableArchive for an archive of no known kind."""
     by_name: dict[str, str] = {}
     for name in container.names():
-        base = name.rpartition("/")[2]
-        if base.endswith((".json", ".js")) and (base not in by_name or len(name) < len(by_name[base])):
+        base = name.rpartition("/")[2].lower()
+        if base.endswith((".json", ".js", ".csv")) and (base not in by_name or len(name) < len(by_name[base])):
             by_name[base] = name
             if len(by_name) > POSTS_LIMIT:
                 raise UnreadableArchive(Reason.TOO_MANY)
     if "outbox.json" in by_name:
-        return _outbox(container, by_name["outbox.json"])
+        return _outbox(container, by_name["outbox.json"], _tables(by_name))
     tweets = sorted(name for base, name in by_name.items() if twitter.is_list(base))
     if tweets:
         return _twitter(container, tweets, by_name.get("account.js"))
     notes = sorted(name for base, name in by_name.items() if base.startswith("notes") and base.endswith(".json"))
     if notes:
         return _misskey(container, notes[0])
+    if tables := _tables(by_name):
+        return Source("tables", "", "", "", lambda: _listed_tables(container, tables))
     raise UnreadableArchive(Reason.NO_POSTS)
 
 
@@ -73,7 +79,16 @@ def _numbered(items: Iterator[Any], read: Callable[[int, Any], Entry]) -> Iterat
         yield read(line, item)
 
 
-def _outbox(container: Container, name: str) -> Source:
+#: Further lists of archives of this kind, with the reason for which their entries are no posts.
+_LISTS: Final = {
+    "likes.json": Reason.LIKE,
+    "bookmarks.json": Reason.BOOKMARK,
+    "following.json": Reason.FOLLOW,
+    "followers.json": Reason.FOLLOWER,
+}
+
+
+def _outbox(container: Container, name: str, tables: Sequence[str]) -> Source:
     root = name.rpartition("/")[0]
     beside = f"{root}/" if root else ""
     actor = _document(container, f"{beside}actor.json")
@@ -90,9 +105,34 @@ def _outbox(container: Container, name: str) -> Source:
     def read() -> Iterator[Entry]:
         with container.open(name) as file:
             posts = _numbered(list_items(file, "orderedItems", "items"), _read_activity)
-            yield from chain(posts, listed("likes.json", Reason.LIKE), listed("bookmarks.json", Reason.BOOKMARK))
+            others = (listed(file_name, reason) for file_name, reason in _LISTS.items())
+            yield from chain(posts, *others, _listed_tables(container, tables))
 
-    return Source("activitypub", author, uri_of(actor.get("followers")) or "", root, read)
+    return Source(_software_of(actor), author, uri_of(actor.get("followers")) or "", root, read)
+
+
+def _software_of(actor: Mapping[str, Any]) -> str:
+    """Return the kind of server that wrote an archive, as far as the author's document tells."""
+    contexts = many(actor.get("@context"))
+    litepub = any(isinstance(context, str) and "litepub" in context for context in contexts)
+    return "pleroma" if litepub else "activitypub"
+
+
+def _tables(by_name: Mapping[str, str]) -> list[str]:
+    return sorted(name for base, name in by_name.items() if base.endswith(".csv"))
+
+
+def _listed_tables(container: Container, tables: Sequence[str]) -> Iterator[Entry]:
+    """Yield the lines of tables, which are imported as lists of their own."""
+    for name in tables:
+        with container.open(name) as file:
+            for line in range(1, POSTS_LIMIT + 1):
+                data = file.readline(_LINE_LIMIT)
+                if not data:
+                    break
+                first_cell = data.decode("utf-8-sig", "replace").partition(",")[0].strip().strip('"')
+                if first_cell and not (line == 1 and first_cell == ADDRESS):
+                    yield Entry(line, first_cell, reason=Reason.LIST_ENTRY)
 
 
 def _read_activity(line: int, item: Any) -> Entry:

@@ -23,6 +23,7 @@ from accounts.transfers.past import PARTS, Reason, UnreadableArchive
 from accounts.transfers.services.past import ARCHIVE, remove_files
 from federation.archives.containers import Container, opened
 from federation.archives.notes import NotImported, PastNote, name_of, read_past_note
+from federation.archives.own_links import with_own_links
 from federation.archives.scanning import ORDER, PLACE_BYTES, POSTS
 from social.kernel import clock
 from social.kernel.errors import Invalid, KernelError, Unavailable
@@ -114,10 +115,11 @@ class _Post:
         if note.in_reply_to is not None and parent is None:
             parts.append(Reason.REPLY_OF_OTHERS)
         user: User = self._author.user
+        content = with_own_links(note.content, uri=note.uri, author=self._author)
         new = Composed(
-            **note.author_columns | {"text": plain(note.content)},
+            **note.author_columns | {"text": plain(content)},
             author=self._author,
-            content=note.content,
+            content=content,
             visibility=visibility,
             sensitive=note.sensitive,
             language=note.language,

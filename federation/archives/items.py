@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from typing import IO, Any, Final
 
-from accounts.transfers.past import Reason, UnreadableArchive
+from accounts.transfers.past import LIST_SIZE_LIMIT, Reason, UnreadableArchive
 
 ITEM_LIMIT: Final = 4 * 1024 * 1024
 """Maximum number of characters of an item, and of whatever stands before the list."""
 _CHUNK: Final = 256 * 1024
-_SPACE: Final = " \t\n\r"
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
 def list_items(file: IO[bytes], *names: str) -> Iterator[Any]:
     """Yield the items of the document's list: the first member of these names that is a list, or the document itself if it
     is a list. Text before the first bracket, as in `window.YTD.tweets.part0 = [`, is skipped.
 
-    Raises UnreadableArchive where the document ends to be JSON, or an item is too large.
+    Raises UnreadableArchive where the document ends to be JSON, or an item or the whole list is too large.
     """
     reader = _Reader(file)
     if reader.skip_to("{["):
@@ -37,6 +38,7 @@ class _Reader:
         self._json = json.JSONDecoder()
         self._text = ""
         self._at = 0
+        self._size = 0
         self._ended = False
 
     def skip_to(self, wanted: str) -> bool:
@@ -86,12 +88,15 @@ class _Reader:
                 raise UnreadableArchive(Reason.NO_JSON)
 
     def _peek(self) -> str:
+        skipped = 0
         while True:
-            while self._at < len(self._text):
-                if self._text[self._at] not in _SPACE:
-                    return self._text[self._at]
-                self._at += 1
-            if not self._fill():
+            found = _SPACE.match(self._text, self._at)
+            assert found is not None  # it matches everything
+            skipped += found.end() - self._at
+            self._at = found.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            if skipped > ITEM_LIMIT or not self._fill():
                 raise UnreadableArchive(Reason.NO_JSON)
 
     def _value(self) -> Any:
@@ -121,6 +126,9 @@ class _Reader:
             return False
         data = self._file.read(size)
         self._ended = not data
+        self._size += len(data)
+        if self._size > LIST_SIZE_LIMIT:
+            raise UnreadableArchive(Reason.TOO_LARGE)
         self._text = self._text[self._at :] + self._decode(data, self._ended)
         self._at = 0
         return not self._ended

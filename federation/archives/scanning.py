@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import orjson
-from django.db import transaction
 
 from accounts.transfers.models import PastImport, PastLine, PastState
-from accounts.transfers.past import LISTED_LIMIT, PARTS, Reason, UnreadableArchive
+from accounts.transfers.past import LIST_SIZE_LIMIT, LISTED_LIMIT, PARTS, UNPACKED_LIMIT, Reason, UnreadableArchive
+from accounts.transfers.queries import Allowance, load_allowance
 from accounts.transfers.services.past import ARCHIVE, remove_files
 from federation.archives.containers import Container, opened
 from federation.archives.formats import Entry, Source, recognise
@@ -36,12 +36,17 @@ _PLACE_BITS: Final = 44
 
 def scan(batch: PastImport, folder: Path) -> None:
     """Read the archive of an import. It is then ready to be started, or unreadable. May be repeated from the start."""
+    allowance = None if batch.unlimited else load_allowance(batch.account_id)
+    limit = UNPACKED_LIMIT if allowance is None else allowance.bytes + LIST_SIZE_LIMIT
     try:
-        with opened(folder / ARCHIVE, folder) as container:
-            scanned = _Scan(batch, container, recognise(container), folder)
+        with opened(folder / ARCHIVE, folder, limit=limit) as container:
+            scanned = _Scan(batch, container, recognise(container), folder, allowance)
             scanned.run()
     except UnreadableArchive as error:
         _refuse(batch, error.reason)
+    except FileNotFoundError:
+        # The archive was removed, as its owner's account was.
+        _refuse(batch, Reason.NO_ARCHIVE)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
@@ -55,7 +60,10 @@ def _refuse(batch: PastImport, reason: Reason) -> None:
 
 
 class _Scan:
-    def __init__(self, batch: PastImport, container: Container, source: Source, folder: Path) -> None:
+    def __init__(
+        self, batch: PastImport, container: Container, source: Source, folder: Path, allowance: Allowance | None
+    ) -> None:
+        self._allowance = allowance
         self._batch, self._container, self._source, self._folder = batch, container, source, folder
         self._author = source.author
         self._reasons: Counter[Reason] = Counter()
@@ -152,5 +160,18 @@ class _Scan:
             "numbers": {name: number for name, number in self._numbers.items() if number},
             "reasons": dict(self._reasons),
         }
-        with transaction.atomic():
-            PastImport.objects.filter(id=self._batch.id, state=PastState.READING).update(**values)
+        problem = self._excess()
+        if problem is not None:
+            values |= {"state": PastState.UNREADABLE, "problem": problem, "finished_at": clock.now()}
+        PastImport.objects.filter(id=self._batch.id, state=PastState.READING).update(**values)
+        if problem is not None:
+            remove_files(self._batch.id)
+
+    def _excess(self) -> Reason | None:
+        """Return why this is more than the owner may bring along, if it is."""
+        allowance = self._allowance
+        if allowance is None:
+            return None
+        if allowance.used_posts + len(self._order) > allowance.posts:
+            return Reason.OVER_POSTS
+        return Reason.OVER_BYTES if allowance.used_bytes + self._numbers["bytes"] > allowance.bytes else None

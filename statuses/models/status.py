@@ -71,6 +71,8 @@ class Status(Written):
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     fetched = models.BooleanField(null=True)
     arrived_at = models.DateTimeField(null=True)
+    # Taken from an archive of its author (`ImportedPost`), and therefore in no timeline but the profile.
+    from_archive = models.BooleanField(default=False, db_default=False)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=clock.now)
     edited_at = models.DateTimeField(null=True)

@@ -199,6 +199,8 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
 def _figures(entity: dict[str, Any], *, counted: bool) -> list[str]:
     """Return what the last line of a post says, with the numbers that else stand on its buttons if they are `counted`."""
     found = [_("edited")] if entity["edited_at"] else []
+    if (former := entity.get("imported_from")) is not None:
+        found.append(_former_place(former))
     if counted and (count := entity["replies_count"]):
         found.append(ngettext("%(counter)s reply", "%(counter)s replies", count) % {"counter": count})
     if counted and (count := entity["reblogs_count"]):
@@ -241,6 +243,18 @@ def _answered_address(entity: dict[str, Any]) -> str:
     number = entity["in_reply_to_account_id"]
     found = (f"@{mention['acct']}" for mention in entity["mentions"] if mention["id"] == number)
     return next(found, "") if number != entity["account"]["id"] else ""
+
+
+def _former_place(former: dict[str, Any]) -> str:
+    """Return where an imported post was before, with a link if the archive names the place."""
+    if former["url"] is None:
+        return _("imported from an archive")
+    link = format_html(
+        '<a href="{}" target="_blank" rel="nofollow noopener noreferrer"><bdi dir="ltr">{}</bdi></a>',
+        former["url"],
+        unambiguous_domain(former["domain"]),
+    )
+    return format_html(_("imported from {link}"), link=link)
 
 
 def _file(file: dict[str, Any]) -> dict[str, Any]:

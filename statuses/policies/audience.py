@@ -21,6 +21,7 @@ from statuses.models import Mention, Status
 from statuses.policies.posts import Post
 from statuses.policies.visibility import (
     FOLLOWER_VISIBILITIES,
+    LIVE_POST,
     OPEN_VISIBILITIES,
     PUBLIC_POST,
     is_for_followers_only,
@@ -117,6 +118,7 @@ class Audience:
     - `authors`: the accounts whose posts it shows;
     - `boosted`: the accounts whose posts it shows as boosts, if that differs from `authors`;
     - `listed`: it shows public posts only, and no boosts;
+    - `live`: it leaves out posts that their authors have imported from an archive;
     - `replies`: it shows replies to other accounts too;
     - `mentions`: it leaves out posts that mention an account which the viewer blocks or mutes, except the viewer's own posts.
     """
@@ -124,6 +126,7 @@ class Audience:
     authors: People
     boosted: People | None = None
     listed: bool = False
+    live: bool = False
     replies: bool = True
     mentions: bool = False
 
@@ -135,6 +138,8 @@ class Audience:
         """
         original = post.original
         if self.listed and (post.is_deleted or original is not None or not is_listed(post.visibility)):
+            return False
+        if self.live and post.imported:
             return False
         author = post.author
         if not self.authors.shows(post.account_id, relations, author.is_suspended, author.is_limited):
@@ -165,6 +170,8 @@ class Audience:
         condition needs VIEWER_SETS.
         """
         conditions = [PUBLIC_POST] if self.listed else []
+        if self.live:
+            conditions.append(LIVE_POST)
         conditions.append(self.authors.sql("s.account_id", has_viewer=has_viewer))
         if self.mentions and has_viewer:
             conditions.append(f"(s.account_id = %(viewer)s OR NOT {NAMES_HIDDEN.format(posts='s.id')})")
@@ -188,10 +195,10 @@ PROFILE: Final = Audience(PRESENT, boosted=UNHIDDEN)
 posts by hidden accounts are not.
 """
 
-HOME: Final = Audience(People(hidden=True), boosted=UNHIDDEN, mentions=True)
+HOME: Final = Audience(People(hidden=True), boosted=UNHIDDEN, live=True, mentions=True)
 """Home timelines and lists, for posts of followed accounts (section 11)."""
 
-HASHTAG_TIMELINE: Final = Audience(_PUBLIC_AUTHORS, listed=True)
+HASHTAG_TIMELINE: Final = Audience(_PUBLIC_AUTHORS, listed=True, live=True)
 """Timelines of hashtags and links (section 11), and trending posts."""
 
 PUBLIC_TIMELINE: Final = replace(HASHTAG_TIMELINE, replies=False)

@@ -61,6 +61,7 @@ class Post:
     local: bool
     sensitive: bool
     is_orphan: bool
+    imported: bool
     author: Author
     replies_count: int = 0
     reblogs_count: int = 0
@@ -169,6 +170,7 @@ class PostBody(AuthorColumns):
     `silent`, and for a group `group_followers`, the id of the collection of its followers; `tags` are normalised names,
     in the order of the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri` and
     `approval_uri`; None for a post without a quote. `thread_root_id` is the first known post of the thread.
+    `imported_uri` and `imported_url` are the id and the page of an imported post at its former server.
     """
 
     id: int
@@ -186,6 +188,8 @@ class PostBody(AuthorColumns):
     poll_options: list[str] = field(default_factory=list)
     application_name: str | None = None
     application_website: str | None = None
+    imported_uri: str | None = None
+    imported_url: str | None = None
 
     @property
     def mentions(self) -> list[dict[str, Any]]:

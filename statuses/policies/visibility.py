@@ -119,6 +119,9 @@ PUBLIC_POST: Final = f"s.visibility = '{Visibility.PUBLIC}' AND s.reblog_of_id I
 planner chooses the partial index.
 """
 
+LIVE_POST: Final = "NOT s.from_archive"
+"""SQL condition for posts `s` that were written here, or sent by their server, and not imported from an archive."""
+
 
 def readable_sql(post: str, *, follows_author: str, may_be_addressed: str = "TRUE") -> str:
     """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias) by its visibility. The

@@ -59,6 +59,7 @@ _POST: Final = _Part(
         "local",
         "sensitive",
         "in_reply_to_uri IS NOT NULL AS is_orphan",
+        "from_archive AS imported",
     ),
 )
 _BODIES: Final = "ANY((SELECT ids FROM bodies)::bigint[])"
@@ -258,11 +259,14 @@ _EXPRESSIONS: Final = {
     "poll_options": "(SELECT q.options FROM statuses_poll q WHERE q.status_id = s.id)",
     "application_name": "p.name",
     "application_website": "p.website",
+    "imported_uri": "i.uri",
+    "imported_url": "NULLIF(i.url, '')",
 }
 _BODY: Final = tuple(each.name for each in fields(PostBody))
 _BODIES_SQL: Final = f"""
 SELECT {", ".join(_EXPRESSIONS.get(name, f"s.{name}") for name in _BODY)}
   FROM statuses_status s LEFT JOIN accounts_application p ON p.id = s.application_id
+  LEFT JOIN statuses_importedpost i ON i.status_id = s.id AND s.from_archive
  WHERE s.id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 

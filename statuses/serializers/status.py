@@ -14,6 +14,7 @@ from accounts.policies.relations import Relations
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
+from statuses.policies.cards import host_of
 from statuses.policies.posts import READ_COLUMNS, Post, PostBody, read_as_text
 from statuses.policies.publishing import PLAIN_TEXT
 from statuses.policies.quotes import (
@@ -53,6 +54,7 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
         "uri": post.object_uri,
         "url": links.status_url(post.username, post.id) if post.local else source.url or post.uri,
         **content(source, emojis.find(post.domain, *source.texts(local=post.local))),
+        **_imported_from(source),
     }
 
 
@@ -67,6 +69,18 @@ def content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
         "tags": [{"name": name, "url": links.tag_url(name)} for name in source.tags],
         "emojis": CustomEmojiSerializer(emojis, many=True).data,
     }
+
+
+def _imported_from(source: PostBody) -> dict[str, Any]:
+    """Return the member `imported_from` of a post from an archive of its author, an extension of this server: the address
+    and server at which the post was; null if the archive does not name them.
+    """
+    if source.imported_uri is None:
+        return {}
+    address = source.imported_url or source.imported_uri
+    host = host_of(address)
+    known = not host.endswith(".invalid")
+    return {"imported_from": {"url": address if known else None, "domain": host if known else None}}
 
 
 def searched_text(source: PostBody) -> str:

@@ -13,10 +13,11 @@ from django.forms.models import model_to_dict
 from django.utils.translation import gettext as _
 
 from accounts.policies.audience import is_present
+from accounts.transfers.past import UNDO_PERIOD
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.ids import first_at
-from statuses.models import Bookmark, Favourite, MediaAttachment, Pin, Poll, RetentionPolicy, Status
+from statuses.models import Bookmark, Favourite, ImportedPost, MediaAttachment, Pin, Poll, RetentionPolicy, Status
 from statuses.policies.visibility import ADDRESSED_VISIBILITIES
 from statuses.services.deleting import delete_status
 
@@ -126,9 +127,13 @@ def _work_off(policy: RetentionPolicy) -> int:
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
-    """Return the author's posts, of any age, that the policy does not keep."""
+    """Return the author's posts, of any age, that the policy does not keep. Imported posts are kept as long as their import
+    can be undone, so that a policy from before it does not delete at once what was just brought along.
+    """
     itself, owner = OuterRef("id"), policy.account_id
+    young = Q(batch__finished_at=None) | Q(batch__finished_at__gt=clock.now() - UNDO_PERIOD)
     exceptions = [
+        (True, Q(Exists(ImportedPost.objects.filter(young, status_id=itself, batch__isnull=False)), from_archive=True)),
         (policy.keep_pinned, Exists(Pin.objects.filter(status_id=itself))),
         (policy.keep_direct, Q(visibility__in=ADDRESSED_VISIBILITIES)),
         (policy.keep_favourited, Exists(Favourite.objects.filter(status_id=itself, account_id=owner))),

@@ -303,11 +303,12 @@ def _insert(new: Composed) -> Status:
         conversation_uri=new.conversation_uri or (parent.conversation_uri if parent is not None else None),
         quote_policy=new.quote_policy or 0,
         fetched=None if new.publish_event else True,
+        from_archive=new.imported,
         application_id=new.application_id,
         created_at=new.created_at,
         edited_at=new.edited_at,
     )
-    return insert_status(status, parent, answered_by=new.answered_by, imported=new.imported)
+    return insert_status(status, parent, answered_by=new.answered_by)
 
 
 def _answered_account_id(author: Account, parent: Status | None) -> int | None:

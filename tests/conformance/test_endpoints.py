@@ -39,6 +39,9 @@ AREAS = {
         | GET,POST v2/filters/<id>/keywords | GET,PUT,DELETE v2/filters/keywords/<id>
         | GET,POST v2/filters/<id>/statuses | GET,DELETE v2/filters/statuses/<id>""",
     "markers": "GET,POST v1/markers",
+    "past imports (an extension)": """
+        GET,POST v1/past_imports | GET,DELETE v1/past_imports/<id> | POST v1/past_imports/<id>/start
+        | POST v1/past_imports/<id>/undo | GET v1/past_imports/<id>/left_out""",
     "moderation": """
         GET v1/admin/accounts | GET v2/admin/accounts | GET,DELETE v1/admin/accounts/<id> | POST v1/admin/accounts/<id>/action
         | POST v1/admin/accounts/<id>/approve | POST v1/admin/accounts/<id>/reject | POST v1/admin/accounts/<id>/enable

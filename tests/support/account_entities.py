@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.support.schema import (
     COUNT,
     DAY,
+    FREE,
     ID,
     POLICY_WORDS,
     TRUE,
@@ -151,6 +152,28 @@ ACCOUNT_ENTITIES: dict[str, Schema] = {
             "daily_posts_limit": I,
         }
     ),
+    "PastImport": exactly(
+        {
+            "id": ID,
+            "state": one_of("reading", "ready", "unreadable", "running", "finished", "undoing", "undone"),
+            "file_name": S,
+            "size": COUNT,
+            "software": nullable(S),
+            "source": nullable(S),
+            "visibility": nullable(one_of("unlisted", "private")),
+            "total": COUNT,
+            "position": COUNT,
+            "imported": COUNT,
+            "left_out": COUNT,
+            "counts": FREE,
+            "reasons": many(exactly({"reason": S, "description": S, "count": COUNT})),
+            "problem": nullable(exactly({"reason": S, "description": S})),
+            "created_at": D,
+            "finished_at": nullable(D),
+            "undoable_until": nullable(D),
+        }
+    ),
+    "PastLine": exactly({"line": I, "url": nullable(S), "reason": S, "description": S}),
     "Relationship": exactly(
         {
             "id": ID,

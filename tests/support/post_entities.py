@@ -56,6 +56,8 @@ _STATUS: dict[str, Schema] = {
 }
 _STATUS_OPTIONAL: dict[str, Schema] = {
     "application": nullable(exactly({"name": S, "website": nullable(URL)})),
+    # An extension of this server.
+    "imported_from": exactly({"url": nullable(URL), "domain": nullable(S)}),
     "favourited": B,
     "reblogged": B,
     "muted": B,

@@ -100,6 +100,7 @@ class World:
             if Status.objects.filter(account=author, reblog_of=original, deleted_at=None).exists():
                 return None
             return write(author, reblog_of=original, **values)
+        values["from_archive"] = author.local and chance.random() < 0.1
         if kind < 0.6 and originals:
             parent = chance.choice(originals)
             values |= {"in_reply_to": parent, "in_reply_to_account": parent.account}
@@ -173,6 +174,8 @@ class Model:
 
     def _is_in_public(self, post: Status) -> bool:
         if post.visibility != "public" or post.reblog_of is not None or post.account.limited_at is not None:
+            return False
+        if post.from_archive:
             return False
         return self.reads(post) and not self._hides(post.account)
 
@@ -288,7 +291,7 @@ class Model:
         return (concerned and scope != "in:public") or (open_to_all and scope != "in:library")
 
     def _comes_home(self, post: Status) -> bool:
-        if not self.reads(post):
+        if not self.reads(post) or post.from_archive:
             return False
         if post.account_id == self.reader_id:
             return True
@@ -296,7 +299,7 @@ class Model:
         return by_people or self._by_hashtag(post)
 
     def _is_listed(self, post: Status, wanted: List, members: set[int]) -> bool:
-        if post.account_id not in members or not self.reads(post):
+        if post.account_id not in members or not self.reads(post) or post.from_archive:
             return False
         if post.visibility in ("direct", "limited"):
             return False

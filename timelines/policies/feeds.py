@@ -20,7 +20,13 @@ from accounts.policies.audience import PRESENT, VIEWER_SETS
 from accounts.policies.relations import FOLLOWED, NO_RELATIONS, Relations
 from statuses.policies.audience import FOLLOWED_HASHTAG, HASHTAG_TIMELINE, HOME, NAMES_HIDDEN, can_see
 from statuses.policies.posts import Post
-from statuses.policies.visibility import ADDRESSED_POST, FOLLOWER_VISIBILITIES, is_for_addressed, readable_sql
+from statuses.policies.visibility import (
+    ADDRESSED_POST,
+    FOLLOWER_VISIBILITIES,
+    LIVE_POST,
+    is_for_addressed,
+    readable_sql,
+)
 from timelines.models import RepliesPolicy
 
 
@@ -38,6 +44,7 @@ class FeedReason(StrEnum):
     REPLY_TO_STRANGER = "it answers somebody the viewer does not follow"
     REBLOGS_HIDDEN = "the viewer does not want to see the author's boosts"
     EXCLUSIVE = "the viewer reads the author in lists alone"
+    IMPORTED = "the author has imported it from an archive"
 
     @property
     def delivered(self) -> bool:
@@ -84,6 +91,8 @@ def people_verdict(post: Post, relations: Relations, *, is_readable: bool = Fals
     addressed = post.addressed_ids if original is None else original.addressed_ids
     if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
         return _why_unreadable(post, relations)
+    if post.imported:
+        return FeedReason.IMPORTED
     if post.account_id == viewer_id:
         return FeedReason.DELIVER
     follow = relations.following.get(post.account_id)
@@ -152,7 +161,7 @@ INCLUSIVE_CONDITION: Final = f"""NOT (EXISTS ({_EXCLUSIVE_LISTS}) AND EXISTS (
 
 
 PEOPLE_CONDITION: Final = f"""
-  s.deleted_at IS NULL AND {HOME.authors.sql("s.account_id", joined="author")}
+  s.deleted_at IS NULL AND {LIVE_POST} AND {HOME.authors.sql("s.account_id", joined="author")}
   AND (s.reblog_of_id IS NULL OR (
     o.deleted_at IS NULL AND {PRESENT.sql("o.account_id", joined="boosted")}
     AND (o.account_id = %(viewer)s OR {readable_sql("o", follows_author=FOLLOWED.format(author="o.account_id"))})))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin
@@ -20,6 +20,8 @@ from accounts.policies.staff import Staff, can, outranks
 from social.api.staff import NAMES_LIMIT
 from social.api.staff_columns import address, lines, shown
 
+_LIMITS: Final = ("imported_posts_limit", "imported_mebibytes_limit")
+
 
 class RoleForm(DraftForm):
     """A role; `by` is the staff member who edits it."""
@@ -35,7 +37,7 @@ class RoleForm(DraftForm):
 
     class Meta:
         model = Role
-        fields = ("name", "color", "position", "highlighted", "media_megabytes", "posts_per_day")
+        fields = ("name", "color", "position", "highlighted", "media_megabytes", "posts_per_day", *_LIMITS)
         labels = {
             "name": _("Name"),
             "color": _("Colour"),
@@ -43,12 +45,16 @@ class RoleForm(DraftForm):
             "highlighted": _("Shown on the profile"),
             "media_megabytes": _("Room for files in megabytes"),
             "posts_per_day": _("Posts in 24 hours"),
+            "imported_posts_limit": _("Old posts from archives"),
+            "imported_mebibytes_limit": _("Files from archives, in MiB"),
         }
         help_texts = {
             "color": _("Such as #0b6e66; may be empty"),
             "position": _("Who stands higher may act on those who stand lower"),
             "media_megabytes": _("0: any. What was uploaded before stays"),
             "posts_per_day": _("0: any number. Boosts do not count"),
+            "imported_posts_limit": _("How many posts one person may import altogether; 0 for none"),
+            "imported_mebibytes_limit": _("How large the files of these posts may be altogether"),
         }
         widgets = {"name": forms.TextInput({"dir": "auto"}), "color": forms.TextInput({"dir": "ltr"})}
 
@@ -56,7 +62,7 @@ class RoleForm(DraftForm):
         super().__init__(*args, **kwargs)
         permissions, everyone = self.instance.permissions, self.instance.pk == EVERYONE_ROLE_ID
         self.fields["bits"].initial = [str(int(bit)) for bit in Permission if permissions & bit]
-        for name in ("color", "media_megabytes", "posts_per_day"):
+        for name in ("color", "media_megabytes", "posts_per_day", *_LIMITS):
             self.fields[name].required = False
         for name in ("name", "color", "position", "highlighted") if everyone else ():
             self.fields.pop(name, None)
@@ -76,7 +82,11 @@ class RoleForm(DraftForm):
             highlighted=bool(sent.get("highlighted")),
             media_megabytes=sent.get("media_megabytes") or 0,
             posts_per_day=sent.get("posts_per_day") or 0,
+            **{name: self._before(name) if sent.get(name) is None else sent[name] for name in _LIMITS},
         )
+
+    def _before(self, name: str) -> Any:
+        return self.get_initial_for_field(self.fields[name], name)
 
     def clean(self) -> dict[str, Any]:
         """Return the values; errors that the policy finds are added to their fields."""
@@ -133,12 +143,12 @@ class RoleAdmin(EditedAdmin):
         return self.has_change_permission(request, obj) and (obj is None or obj.pk != EVERYONE_ROLE_ID)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; the role of everybody has only the quotas and the permissions."""
+        """Return the fields of the form; the role of everybody has only quotas, limits and permissions."""
         if not self.has_change_permission(request, obj):
             return [lines(None, *self.list_display)]
         everyone = obj is not None and obj.pk == EVERYONE_ROLE_ID
         names = RoleForm.Meta.fields
-        return [(None, {"fields": (*(names[-2:] if everyone else names), "bits")})]
+        return [(None, {"fields": (*(names[-4:] if everyone else names), "bits")})]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form with the staff member who edits the role."""

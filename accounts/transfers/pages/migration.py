@@ -83,7 +83,11 @@ def aliases(request: HttpRequest) -> HttpResponse:
                     messages.success(request, _("You can move here from that account now."))
                     return redirect("settings_aliases")
     found = [
-        {"uri": uri, "person": shown_person(account) if account is not None else None}
+        {
+            "uri": uri,
+            "person": shown_person(account) if account is not None else None,
+            "moved_here": account is not None and account.moved_to_id == user.account_id,
+        }
         for uri, account in load_aliases(user.account)
     ]
     context = {"form": form, "aliases": found}

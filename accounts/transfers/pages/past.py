@@ -12,15 +12,23 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.pages.person import shown_person
 from accounts.pages.settings import counted, signed_in
 from accounts.transfers.models import PastImport, PastState
 from accounts.transfers.pages.files import change, table
 from accounts.transfers.pages.forms import PastForm, PastStartForm
-from accounts.transfers.past import LISTED_LIMIT, SENTENCES, Reason
-from accounts.transfers.queries import LIST_SIZE, find_past_import, list_left_out, list_past_imports
-from accounts.transfers.services.past import can_undo, drop_past, start_past, take_archive, undo_past
+from accounts.transfers.past import sentence_of, undo_end
+from accounts.transfers.queries import (
+    LIST_SIZE,
+    find_past_import,
+    list_left_out,
+    list_moved_here,
+    list_past_imports,
+    load_allowance,
+)
+from accounts.transfers.services.past import drop_past, start_past, take_archive, undo_past
 from social.api import limits
-from social.kernel.errors import Conflict
+from social.kernel.errors import Conflict, Invalid
 from social.pages.frame import show
 from social.pages.once import once
 
@@ -38,12 +46,18 @@ def past_imports(request: HttpRequest) -> HttpResponse:
             file = form.cleaned_data["file"]
             try:
                 made = take_archive(account=user.account, file=file, file_name=file.name)
-            except Conflict as refusal:
+            except (Conflict, Invalid) as refusal:
                 form.add_error("file", refusal.message)
             else:
                 return redirect("settings_past_import", made.id)
-    found = [_described(each) for each in list_past_imports(user.account_id)]
-    context = {"form": form, "imports": found, "busy": any(each["busy"] for each in found)}
+    found = [_described(each) for each in list_past_imports(user.account_id).order_by("-id")[:LIST_SIZE]]
+    context = {
+        "form": form,
+        "imports": found,
+        "busy": any(each["busy"] for each in found),
+        "allowance": load_allowance(user.account_id),
+        "moved_here": [shown_person(each) for each in list_moved_here(user.account)],
+    }
     return show(request, "accounts/settings/past_imports.html", context, status=422 if form.errors else 200)
 
 
@@ -52,9 +66,10 @@ def one_past_import(request: HttpRequest, import_id: int) -> HttpResponse:
     """Show an import of old posts: what it will do, its progress, and what it left out. Raises NotFound."""
     found = find_past_import(signed_in(request).account_id, import_id)
     lines = [
-        {"line": row.line, "uri": row.uri, "reason": _sentence(row.reason)} for row in list_left_out(found, LIST_SIZE)
+        {"line": row.line, "uri": row.uri, "reason": sentence_of(row.reason)}
+        for row in list_left_out(found)[:LIST_SIZE]
     ]
-    reasons = [{"number": number, "reason": _sentence(reason)} for reason, number in sorted(found.reasons.items())]
+    reasons = [{"number": number, "reason": sentence_of(reason)} for reason, number in sorted(found.reasons.items())]
     context = {**_described(found), "lines": lines, "reasons": reasons, "form": PastStartForm()}
     return show(request, "accounts/settings/past_import.html", context)
 
@@ -87,13 +102,8 @@ def left_out(request: HttpRequest, import_id: int) -> HttpResponseBase:
     user = signed_in(request)
     counted(limits.EXPORTS, user)
     found = find_past_import(user.account_id, import_id)
-    rows = list_left_out(found, LISTED_LIMIT).iterator()
-    lines = ((str(row.line), row.uri, _sentence(row.reason)) for row in rows)
+    lines = ((str(row.line), row.uri, sentence_of(row.reason)) for row in list_left_out(found).iterator())
     return table("left_out.csv", [("Entry", "Address", "Reason"), *lines])
-
-
-def _sentence(reason: str) -> str:
-    return str(SENTENCES[Reason(reason)]) if reason in SENTENCES else reason
 
 
 def _described(found: PastImport) -> dict[str, Any]:
@@ -103,9 +113,9 @@ def _described(found: PastImport) -> dict[str, Any]:
         "url": reverse("settings_past_import", args=[found.id]),
         "busy": found.state in (PastState.READING, PastState.RUNNING, PastState.UNDOING),
         "ready": found.state == PastState.READY,
-        "can_undo": can_undo(found),
+        "can_undo": undo_end(found) is not None,
         "can_drop": found.state in (PastState.READING, PastState.READY, PastState.RUNNING, PastState.UNREADABLE),
-        "problem": _sentence(found.problem) if found.problem else "",
+        "problem": sentence_of(found.problem) if found.problem else "",
         "bytes": found.numbers.get("bytes", 0),
         "files": found.numbers.get("files", 0),
         "polls": found.numbers.get("polls", 0),

@@ -31,6 +31,7 @@ from accounts.transfers.services.archive_files import (
     remove_folder,
     writing,
 )
+from accounts.transfers.services.past import remove_files_of
 from accounts.transfers.services.portable_lists import all_lists
 from social.kernel import clock, links
 from social.kernel.errors import Conflict, NotFound
@@ -255,7 +256,7 @@ def _write_lists(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 def register_parts() -> None:
     """Register the archive parts and the erasure step of this app."""
     register(ArchivePart("pictures", _write_pictures), ArchivePart("lists", _write_lists))
-    erasing.register(_remove_archives)
+    erasing.register(_remove_archives, remove_files_of)
 
 
 def send_archive_mails(events: Sequence[ArchiveReady]) -> None:

@@ -19,7 +19,8 @@ from accounts.events import PastImportDue
 from accounts.models import Account
 from accounts.policies.visibility import LOWERED_VISIBILITIES
 from accounts.transfers.models import PastImport, PastLine, PastState
-from accounts.transfers.past import UNDO_PERIOD
+from accounts.transfers.past import UNDO_PERIOD, Reason, sentence_of, undo_end
+from accounts.transfers.queries import load_allowance
 from social.kernel import clock
 from social.kernel.errors import Conflict, Invalid, require_found
 from social.kernel.events import publish
@@ -42,16 +43,20 @@ def remove_files(import_id: int) -> None:
     shutil.rmtree(folder_of(import_id), ignore_errors=True)
 
 
-def take_archive(*, account: Account, file: IO[bytes], file_name: str) -> PastImport:
+def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited: bool = False) -> PastImport:
     """Store an archive, which is then read in the background; an earlier one that was not started is dropped.
 
-    Raises Conflict while an import of the account runs or is undone. Publishes PastImportDue.
+    Raises Conflict while an import of the account runs or is undone, and Invalid for a file that is larger than all that the
+    owner may bring along, unless the import is `unlimited`. Publishes PastImportDue.
     """
+    limit = None if unlimited else load_allowance(account.id).bytes
     for earlier in PastImport.objects.filter(account=account, state__in=(PastState.READING, PastState.READY)):
         drop_past(account=account, import_id=earlier.id)
     try:
         with transaction.atomic():
-            made = PastImport.objects.create(account=account, file_name=visible_text(file_name)[:_FILE_NAME_LENGTH])
+            made = PastImport.objects.create(
+                account=account, file_name=visible_text(file_name)[:_FILE_NAME_LENGTH], unlimited=unlimited
+            )
     except IntegrityError:
         raise Conflict(_("Another archive is being imported. Wait until it is done.")) from None
     try:
@@ -62,6 +67,8 @@ def take_archive(*, account: Account, file: IO[bytes], file_name: str) -> PastIm
             target.flush()
             os.fsync(target.fileno())
             made.size = target.tell()
+        if limit is not None and made.size > limit:
+            raise Invalid.sentence(sentence_of(Reason.OVER_BYTES))
     except BaseException:
         remove_files(made.id)
         made.delete()
@@ -101,19 +108,13 @@ def undo_past(*, account: Account, import_id: int) -> None:
             found = _find(account, import_id)
             if found.state == PastState.UNDOING:
                 return
-            if not can_undo(found):
+            if undo_end(found) is None:
                 raise Conflict(_("This import cannot be undone any more."))
             found.state = PastState.UNDOING
             found.save(update_fields=["state"])
             publish(PastImportDue(import_id=found.id))
     except IntegrityError:
         raise Conflict(_("Another archive is being imported. Wait until it is done.")) from None
-
-
-def can_undo(found: PastImport) -> bool:
-    """Tell whether an import can be undone: it ended less than UNDO_PERIOD ago, and stored something."""
-    ended = found.state == PastState.FINISHED and found.finished_at is not None
-    return ended and found.done > 0 and found.finished_at is not None and found.finished_at > clock.now() - UNDO_PERIOD
 
 
 def drop_past(*, account: Account, import_id: int) -> None:
@@ -139,6 +140,17 @@ def _find(account: Account, import_id: int) -> PastImport:
 def _remove(found: PastImport) -> None:
     PastLine.objects.filter(batch=found).delete()
     found.delete()
+
+
+def remove_files_of(account_id: int) -> int:
+    """Remove the files of an erased account's unfinished import; return 1 if there were any. Its rows are erased with the
+    account's.
+    """
+    unfinished = PastImport.objects.filter(account_id=account_id).exclude(state__in=_ENDED)
+    found = [import_id for import_id in unfinished.values_list("id", flat=True) if folder_of(import_id).exists()]
+    for import_id in found:
+        remove_files(import_id)
+    return len(found)
 
 
 def forget_past_imports() -> int:

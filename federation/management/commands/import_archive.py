@@ -21,7 +21,7 @@ class Command(OperatorCommand):
 
     def add(self, user: LocalUser, file: Path, *, visibility: str = "", dry_run: bool) -> None:
         """Import an archive of Mastodon, of this server, of X, or a list of posts. An import that runs already goes on, and
-        the file is not read.
+        the file is not read. The limits of the user's role do not apply.
 
         user: whose posts they are
         file: the archive, .zip or .tar.gz
@@ -31,7 +31,7 @@ class Command(OperatorCommand):
         found = PastImport.objects.filter(account=user.account, state=PastState.RUNNING).first()
         if found is None:
             with file.open("rb") as archive:
-                found = take_archive(account=user.account, file=archive, file_name=file.name)
+                found = take_archive(account=user.account, file=archive, file_name=file.name, unlimited=True)
             self._go_on(found)
             self._describe(found)
             if dry_run or found.state != PastState.READY:

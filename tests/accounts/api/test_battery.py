@@ -10,6 +10,7 @@ from accounts.copies.policies import digest_of
 from accounts.devices.models import Device, EncryptedMessage
 from accounts.emojis.models import CustomEmoji
 from accounts.models import AccessToken
+from accounts.transfers.models import PastImport, PastLine
 from social.kernel import clock
 from tests.accounts.devices.test_crypto import Program, message
 from tests.factories import statuses as relations
@@ -221,7 +222,39 @@ def read_messages(callers: Callers, size: int) -> Scene:
     return Scene(params={"up_to_id": str(newest.id)}, token=scene.token)
 
 
+def an_archive(callers: Callers, size: int) -> Scene:
+    PastImport.objects.filter(account=callers.account).delete()
+    return Scene(params={"file": "data:application/json;base64,W10="})
+
+
+def past_imports(callers: Callers, size: int, **values: Any) -> list[PastImport]:
+    PastImport.objects.filter(account=callers.account).delete()
+    values = {"state": "finished", "done": 1, "finished_at": clock.now(), "reasons": {"boost": 2}} | values
+    return [PastImport.objects.create(account=callers.account, **values) for _number in range(size)]
+
+
+def several_past_imports(callers: Callers, size: int) -> Scene:
+    past_imports(callers, size)
+    return Scene()
+
+
+def a_past_import(callers: Callers, size: int) -> Scene:
+    (made,) = past_imports(callers, 1)
+    for line in range(size):
+        PastLine.objects.create(batch=made, line=line, uri="https://old.example/1", reason="boost")
+    PastImport.objects.filter(account=callers.other.account).delete()
+    foreign = PastImport.objects.create(account=callers.other.account)
+    return Scene(ids={"id": made.id}, foreign={"id": foreign.id})
+
+
+def a_past_import_to_start(callers: Callers, size: int) -> Scene:
+    scene = a_past_import(callers, size)
+    PastImport.objects.filter(account=callers.account).update(state="ready")
+    return Scene(ids=scene.ids, foreign=scene.foreign, params={"visibility": "private"})
+
+
 ACCOUNT = "api/v1/accounts/<id>"
+PAST = "api/v1/past_imports"
 COLLECTION = "api/v1/collections/<id>"
 ITEMS = "api/v1/collections/<collection_id>/items"
 
@@ -250,6 +283,13 @@ def remote_emoji(callers: Callers, size: int) -> Scene:
 
 ROWS = [
     Row("POST api/v1/apps", new_application),
+    Row(f"GET {PAST}", several_past_imports),
+    Row(f"POST {PAST}", an_archive),
+    Row(f"GET {PAST}/<id>", a_past_import),
+    Row(f"DELETE {PAST}/<id>", a_past_import_to_start),
+    Row(f"POST {PAST}/<id>/start", a_past_import_to_start),
+    Row(f"POST {PAST}/<id>/undo", a_past_import),
+    Row(f"GET {PAST}/<id>/left_out", a_past_import, identify=lambda item: item["line"]),
     Row("GET api/v1/apps/verify_credentials", nothing),
     Row("POST oauth/token", credentials),
     Row("POST oauth/revoke", token_to_revoke),

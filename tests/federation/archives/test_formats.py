@@ -15,8 +15,8 @@ from statuses.models import ImportedPost, Status
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_user
 from tests.factories.statuses import make_media, make_poll, make_status, picture
-from tests.federation.archives.conftest import bring
-from tests.support.past import create, note, zipped
+from tests.federation.archives.conftest import bring, read
+from tests.support.past import OLD, create, mastodon, note, zipped
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -85,6 +85,44 @@ def test_an_archive_of_twitter_is_read(ada: User) -> None:
     assert 'href="https://twitter.com/bob"' in posts["3"].content
     assert [row.tag.name for row in posts["3"].status_tags.all()] == ["cats"]
     assert posts["3"].media.count() == 1
+
+
+def test_an_archive_of_pleroma_is_read_and_what_it_lacks_is_named(ada: User) -> None:
+    files = mastodon(
+        note(
+            "objects/1",
+            published="2020-01-01T00:00:00.123456Z",
+            source={"content": "hello", "mediaType": "text/plain"},
+            attachment=[
+                {
+                    "type": "Document",
+                    "mediaType": "image/png",
+                    "name": "",
+                    "url": [{"type": "Link", "href": "https://old.example/media/a.png", "mediaType": "image/png"}],
+                }
+            ],
+        ),
+        {"type": "Like", "id": "https://old.example/activities/2", "actor": OLD, "object": "https://else.example/1"},
+        likes=["https://else.example/1"],
+    )
+    litepub = ["https://www.w3.org/ns/activitystreams", "https://old.example/schemas/litepub-0.1.jsonld"]
+    files["actor.json"] = json.dumps(json.loads(files["actor.json"]) | {"@context": litepub}).encode()
+    for name in ("following", "followers"):
+        collection = {"type": "OrderedCollection", "orderedItems": ["https://else.example/users/bob"]}
+        files[f"{name}.json"] = json.dumps(collection).encode()
+    made = bring(ada, zipped(files))
+    assert (made.software, made.done) == ("pleroma", 1)
+    assert made.reasons == {"no_post": 1, "like": 1, "follow": 1, "follower": 1, "file_missing": 1}
+
+
+def test_tables_of_gotosocial_are_recognised_and_each_line_is_named(ada: User) -> None:
+    follows = b"Account address,Show boosts\nbob@else.example,true\neva@else.example,true\n"
+    made = read(ada, zipped({"following.csv": follows, "lists.csv": b"friends,bob@else.example\n"}))
+    assert (made.state, made.software, made.total, made.reasons) == ("ready", "tables", 0, {"list_entry": 3})
+    assert [(row.line, row.uri) for row in made.lines.order_by("id")][:2] == [
+        (2, "bob@else.example"),
+        (3, "eva@else.example"),
+    ]
 
 
 def test_an_export_of_misskey_and_a_list_alone_are_read(ada: User) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from accounts.models import User
-from federation.archives import containers, formats, items
+from accounts.models import Role, User
+from federation.archives import containers, formats, items, scanning
 from federation.archives.items import list_items
 from statuses.models import Status
 from tests.federation.archives.conftest import bring, read
@@ -81,6 +81,37 @@ def test_archives_that_are_none_or_too_large_are_refused_with_a_reason(ada: User
     assert read(ada, zipped(mastodon(note(1), note(2)))).problem == "too_many"
 
 
+def test_an_archive_that_would_fill_the_disk_is_refused_before_it_does(
+    ada: User, tmp_path: Path, monkeypatch: Any
+) -> None:
+    large = tarred(mastodon(note(1), files={"media_attachments/a.png": b"x" * 300_000}))
+    Role.objects.filter(id=ada.role_id).update(imported_mebibytes_limit=1)
+    monkeypatch.setattr(scanning, "LIST_SIZE_LIMIT", -1_000_000)
+    assert read(ada, large).problem == "too_large"
+    monkeypatch.undo()
+    monkeypatch.setattr(containers, "FREE_SPACE", 1 << 60)
+    assert read(ada, large).problem == "no_space"
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"]
+
+
+def test_endless_space_in_a_list_ends_the_reading(ada: User, monkeypatch: Any) -> None:
+    monkeypatch.setattr(items, "ITEM_LIMIT", 1 << 20)
+    spaces = mastodon(note(1))["outbox.json"].replace(b'"orderedItems": [', b'"orderedItems": [' + b" " * (3 << 20))
+    assert read(ada, zipped({"outbox.json": spaces})).problem == "no_json"
+    monkeypatch.setattr(items, "LIST_SIZE_LIMIT", 1000)
+    assert read(ada, zipped(mastodon(note(1), note(2)))).problem == "too_large"
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_of_two_files_with_one_name_the_same_is_taken_each_time(ada: User) -> None:
+    files = mastodon(note(1))
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as file:
+        for name, data in [*files.items(), ("outbox.json", b"[]"), ("OUTBOX.JSON", b"[]")]:
+            file.writestr(name, data)
+    assert bring(ada, target.getvalue()).done == 1
+
+
 def test_a_header_of_a_tar_file_cannot_fill_the_memory(ada: User) -> None:
     member = tarfile.TarInfo("x")
     member.pax_headers = {"comment": "x" * (3 << 20)}
@@ -96,6 +127,9 @@ def test_odd_entries_are_named_and_the_others_come_along(ada: User) -> None:
         create(note(2, content=None, contentMap=None)),
         create(note(3, published="yesterday")),
         create(note(4, published="0001-01-01T00:00:00Z")),
+        create(note(11, published="0000-01-01T00:00:00Z")),
+        create(note(12, published="9999-12-31T23:59:59-14:00")),
+        create(note(13, published=10**20)),
         create(note(5, attributedTo=["https://else.example/users/x"])),
         create(note(6, id="javascript:alert(1)")),
         create(note(7, content="<p onclick=x>a<iframe src=//evil></iframe><a href='javascript:x'>b</a></p>")),
@@ -107,7 +141,7 @@ def test_odd_entries_are_named_and_the_others_come_along(ada: User) -> None:
     assert made.reasons == {
         "no_post": 3,
         "empty": 1,
-        "wrong_date": 2,
+        "wrong_date": 5,
         "foreign_author": 1,
         "unreadable": 2,
         "direct": 1,

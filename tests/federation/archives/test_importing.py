@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from accounts.models import AccountStat, User
-from accounts.transfers.services.past import start_past, undo_past
+from accounts.models import AccountStat, Role, User
+from accounts.services.erasing import delete_user
+from accounts.transfers.models import PastImport
+from accounts.transfers.services.past import start_past, take_archive, undo_past
 from federation.archives.working import work_off
+from social.kernel.errors import Invalid
 from social.kernel.ids import moment_of
 from social.kernel.outbox import OutboxRow
 from statuses.models import ImportedPost, Status
@@ -17,6 +21,7 @@ from tests.factories.accounts import make_account
 from tests.factories.statuses import follow, make_favourite, make_status, picture
 from tests.federation.archives.conftest import bring, read
 from tests.support.past import OLD, PUBLIC, mastodon, note, tarred, zipped
+from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 FILE = "media_attachments/files/000/000/001/original/a.png"
@@ -144,6 +149,52 @@ def test_visibility_is_lowered_and_never_raised(ada: User) -> None:
     bring(ada, zipped(mastodon(*posts)), visibility="unlisted")
     found = {row.uri[-1]: row.status.visibility for row in ImportedPost.objects.select_related("status")}
     assert found == {"1": "unlisted", "2": "unlisted", "3": "private"}
+
+
+def test_links_from_one_old_post_to_another_lead_to_the_posts_here(ada: User) -> None:
+    first = note(1)
+    second = note(
+        2,
+        '<p><a href="https://old.example/@ada/1">one</a> <a href="https://old.example/@ada/9?a=1&amp;b=2">other</a> '
+        '<a href="https://else.example/@ada/1">else</a></p>',
+        published="2020-01-01T00:00:00Z",
+    )
+    bring(ada, zipped(mastodon(second, first)))
+    posts = {row.uri[-1]: row.status for row in ImportedPost.objects.select_related("status")}
+    content = posts["2"].content
+    assert f'href="http://social.localhost/@ada/{posts["1"].id}"' in content
+    assert 'href="https://old.example/@ada/9?a=1&amp;b=2"' in content
+    assert 'href="https://else.example/@ada/1"' in content
+
+
+def test_an_archive_beyond_the_limits_of_a_role_is_refused_before_anything_is_stored(ada: User) -> None:
+    data = zipped(full())
+    Role.objects.filter(id=ada.role_id).update(imported_posts_limit=5)
+    bring(ada, data)
+    more = read(ada, zipped(mastodon(note(21), note(22))))
+    assert (more.state, more.problem, more.total) == ("unreadable", "over_posts", 2)
+    assert Status.objects.count() == 4
+    Role.objects.filter(id=ada.role_id).update(imported_posts_limit=100, imported_mebibytes_limit=0)
+    with pytest.raises(Invalid):
+        read(ada, data)
+    assert ada.account.past_imports.count() == 2
+    # An operator is not bound.
+    made = take_archive(account=ada.account, file=io.BytesIO(zipped(mastodon(note(21)))), file_name="a", unlimited=True)
+    work_off(made.id)
+    made.refresh_from_db()
+    assert made.state == "ready"
+
+
+def test_an_erased_account_leaves_nothing_of_its_imports(ada: User, tmp_path: Any) -> None:
+    bring(ada, zipped(full()))
+    waiting = read(ada, zipped(mastodon(note(9))))
+    assert (tmp_path / "private" / "past" / str(waiting.id)).exists()
+    delete_user(user=ada)
+    work()
+    assert not PastImport.objects.exists()
+    assert not ImportedPost.objects.exists()
+    assert not Status.objects.filter(deleted_at=None).exists()
+    assert not (tmp_path / "private" / "past" / str(waiting.id)).exists()
 
 
 def test_an_import_is_undone_as_a_whole(ada: User) -> None:

@@ -210,6 +210,7 @@ def _post(visibility: str, *, deleted: bool = False, suspended: bool = False, bo
         local=True,
         sensitive=False,
         is_orphan=False,
+        imported=False,
         author=Author(AUTHOR, 1, "author", None, "", is_suspended=suspended, is_limited=False, is_sensitized=False),
         original=boosted,
     )

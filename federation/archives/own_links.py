@@ -1,0 +1,55 @@
+"""Leads links from one imported post to another one of the same author to the posts here."""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+from typing import Final
+from urllib.parse import urlsplit
+
+from accounts.models import Account
+from social.kernel import links
+from statuses.models import ImportedPost
+
+# Content is sanitised: attributes stand in double quotes.
+_LINK: Final = re.compile(r'(<a\b[^>]*?\bhref=")([^"]+)(")')
+_LINKS_LIMIT: Final = 100
+_HOSTS_OF_X: Final = frozenset({"twitter.com", "www.twitter.com", "mobile.twitter.com", "x.com", "www.x.com"})
+# The archive does not name its server (`federation.archives.misskey`).
+_UNKNOWN: Final = "misskey.invalid"
+
+
+def with_own_links(content: str, *, uri: str, author: Account) -> str:
+    """Return the content of the post `uri` with the addresses here of those posts of the author to which it links, as far as
+    these were imported before. One query at most.
+    """
+    named = dict.fromkeys(unescape(found[2]) for found in _LINK.finditer(content))
+    wanted = {address: uris for address in list(named)[:_LINKS_LIMIT] if (uris := _possible_uris(address, uri))}
+    if not wanted:
+        return content
+    rows = ImportedPost.objects.filter(account=author, uri__one_of=sorted(set().union(*wanted.values())))
+    ids = dict(rows.filter(status__deleted_at=None).values_list("uri", "status_id"))
+    places = {
+        address: links.status_url(author.username, ids[known])
+        for address, possible in wanted.items()
+        for known in possible
+        if known in ids
+    }
+    return _LINK.sub(
+        lambda found: f"{found[1]}{escape(places.get(unescape(found[2]), unescape(found[2])))}{found[3]}", content
+    )
+
+
+def _possible_uris(address: str, uri: str) -> list[str]:
+    """Return the ids that a post with this address may have, if it is at the server of the post `uri`: the address of a page
+    and the id of a post end alike.
+    """
+    try:
+        place, own = urlsplit(address), urlsplit(uri)
+    except ValueError:
+        return []
+    same = place.netloc == own.netloc or {place.netloc, own.netloc} <= _HOSTS_OF_X
+    last = place.path.rstrip("/").rpartition("/")[2]
+    if not last or not (same or (own.netloc == _UNKNOWN and place.path == f"/notes/{last}")):
+        return []
+    return list(dict.fromkeys((address, f"{uri.rpartition('/')[0]}/{last}")))

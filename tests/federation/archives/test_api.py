@@ -1,0 +1,70 @@
+"""Applications import old posts over the API as people do on pages."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts.models import Account, User
+from federation.archives.working import work_off
+from statuses.models import Status
+from tests.factories.accounts import make_remote, make_token
+from tests.federation.archives.conftest import read
+from tests.support.client import Api
+from tests.support.past import mastodon, note, zipped
+
+pytestmark = pytest.mark.django_db
+PAST = "/api/v1/past_imports"
+
+
+def test_an_archive_is_uploaded_shown_started_and_undone(ada: User) -> None:
+    api = Api(make_token(ada))
+    data = zipped(mastodon(note(1), note(2, to=["https://else.example/x"], cc=[])))
+    sent = api.client.post(
+        PAST,
+        {"file": SimpleUploadedFile("archive.zip", data)},
+        headers={"authorization": f"Bearer {api.token}"},
+    )
+    assert sent.status_code == 200, sent.content
+    made = sent.json()
+    place = f"{PAST}/{made['id']}"
+    assert (made["state"], made["file_name"], made["size"]) == ("reading", "archive.zip", len(data))
+    work_off(int(made["id"]))
+    shown = api.get(place).json()
+    assert (shown["state"], shown["total"], shown["counts"]["public"]) == ("ready", 1, 1)
+    assert [(each["reason"], each["count"]) for each in shown["reasons"]] == [("direct", 1)]
+    (line,) = api.get(f"{place}/left_out").json()
+    assert (line["line"], line["reason"]) == (2, "direct")
+    assert not Status.objects.exists()
+    assert api.post(f"{place}/start", {"visibility": "public"}).status_code == 422
+    assert api.post(f"{place}/start", {"visibility": "private"}).json()["state"] == "running"
+    assert api.post(PAST, {"file": "data:application/json;base64,W10="}).status_code == 409
+    work_off(int(made["id"]))
+    done = api.get(PAST).json()[0]
+    assert (done["state"], done["imported"]) == ("finished", 1)
+    assert done["undoable_until"] is not None
+    assert Status.objects.get().visibility == "private"
+    assert api.post(f"{place}/undo").json()["state"] == "undoing"
+    work_off(int(made["id"]))
+    assert not Status.objects.exists()
+    assert api.post(PAST, {"file": "no file"}).status_code == 400
+
+
+def test_who_has_moved_here_is_offered_to_bring_their_posts_along(ada: User, client: Client) -> None:
+    client.force_login(ada)
+    old = make_remote("old", "old.example")
+    Account.objects.filter(id=ada.account_id).update(also_known_as=[old.uri])
+    assert "You have moved here" not in client.get("/settings/past").content.decode()
+    Account.objects.filter(id=old.id).update(moved_to=ada.account)
+    assert "You have moved here from" in client.get("/settings/past").content.decode()
+    assert "Bring your old posts along" in client.get("/settings/aliases").content.decode()
+
+
+def test_the_page_says_how_much_may_be_brought_along(ada: User, client: Client) -> None:
+    client.force_login(ada)
+    page = client.get("/settings/past").content.decode()
+    assert "You may bring along 200,000 posts and 20.0\xa0GB of files altogether" in page
+    assert (
+        "kept for 30 days" in client.get(f"/settings/past/{read(ada, zipped(mastodon(note(1)))).id}").content.decode()
+    )
