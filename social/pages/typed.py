@@ -114,9 +114,10 @@ def find(request: HttpRequest) -> Kept | None:
     key = str(query.pop(PARAMETER)[-1])
     request.GET = query  # type: ignore[assignment]  # not immutable, as a copy
     request.META["QUERY_STRING"] = query.urlencode()
-    if request.method in ("GET", "HEAD") and request.user.is_authenticated:
+    user = getattr(request, "user", None)
+    if request.method in ("GET", "HEAD") and user is not None and user.is_authenticated:
         with redis.best_effort(_PURPOSE):
-            found = redis.client("cache").get(_name(request.user.pk, key))
+            found = redis.client("cache").get(_name(user.pk, key))
     kept = Kept(key, *json.loads(found)) if found else None
     request.kept = kept  # type: ignore[attr-defined]  # read below
     return kept
