@@ -48,10 +48,10 @@ from statuses.services.scheduling import reschedule_status, schedule_status
 
 #: A video and three pictures, each of the greatest size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
-_GONE: Final = gettext_lazy(
+_LOST_POST: Final = gettext_lazy(
     "The post that you answer or quote is not there any more. What you write is a post of its own now."
 )
-_LOST: Final = gettext_lazy(
+_LOST_DRAFT: Final = gettext_lazy(
     "The draft is not there any more: it was published or deleted. What you write is a post of its own now."
 )
 
@@ -75,7 +75,7 @@ def write(request: HttpRequest) -> HttpResponse:
     parent, quoted = (_maybe(parse_id(number), user) for number in numbers)
     gone = any(number and post is None for number, post in zip(numbers, (parent, quoted), strict=True))
     text, visibility = values.get("text", ""), "public"
-    wrong = _LOST if is_lost else _GONE if gone else ""
+    wrong = _LOST_DRAFT if is_lost else _LOST_POST if gone else ""
     if request.method != "POST" and (is_lost or (gone and kept is None)) and not text:
         raise NotFound
     if parent is not None:
