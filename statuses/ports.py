@@ -12,11 +12,11 @@ from statuses.models import MediaAttachment
 
 
 class RemoteThreads(Protocol):
-    """Fetches the replies of remote posts in the background."""
+    """Fetches the parts of threads that are on other servers, in the background."""
 
-    def refresh(self, status_id: int) -> AsyncRefresh | None:
-        """Start fetching the ancestors and replies of a remote post, unless that was done recently. Return the progress
-        of the fetch while it runs, otherwise None.
+    def refresh(self, status_id: int, *, account_id: int) -> AsyncRefresh | None:
+        """Start fetching the ancestors, replies and counts of a post for a local account, unless that was done recently or
+        the account has started too many fetches. Return the progress of the fetch while it runs, otherwise None.
         """
         ...
 
@@ -35,3 +35,9 @@ class RemoteDocuments(Protocol):
 
 remote_documents: Port[RemoteDocuments] = Port("statuses.ports.remote_documents")
 remote_threads: Port[RemoteThreads] = Port("statuses.ports.remote_threads")
+
+
+def refresh_thread(status_id: int | None, *, account_id: int) -> AsyncRefresh | None:
+    """See `RemoteThreads.refresh`; None without a post, and on a server without federation."""
+    threads = remote_threads.find() if status_id is not None else None
+    return threads.refresh(status_id, account_id=account_id) if threads is not None and status_id is not None else None

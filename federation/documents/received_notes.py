@@ -36,6 +36,8 @@ CONVERTED: Final = frozenset({"Image", "Audio", "Video", "Article", "Page", "Eve
 TYPES: Final = NOTES | CONVERTED
 ATTACHMENTS_LIMIT: Final = 4
 REPLIES_LIMIT: Final = 5
+TOTAL_LIMIT: Final = 1_000_000
+"""Largest number of boosts, favourites or replies that is believed, since it is shown and nobody can check it."""
 MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 10_000
@@ -87,9 +89,10 @@ class ReceivedNote(AuthorColumns):
     poll: RemotePoll | None = None
     # The ids of the first replies that the post lists, if they are on the post's own server.
     replies: list[str] = field(default_factory=list)
-    # The numbers of boosts and favourites, if they are stated.
+    # The numbers of boosts, favourites and replies, if they are stated.
     shares: int | None = None
     likes: int | None = None
+    replies_count: int | None = None
     # The document as it was received.
     document: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -186,8 +189,9 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         manual_approval=_approving(document, "manualApproval"),
         poll=poll,
         replies=_read_replies(document.get("replies"), uri),
-        shares=_total(document.get("shares")),
-        likes=_total(document.get("likes")),
+        shares=_total(document.get("shares"), TOTAL_LIMIT),
+        likes=_total(document.get("likes"), TOTAL_LIMIT),
+        replies_count=_total(document.get("replies"), TOTAL_LIMIT),
         document=document,
     )
 
@@ -229,9 +233,9 @@ def _is_quote(link: Mapping[str, Any]) -> bool:
     return is_acceptable(reading.text_of(link.get("mediaType"), 200), ACTIVITY_TYPES)
 
 
-def _total(collection: Any) -> int | None:
-    """Return the total that a collection states, or None."""
-    return reading.number_of(collection.get("totalItems")) if isinstance(collection, Mapping) else None
+def _total(collection: Any, limit: int = 2**31 - 1) -> int | None:
+    """Return the total that a collection states, at most `limit`, or None."""
+    return reading.number_of(collection.get("totalItems"), limit) if isinstance(collection, Mapping) else None
 
 
 def _read_replies(collection: Any, uri: str) -> list[str]:

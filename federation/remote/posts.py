@@ -168,12 +168,23 @@ def deliver_note(note: ReceivedNote, author: Account, recipient: Account | None 
 def fetch_again(uri: str) -> None:
     """Fetch a known post from its origin again, and store its current content. Raises the errors of `find_or_fetch_post`."""
     status = find_post_by_uri(uri)
-    if status is None or status.local or status.is_deleted or status.is_reblog or status.account.suspended:
+    if status is None or not is_refreshable(status):
         return
-    note = _fetch_note(uri, DEADLINE)
+    store_again(status, _fetch_note(uri, DEADLINE))
+
+
+def store_again(status: Status, note: ReceivedNote) -> None:
+    """Store the current content and counts of a known post, as its server states them now. Raises Rejected for the post of
+    another author.
+    """
     if note.author_uri != status.account.uri:
         raise Rejected(Reason.OTHER_AUTHOR)
     revise_note(status, note)
+
+
+def is_refreshable(status: Status) -> bool:
+    """Tell whether the content of a known post may be fetched again."""
+    return not (status.local or status.is_deleted or status.is_reblog or status.account.suspended)
 
 
 def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> None:
@@ -244,6 +255,7 @@ def compose_received(
         publish_event=publish_event,
         reblogs_count=note.shares,
         favourites_count=note.likes,
+        replies_count=note.replies_count,
         named_count=len(set(note.mentioned)),
     )
 

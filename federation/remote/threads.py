@@ -1,5 +1,4 @@
-"""Crawls the thread around a remote post on other servers, step by step and within limits, for a viewer who has opened the
-post.
+"""Crawls the thread around a post on other servers, step by step and within limits, for a viewer who has opened the post.
 
 Source: contract, federation section 13; security row 34.
 """
@@ -12,7 +11,8 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef
+from django.db.models.functions import Now
 
 from accounts.models import Account
 from federation.documents.reading import Rejected, origin_of, same_origin, uri_of, uris_of
@@ -21,15 +21,20 @@ from federation.models import StepKind, ThreadStep, ThreadWalk
 from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import fetch_collection, fetch_document
-from federation.remote.posts import keep_note, look_at_quote
+from federation.remote.posts import is_refreshable, keep_note, look_at_quote, store_again
 from federation.remote.references import find_post_by_uri
+from social.api.admission import count
 from social.api.async_refresh import AsyncRefresh
+from social.api.limits import THREADS
 from social.kernel import clock
 from social.kernel.links import is_own
-from social.kernel.runner import enqueue
+from social.kernel.runner import Host, enqueue
 from statuses.models import Status
+from statuses.policies.visibility import OPEN_VISIBILITIES
 
 POSTS_LIMIT: Final = 1000
+KNOWN_LIMIT: Final = 100
+"""Maximum number of known replies whose servers are asked for further replies, newest first."""
 ACTORS_LIMIT: Final = 400
 PAGES_LIMIT: Final = 500
 COLLECTION_LIMIT: Final = 500
@@ -41,10 +46,10 @@ PAUSE: Final = timedelta(minutes=15)
 class RemoteThreads:
     """Implementation of the port `statuses.ports.RemoteThreads`."""
 
-    def refresh(self, status_id: int) -> AsyncRefresh | None:
+    def refresh(self, status_id: int, *, account_id: int) -> AsyncRefresh | None:
         """See `statuses.ports.RemoteThreads`."""
         state = self.find(status_id)
-        if state is None and _begin(status_id):
+        if state is None and _begin(status_id, account_id):
             state = self.find(status_id)
         return state if state is not None and state.running else None
 
@@ -53,19 +58,26 @@ class RemoteThreads:
         walk = ThreadWalk.objects.filter(status_id=status_id).first()
         if walk is None:
             return None
-        running = walk.steps.filter(dead_at=None).exists()
+        # A client does not wait for servers that failed: they are asked once more, but perhaps much later.
+        failing = Host.objects.filter(queue=ThreadStep.queue, name=OuterRef("host"), failures__gt=0, retry_at__gt=Now())
+        running = walk.steps.filter(~Exists(failing), dead_at=None, attempts=0).exists()
         if not running and clock.now() - walk.begun_at > PAUSE:
             return None
         return AsyncRefresh(status_id, running, walk.found)
 
 
 @transaction.atomic
-def _begin(status_id: int) -> bool:
-    """Start to crawl a thread; return False for a post that is younger than YOUNG or not public or unlisted, and if a crawl of
-    the thread was started less than PAUSE ago.
+def _begin(status_id: int, account_id: int) -> bool:
+    """Start to crawl a thread for a local account; return False for a post that is younger than YOUNG or not public or
+    unlisted, if a crawl of the thread was started less than PAUSE ago, and if the account has started too many.
+
+    The server of the post is asked, and the servers of its known replies: each knows best who answered its own posts.
     """
     post = Status.objects.get(id=status_id)
     if not post.is_for_anybody or clock.now() - post.created_at < YOUNG:
+        return False
+    counted = count(THREADS, subject=str(account_id))
+    if counted is not None and counted.exceeded:
         return False
     walk, is_new = ThreadWalk.objects.select_for_update().get_or_create(status=post)
     if not is_new and clock.now() - walk.begun_at <= PAUSE:
@@ -73,7 +85,14 @@ def _begin(status_id: int) -> bool:
     walk.begun_at, walk.found, walk.actors, walk.posts, walk.pages = clock.now(), 0, 0, [], []
     walk.save()
     walk.steps.all().delete()
-    _ask(walk.id, StepKind.POST, [str(post.uri)])
+    known = Status.objects.filter(
+        thread_id=post.thread_root_id,
+        thread_path__contains=[post.id],
+        local=False,
+        visibility__in=OPEN_VISIBILITIES,
+        deleted_at=None,
+    ).order_by("-id")
+    _ask(walk.id, StepKind.POST, filter(None, [post.uri, *known.values_list("uri", flat=True)[:KNOWN_LIMIT]]))
     top = Status.objects.filter(id=post.path[0]).first()
     if top is not None and top.in_reply_to_uri:
         _ask(walk.id, StepKind.ABOVE, [top.in_reply_to_uri])
@@ -81,7 +100,7 @@ def _begin(status_id: int) -> bool:
 
 
 def take_step(step: ThreadStep) -> None:
-    """Fetch the document of one step, store the post, and add the next steps. Idempotent.
+    """Fetch the document of one step, store the post or what it says now, and add the next steps. Idempotent.
 
     A listed post is stored only if it answers a known post, whichever document listed it. Raises Rejected, Missing, and
     Unavailable when a server could not be reached. Never call this function inside a transaction.
@@ -91,7 +110,11 @@ def take_step(step: ThreadStep) -> None:
         return
     document = fetch_document(step.uri)
     note = read_note(document)
-    if find_post_by_uri(note.uri) is None:
+    stored = find_post_by_uri(note.uri)
+    if stored is not None:
+        if is_refreshable(stored):
+            store_again(stored, note)
+    else:
         is_answer = note.in_reply_to is not None and find_post_by_uri(note.in_reply_to) is not None
         if step.kind == StepKind.POST and not is_answer:
             raise Rejected(Reason.ANSWERS_NOTHING_KNOWN)

@@ -97,6 +97,9 @@ REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
 FEATURED = Rule("featured", 120, 3600, "account")
 """Changes of one server's collections for which other servers are asked whether the accounts in them consent."""
 
+THREADS = Rule("threads", 300, 3600, "account")
+"""Threads that are fetched from other servers because one person opens them."""
+
 MENTIONED = Rule("mentioned", 600, 3600, "account")
 """Unknown accounts that are fetched because posts of one server mention them."""
 

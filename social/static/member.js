@@ -217,8 +217,64 @@ const showNotification = ({ group_key: group, id }) => {
   if (/^\d+$/.test(figure.data.trim())) figure.data = +figure.data + 1;
 };
 
+// A thread: replies that come while it is open. The stream tells of those of people whom one follows or who answer oneself,
+// other servers are asked for the rest; which replies are shown, and where, the page says when it is loaded again.
+
+const thread = document.querySelector("main > .current");
+let renewal = 0;
+
+// Only adds, so that nobody loses a place or what they write.
+const grow = (page) => {
+  let added = 0;
+  for (const section of page.querySelectorAll("main > .thread")) {
+    const kind = section.classList.contains("tree") ? ".tree" : ":not(.tree)";
+    const here = document.querySelector(`main > .thread${kind}`);
+    if (!here) {
+      added += section.querySelectorAll(POST).length;
+      if (kind === ".tree") document.querySelector("main").append(section);
+      else thread.before(section);
+      continue;
+    }
+    let before = here.querySelector(":scope > h2");
+    for (const part of [...section.children]) {
+      const post = part.matches(POST) ? part : part.querySelector(POST);
+      if (!post) continue;
+      const known = document.getElementById(post.id);
+      if (!known) {
+        if (before) before.after(part);
+        else here.prepend(part);
+        added += 1;
+      }
+      before = known ? (known.closest(".depth") ?? known) : part;
+    }
+  }
+  if (!page.querySelector("[data-fetching]")) document.querySelector("[data-fetching]")?.remove();
+  const figures = document.querySelector("main > .figures");
+  if (!figures.contains(document.activeElement)) figures.replaceWith(page.querySelector("main > .figures"));
+  if (added) say(words.new.replace("%s", added));
+};
+
+const renewIn = (milliseconds) => {
+  clearTimeout(renewal);
+  renewal = setTimeout(async () => {
+    if (!document.hidden) {
+      const answer = await fetch(location.href).catch(() => null);
+      const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (page && page.querySelector("main > .current")) grow(page);
+    }
+    renewIn(document.querySelector("[data-fetching]") ? 3000 : 60_000);
+  }, milliseconds);
+};
+if (thread) renewIn(document.querySelector("[data-fetching]") ? 3000 : 60_000);
+
+const isAnswerHere = (post) => post?.in_reply_to_id && document.getElementById(`post-${post.in_reply_to_id}`);
+
 const receive = ({ event, payload }) => {
   if (event === "notification") showNotification(JSON.parse(payload));
+  if (thread && (event === "update" || event === "notification")) {
+    const found = JSON.parse(payload);
+    if (isAnswerHere(event === "update" ? found : found.status)) renewIn(500);
+  }
   if (!refresh) return;
   if (event === "update") {
     const { id } = JSON.parse(payload);
@@ -286,7 +342,7 @@ let failures = 0;
 const listen = () => {
   if (!words.stream || socket || document.hidden) return;
   let opened = Infinity;
-  const own = new WebSocket(`${words.stream}/api/v1/streaming?stream=${refresh ? "user" : "user:notification"}`);
+  const own = new WebSocket(`${words.stream}/api/v1/streaming?stream=${refresh || thread ? "user" : "user:notification"}`);
   socket = own;
   own.addEventListener("open", () => {
     opened = Date.now();

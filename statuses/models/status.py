@@ -204,8 +204,8 @@ class StatusStat(models.Model):
     """A post's counters, in a separate table so that counting never rewrites the post's row. A post without counts has no
     row here.
 
-    The `remote` columns are the counts that the server of a remote post reports, because not every boost and favourite is
-    sent to this server; they are only displayed.
+    The `remote` columns are the counts that the server of a remote post reports, because not every boost, favourite and
+    reply is sent to this server; they are only displayed. What people of this server do afterwards is added to them.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -215,6 +215,7 @@ class StatusStat(models.Model):
     quotes_count = models.BigIntegerField(default=0)
     remote_reblogs_count = models.BigIntegerField(null=True)
     remote_favourites_count = models.BigIntegerField(null=True)
+    remote_replies_count = models.BigIntegerField(default=0, db_default=0)
 
 
 class Mention(models.Model):

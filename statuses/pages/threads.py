@@ -21,7 +21,7 @@ from social.pages.frame import show
 from social.pages.paging import cursor_of, links, one_page
 from statuses.pages.posts import load_shown, posts_for_templates, reader_of
 from statuses.policies.posts import Post
-from statuses.ports import remote_threads
+from statuses.ports import refresh_thread
 from statuses.queries.listings import list_favourites_of, list_reblogs_of
 from statuses.queries.statuses import find_post
 from statuses.queries.threads import Context, incomplete_from, load_context
@@ -41,9 +41,7 @@ def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
     """
     after = parse_id(request.GET.get("after", ""))
     thread = load_context(row, user.account_id, after=after)
-    remote_id = incomplete_from(row, thread)
-    threads = remote_threads.find() if remote_id is not None else None
-    fetching = threads.refresh(remote_id) if threads is not None and remote_id is not None else None
+    fetching = refresh_thread(incomplete_from(row, thread), account_id=user.account_id)
     posts = {int(post["id"]): post for post in posts_for_templates(thread.page, reader_of(user, "thread"))}
     current = require_found(next(iter(load_shown([row.id], reader_of(user, ""))), None))
     context = {

@@ -88,7 +88,7 @@ _PARTS: Final = {
         f"statuses_statusstat WHERE status_id = {_BODIES}",
         bigint=(
             "status_id",
-            "replies_count",
+            "GREATEST(replies_count, remote_replies_count) AS replies_count",
             "GREATEST(reblogs_count, remote_reblogs_count) AS reblogs_count",
             "GREATEST(favourites_count, remote_favourites_count) AS favourites_count",
             "quotes_count",

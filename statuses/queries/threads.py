@@ -60,11 +60,13 @@ class Context:
 
 
 def incomplete_from(post: Post, context: Context) -> int | None:
-    """Return the id of the post whose server may know more of a thread: the post itself if it is remote, otherwise the nearest
-    remote ancestor. None if all of them are from here.
+    """Return the id of the post from which more of a thread may be found on other servers: the post itself if it is remote,
+    otherwise the nearest remote ancestor or, below local posts alone, the post itself if a reply is remote. None if all of
+    them are from here.
     """
     above = [post.proper, *reversed(context.ancestors)]
-    return next((each.id for each in above if not each.local), None)
+    below = post.proper.id if any(not each.local for each in context.descendants) else None
+    return next((each.id for each in above if not each.local), below)
 
 
 def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:

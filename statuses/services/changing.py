@@ -60,8 +60,9 @@ def lock_status(status_id: int) -> bool:
         return cursor.fetchone() is not None
 
 
-Counter = Literal["replies_count", "reblogs_count", "favourites_count", "quotes_count"]
+Counter = Literal["replies_count", "reblogs_count", "favourites_count", "quotes_count", "remote_replies_count"]
 
+# A reported number of replies includes replies that arrive here later: only replies written here are added to it.
 _REMOTE_COLUMNS: Final[Mapping[Counter, str]] = {
     "reblogs_count": "remote_reblogs_count",
     "favourites_count": "remote_favourites_count",

@@ -165,6 +165,8 @@ def _uncount(statuses: Sequence[Status], booster_ids: Iterable[int], quoted_ids:
             changes[status.reblog_of_id, "reblogs_count"] -= 1
         elif status.in_reply_to_id is not None and status.is_for_anybody:
             changes[status.in_reply_to_id, "replies_count"] -= 1
+            if status.local:
+                changes[status.in_reply_to_id, "remote_replies_count"] -= 1
     for quoted_id in quoted_ids:
         if quoted_id is not None:
             changes[quoted_id, "quotes_count"] -= 1

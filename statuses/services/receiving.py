@@ -178,10 +178,14 @@ def _says_something_else(status: Status, new: Composed) -> bool:
 
 
 def _store_counts(status_id: int, new: Composed) -> None:
-    """Write the counts of boosts and favourites that the post's server reports; missing counts keep their value. Called
-    last in the caller's transaction, after the counters of the quoted post and the parent, whose ids are lower.
+    """Write the counts of boosts, favourites and replies that the post's server reports; missing counts keep their value.
+    Called last in the caller's transaction, after the counters of the quoted post and the parent, whose ids are lower.
     """
-    counts = {"remote_reblogs_count": new.reblogs_count, "remote_favourites_count": new.favourites_count}
+    counts = {
+        "remote_reblogs_count": new.reblogs_count,
+        "remote_favourites_count": new.favourites_count,
+        "remote_replies_count": new.replies_count,
+    }
     values = {name: count for name, count in counts.items() if count is not None}
     if any(values.values()):
         StatusStat.objects.update_or_create(status_id=status_id, defaults=values)

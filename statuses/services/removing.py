@@ -93,6 +93,8 @@ def _uncount(living: Sequence[Status], quoted: Sequence[int], removed_ids: Colle
             changes[status.reblog_of_id, "reblogs_count"] -= 1
         elif status.in_reply_to_id is not None and status.visibility in OPEN_VISIBILITIES:
             changes[status.in_reply_to_id, "replies_count"] -= 1
+            if status.local:
+                changes[status.in_reply_to_id, "remote_replies_count"] -= 1
     for number in quoted:
         changes[number, "quotes_count"] -= 1
     bump({key: change for key, change in changes.items() if key[0] not in removed_ids})

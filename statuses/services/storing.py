@@ -126,6 +126,7 @@ class Composed(AuthorColumns):
     answered_by: int | None = None
     reblogs_count: int | None = None
     favourites_count: int | None = None
+    replies_count: int | None = None
     named_count: int = 0
 
     @property
@@ -283,6 +284,8 @@ def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
     changes: dict[tuple[int, Counter], int] = {}
     if new.parent is not None and status.is_for_anybody:
         changes[new.parent.id, "replies_count"] = 1
+        if new.author.local and not new.parent.local:
+            changes[new.parent.id, "remote_replies_count"] = 1
     if new.quote is not None and new.quote.quoted_id is not None and new.quote.state == QuoteState.ACCEPTED:
         changes[new.quote.quoted_id, "quotes_count"] = 1
     bump(changes)

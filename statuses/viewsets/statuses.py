@@ -22,7 +22,7 @@ from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.ids import parse_id
 from statuses.models import ScheduledStatus, Status
 from statuses.policies.audience import THREAD
-from statuses.ports import remote_threads
+from statuses.ports import refresh_thread
 from statuses.queries import listings
 from statuses.queries.authors import find_author
 from statuses.queries.page import PostPage, fill, hydrate
@@ -179,9 +179,9 @@ class StatusesViewSet(ApiViewSet):
         post = find_post(id, self.viewer_id)
         context = load_context(post, self.viewer_id)
         entities = present_by_id(context.page)
-        remote_id = incomplete_from(post, context) if self.viewer_id is not None else None
-        threads = remote_threads.find() if remote_id is not None else None
-        refresh = threads.refresh(remote_id) if threads is not None and remote_id is not None else None
+        refresh = None
+        if self.viewer_id is not None:
+            refresh = refresh_thread(incomplete_from(post, context), account_id=self.viewer_id)
         body = ContextSerializer(context, context={"statuses": entities}).data
         return reply(body, headers=refresh.headers(_RETRY_SECONDS) if refresh is not None else {})
 

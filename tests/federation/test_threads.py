@@ -14,13 +14,16 @@ from accounts.models import Account, User
 from federation.models import ThreadStep, ThreadWalk
 from federation.remote import threads
 from federation.remote.actors import fetch_actor
-from social.kernel import clock
+from social.api.limits import Rule
+from social.kernel import clock, links
 from statuses.models import Status
+from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_token, make_user
-from tests.factories.statuses import make_remote_status, make_status
+from tests.factories.statuses import counts, make_favourite, make_remote_status, make_status
 from tests.federation.activities import deal, introduced
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.client import Api
+from tests.support.instance import free_port
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -133,6 +136,65 @@ def test_a_reply_from_here_asks_the_server_of_the_post_that_it_answers(
     assert read(api, answer)[2] == f'id="{post.id}", retry=3, result_count=0'
     work()
     assert other["id"] in read(api, post)[1]
+
+
+def test_replies_below_a_post_from_here_come_from_the_servers_of_its_replies(
+    elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
+) -> None:
+    """A server that does not answer is not waited for."""
+    post = make_status(alice, "start")
+    Status.objects.filter(id=post.id).update(created_at=clock.now() - timedelta(hours=1))
+    assert read(api, post)[2] is None, "nothing of it is elsewhere"
+    answer = zoe.note(inReplyTo=links.status_uri(alice.username, post.id))
+    deep = other.serve(other.person("yan").note(number=2, inReplyTo=answer["id"]))
+    elsewhere.serve(answer | collection(answer["id"], deep["id"], f"http://localhost:{free_port()}/lost"))
+    make_remote_status(fetch_actor(zoe.uri), uri=answer["id"], parent=post)
+    assert read(api, post) == ([], [answer["id"]], f'id="{post.id}", retry=3, result_count=0')
+    work()
+    assert read(api, post) == ([], [answer["id"], deep["id"]], None)
+    assert ThreadStep.objects.filter(dead_at=None).count() == 1, "it is asked once more"
+
+
+def test_figures_are_those_of_the_server_of_the_post_once_it_is_opened_and_what_is_done_here_counts_at_once(
+    elsewhere: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
+) -> None:
+    def totals(likes: Any, shares: Any, replies: Any) -> dict[str, Any]:
+        found = zip(("likes", "shares", "replies"), (likes, shares, replies), strict=True)
+        return {name: {"type": "Collection", "totalItems": total} for name, total in found}
+
+    def shown(*figures: Any) -> tuple[int, ...]:
+        if figures:
+            elsewhere.serve(zoe.note("<p>anew</p>", updated=clock.now().isoformat()) | totals(*figures))
+            ThreadWalk.objects.update(begun_at=clock.now() - timedelta(minutes=16))
+            read(api, post)
+            work()
+        found = api.get(f"/api/v1/statuses/{post.id}").json()
+        return tuple(found[f"{name}_count"] for name in ("favourites", "reblogs", "replies"))
+
+    post = known(zoe, zoe.note())
+    assert shown() == (0, 0, 0)
+    assert shown(7, 2, 9) == (7, 2, 9)
+    post.refresh_from_db()
+    assert post.content == "<p>anew</p>", "an edit that was not sent here"
+    make_favourite(alice, post)
+    answer = make_status(alice, "mine", reply_to=post)
+    assert shown() == (8, 2, 10)
+    delete_status(status_id=answer.id)
+    assert shown() == (8, 2, 9)
+    assert shown(1, 0, 4) == (1, 0, 4)
+    assert shown("many", -1, None) == (1, 0, 4), "which are no figures"
+    assert shown(10**12, 10**6 + 1, 10**6) == (10**6,) * 3
+    assert counts(post) == (0, 0, 1), "only the figures of this server decide anything"
+
+
+def test_one_person_has_only_so_many_threads_fetched_in_an_hour(
+    elsewhere: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.RATE_LIMITS = True
+    monkeypatch.setattr(threads, "THREADS", Rule("threads", 1, 3600, "account"))
+    first, second = known(zoe, zoe.note()), known(zoe, zoe.note(number=2))
+    assert [read(api, one)[2] is not None for one in (first, second, first)] == [True, False, True]
+    assert read(Api(make_token(make_user("patient"))), second)[2] is not None
 
 
 def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
