@@ -66,6 +66,8 @@ class Relations:
     read_apart: frozenset[int] = frozenset()
     endorsing: frozenset[int] = frozenset()
     notes: Mapping[int, str] = field(default_factory=dict)
+    # Whether the viewer is an account of another server.
+    is_remote: bool = False
 
     def blocked_either_way(self, account_id: int) -> bool:
         """Tell whether one of the two has blocked the other."""
@@ -98,6 +100,7 @@ class Relations:
             read_apart=self.read_apart | other.read_apart,
             endorsing=self.endorsing | other.endorsing,
             notes={**self.notes, **other.notes},
+            is_remote=self.is_remote or other.is_remote,
         )
 
 
@@ -157,6 +160,10 @@ VIEWER_IS_BLOCKED: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE accoun
   OR EXISTS (SELECT 1 FROM accounts_accountdomainblock WHERE account_id = {author}
               AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)))"""
 """SQL condition of `Relations.is_blocked_by`, for the account whose id is the expression `{author}`."""
+
+
+VIEWER_IS_LOCAL: Final = "EXISTS (SELECT 1 FROM accounts_account WHERE id = %(viewer)s AND domain IS NULL)"
+"""SQL condition that the viewer is an account of this server, as opposed to another server's, and to nobody."""
 
 
 def blocked(viewer_id: int | Slot, other: OuterRef) -> Q:

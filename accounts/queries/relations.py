@@ -28,6 +28,8 @@ SELECT 'blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_block
 UNION ALL
 SELECT 'domain_blocked_by', account_id, NULL, NULL, NULL, NULL FROM accounts_accountdomainblock
  WHERE account_id = ANY((SELECT %(ids)s)::bigint[]) AND domain = (SELECT domain FROM accounts_account WHERE id = %(viewer)s)
+UNION ALL
+SELECT 'is_remote', id, NULL, NULL, NULL, NULL FROM accounts_account WHERE id = %(viewer)s AND domain IS NOT NULL
 """
 _HIDING: Final = f"""{_READING}
 UNION ALL
@@ -367,4 +369,5 @@ def _relations(viewer_id: int, rows: Iterable[tuple[Any, ...]]) -> Relations:
         read_apart=frozenset(sets["read_apart"]),
         endorsing=frozenset(sets["endorsing"]),
         notes=notes,
+        is_remote="is_remote" in sets,
     )

@@ -33,7 +33,7 @@ def announce(boost: Post, *, context: bool = True) -> dict[str, Any]:
     """Return the Announce of a boost; `context=False` omits the @context, for an activity inside a collection."""
     original = boost.proper
     visibility = allowed_visibility(boost.visibility, limited=boost.author.is_limited)
-    to, cc = addresses(visibility, followers_url_of(boost.author), [])
+    to, cc = ([], []) if boost.local_only else addresses(visibility, followers_url_of(boost.author), [])
     activity = {
         "id": f"{boost.object_uri}/activity",
         "type": "Announce",

@@ -95,7 +95,8 @@ def note(
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
     conversation = body.conversation_uri or context_uri(root.account_id, root.id)
-    to, cc = addresses(visibility, followers_url_of(author), addressed)
+    # Only archives of the author contain a post that is for people of this server only.
+    to, cc = ([], []) if post.local_only else addresses(visibility, followers_url_of(author), addressed)
     return {
         "id": uri,
         "type": "Note" if poll is None else "Question",

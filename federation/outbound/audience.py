@@ -113,6 +113,8 @@ def _interacting(post: Post) -> list[str]:
 
 
 def _post_inboxes(post: Post, *people: str, answered_id: int | None, relays: bool = False) -> set[str]:
+    if post.local_only or post.proper.local_only:
+        return set()
     concerned: list[int] = []
     if post.visibility in FOLLOWER_VISIBILITIES:
         people = (*people, _FOLLOWERS)

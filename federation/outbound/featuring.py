@@ -27,9 +27,10 @@ from statuses.queries.posts import load_posts
 
 def send_pins(events: Sequence[StatusPinChanged]) -> None:
     """Send an Add of each post that is pinned now, and a Remove of each other post; nothing for a deleted post, whose Delete is
-    enough.
+    enough, and for one that is only for people of this server.
     """
-    posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
+    found = load_posts(event.status_id for event in events)
+    posts = [post for post in found if not post.is_deleted and not post.local_only]
     pinned = set(Pin.objects.filter(status_id__one_of=[post.id for post in posts]).values_list("status_id", flat=True))
     accounts = Account.objects.filter(id__one_of=[post.account_id for post in posts]).in_bulk()
     for post in posts:

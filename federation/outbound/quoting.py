@@ -29,6 +29,7 @@ def send_quote_requests(status_ids: Iterable[int]) -> None:
     wanted = _quotes(
         status_id__one_of=list(status_ids),
         status__local=True,
+        status__local_only=False,
         state=QuoteState.PENDING,
         request_uri__isnull=False,
         quoted_status__local=False,

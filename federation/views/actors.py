@@ -183,7 +183,7 @@ def featured(request: HttpRequest, username: str) -> HttpResponse:
     pins = Pin.objects.filter(account=account).order_by("-id")
     if signer is not None and load_relations(signer.id, [account.id]).is_blocked_by(account.id):
         pins = pins.none()
-    posts = load_posts(pins.values_list("status_id", flat=True))
+    posts = load_posts(pins.filter(status__local_only=False).values_list("status_id", flat=True))
     notes = load_notes(post for post in posts if post.visibility in OPEN_VISIBILITIES)
     terms = dict.fromkeys(term for item in notes.values() for term in note_terms(item))
     items = [notes.get(post.id, post.object_uri) for post in posts]

@@ -114,7 +114,7 @@ def find_deleted(username: str, status_id: str) -> Post | None:
     """Return a deleted post that was public or unlisted, for its tombstone; None for any other post."""
     number = parse_id(status_id)
     for post in load_posts([number]) if number is not None else ():
-        if post.is_deleted and _is_at(post, username) and is_for_anybody(post.visibility):
+        if post.is_deleted and _is_at(post, username) and is_for_anybody(post.visibility) and not post.local_only:
             return post
     return None
 

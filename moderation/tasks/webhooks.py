@@ -87,7 +87,8 @@ def _statuses(status_ids: Sequence[int]) -> Mapping[int, Any]:
 
 
 def _open(status_ids: Iterable[int], *, of_this_server: bool) -> Mapping[int, Any]:
-    posts = [post for post in load_posts(status_ids) if post.visibility in OPEN_VISIBILITIES]
+    found = load_posts(status_ids)
+    posts = [post for post in found if post.visibility in OPEN_VISIBILITIES and not post.local_only]
     if of_this_server:
         posts = [post for post in posts if post.domain is None]
     return present_by_id(fill(of_rows(posts, None))) if posts else {}

@@ -52,6 +52,8 @@ class Status(Written):
     content_type = models.TextField(default="text/plain")
     sensitive = models.BooleanField(default=False)
     visibility = models.TextField(choices=Visibility.choices, default=Visibility.PUBLIC)
+    # Only people of this server may read the post, and no other server is sent it (docs/adr/0039).
+    local_only = models.BooleanField(default=False, db_default=False)
     language = models.TextField(null=True)
     local = models.BooleanField()
     in_reply_to = models.ForeignKey(

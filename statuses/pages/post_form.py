@@ -29,13 +29,20 @@ from social.pages.frame import path_of
 from statuses.models import MediaAttachment, ScheduledStatus
 from statuses.policies.polls import OPTION_COUNTS
 from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT, check_media_count
+from statuses.policies.visibility import LOCAL
 from statuses.queries.media import attachable
 from statuses.serializers.attachments import MediaAttachmentSerializer
 from statuses.services.kept_drafts import draft_of
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
 
+_EVERYBODY, *_NARROWER = VISIBILITIES.items()
 #: Who may read a post: the words of the interface, the widest first, with their titles.
-AUDIENCES: Final = (*VISIBILITIES.items(), ("direct", _("Only people whom it mentions")))
+AUDIENCES: Final = (
+    _EVERYBODY,
+    (LOCAL, _("Only people of this server")),
+    *_NARROWER,
+    ("direct", _("Only people whom it mentions")),
+)
 _DURATIONS: Final = (
     ("300", _("5 minutes")),
     ("1800", _("30 minutes")),
@@ -91,6 +98,8 @@ class PostForm(ServiceForm):
     expires_in = forms.ChoiceField(
         label=_("How long the poll runs"), required=False, choices=_DURATIONS, initial="86400"
     )
+    # Set for a post that is written again and was only for those people of this server whom its visibility names.
+    local_only = forms.BooleanField(required=False, widget=forms.HiddenInput({"id": False}))
     # Idempotency key: a form that is sent twice creates one post.
     key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)
 
@@ -199,6 +208,8 @@ class PostForm(ServiceForm):
             # Those that are missing were attached by the same form sent twice, or are refused by the service.
             "media_ids": [*(str(media.id) for media in self.media_files), *self._missing],
         }
+        if typed["local_only"]:
+            values["local_only"] = True
         if options:
             values["poll"] = {
                 "options": options,
@@ -261,6 +272,7 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
         "text": draft.text,
         "spoiler_text": draft.spoiler_text,
         "visibility": draft.visibility,
+        "local_only": draft.local_only or False,
         "sensitive": draft.sensitive,
         "language": draft.language,
         "quote_policy": draft.quote_approval_policy,

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import User
 from accounts.pages.forms import REFUSALS, ServiceForm
-from accounts.pages.settings_forms import VISIBILITIES
 from social.kernel.text.names import clean_input
+from statuses.pages.post_form import AUDIENCES
 from statuses.policies.publishing import TEXT_LIMIT
 from statuses.services.composing import Draft
 from statuses.services.publishing import publish_status
@@ -25,10 +25,7 @@ class ShortPostForm(ServiceForm):
     spoiler_text = forms.CharField(
         label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
     )
-    visibility = forms.ChoiceField(
-        label=gettext_lazy("Who may read it"),
-        choices=[*VISIBILITIES.items(), ("direct", gettext_lazy("Only people whom it mentions"))],
-    )
+    visibility = forms.ChoiceField(label=gettext_lazy("Who may read it"), choices=AUDIENCES)
     # Idempotency key: a form that is sent twice creates one post.
     key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)
 

@@ -33,6 +33,7 @@ from statuses.pages.posts import load_shown, reader_of
 from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
 from statuses.policies.publishing import MARKDOWN
 from statuses.policies.quotes import word_of_policy
+from statuses.policies.visibility import LOCAL, requested_visibility
 from statuses.queries.authors import find_author
 from statuses.queries.listings import find_draft
 from statuses.queries.posts import load_bodies, load_polls, load_posts
@@ -79,9 +80,9 @@ def write(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" and (is_lost or (gone and kept is None)) and not text:
         raise NotFound
     if parent is not None:
-        visibility = parent["visibility"]
+        visibility = requested_visibility(parent["visibility"], local_only=parent["local_only"])
         text = text or _mentions(parent, user)
-    initial = initial_of(user, text, visibility)
+    initial = initial_of(user, text, visibility) | {"local_only": values.get("local_only") in ("on", "True")}
     files = [item.media for item in kept.media.all()] if kept is not None else []
     if request.method != "POST" and kept is not None:
         initial |= initial_of_draft(kept)
@@ -204,7 +205,8 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
     if redraft and not status.is_reblog:
         initial, files = _source(status.id)
         (post,) = load_posts([status.id])
-        initial["visibility"] = str(status.visibility)
+        initial["visibility"] = requested_visibility(status.visibility, local_only=status.local_only)
+        initial["local_only"] = status.local_only and initial["visibility"] != LOCAL
         parent, quoted = _maybe(post.in_reply_to_id, user), _maybe(post.quoted_status_id, user)
         delete_status(status_id=status.id)
         messages.success(request, _("Your post has been deleted. Write it again, then publish it."))

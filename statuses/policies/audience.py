@@ -20,6 +20,7 @@ from accounts.policies.relations import FOLLOWED, VIEWER_IS_BLOCKED, Relations, 
 from statuses.models import Mention, Status
 from statuses.policies.posts import Post
 from statuses.policies.visibility import (
+    FEDERATED_POST,
     FOLLOWER_VISIBILITIES,
     LIVE_POST,
     OPEN_VISIBILITIES,
@@ -48,11 +49,15 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
     # A mention makes no difference: a blocked account sees nothing of the account that blocks it (SEED-129).
     if post.is_deleted or not PRESENT.shows(post.account_id, relations, post.author.is_suspended):
         return False
+    if viewer_id is not None and post.account_id == viewer_id:
+        return True
+    if post.local_only and (viewer_id is None or relations.is_remote):
+        return False
     if post.visibility in OPEN_VISIBILITIES:
         return True
     if viewer_id is None:
         return False
-    if post.account_id == viewer_id or viewer_id in mentioned_ids:
+    if viewer_id in mentioned_ids:
         return True
     return is_for_followers_only(post.visibility) and post.account_id in relations.following
 
@@ -85,13 +90,14 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
     exists = Q(**{f"{prefix}deleted_at": None}) & is_present(f"{prefix}account")
     open_to_all = Q(**{f"{prefix}visibility__in": OPEN_VISIBILITIES})
     if viewer_id is None:
-        return exists & open_to_all
+        return exists & open_to_all & Q(**{f"{prefix}local_only": False})
     author = OuterRef(f"{prefix}account_id")
     own = Q(**{f"{prefix}account_id": viewer_id})
     followed = Exists(Follow.objects.filter(account_id=viewer_id, target_id=author))
     mentioned = Exists(Mention.objects.filter(account_id=viewer_id, status_id=OuterRef(f"{prefix}id")))
     for_followers = Q(**{f"{prefix}visibility__in": FOLLOWER_VISIBILITIES}) & Q(followed)
-    return exists & (own | (~blocked_by(viewer_id, author) & (open_to_all | for_followers | Q(mentioned))))
+    here = Q(**{f"{prefix}local_only": False}) | Q(Exists(Account.objects.filter(id=viewer_id, domain=None)))
+    return exists & (own | (~blocked_by(viewer_id, author) & here & (open_to_all | for_followers | Q(mentioned))))
 
 
 def readable_by_viewer(author: str = "s.account_id") -> str:
@@ -167,11 +173,13 @@ class Audience:
 
     def sql(self, *, has_viewer: bool = True) -> str:
         """Return `shows` and `shows_answer` as an SQL condition on a post `s` that is not a boost. With `has_viewer` the
-        condition needs VIEWER_SETS.
+        condition needs VIEWER_SETS, and the viewer is an account of this server.
         """
         conditions = [PUBLIC_POST] if self.listed else []
         if self.live:
             conditions.append(LIVE_POST)
+        if not has_viewer:
+            conditions.append(FEDERATED_POST)
         conditions.append(self.authors.sql("s.account_id", has_viewer=has_viewer))
         if self.mentions and has_viewer:
             conditions.append(f"(s.account_id = %(viewer)s OR NOT {NAMES_HIDDEN.format(posts='s.id')})")

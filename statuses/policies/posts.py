@@ -62,6 +62,7 @@ class Post:
     sensitive: bool
     is_orphan: bool
     imported: bool
+    local_only: bool
     author: Author
     replies_count: int = 0
     reblogs_count: int = 0

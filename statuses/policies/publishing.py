@@ -17,7 +17,14 @@ from accounts.policies.visibility import default_visibility
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.text.characters import counted_length
 from statuses.models import MediaAttachment, MediaType, Processing
-from statuses.policies.visibility import CHOICES, FOLLOWER_VISIBILITIES, allowed_visibility, is_reserved_for_posts
+from statuses.policies.visibility import (
+    CHOICES,
+    FOLLOWER_VISIBILITIES,
+    LOCAL,
+    allowed_visibility,
+    is_reserved_for_posts,
+    stored_visibility,
+)
 
 TEXT_LIMIT: Final = 500
 # A grapheme cluster may contain any number of joiners, and a link counts as 23 characters: stored text therefore needs a
@@ -52,18 +59,19 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 
 
 def choose_visibility(
-    author: Account, requested: str | None, user_default: str | None, *, choices: Sequence[str] = CHOICES
+    author: Account, requested: str | None, user_default: str | None, *, choices: Sequence[str] = (*CHOICES, LOCAL)
 ) -> str:
     """Return the requested visibility or the user's default; without either, private for a locked account, otherwise
     public.
 
-    Public becomes unlisted for a limited author. Raises Invalid for a value that is not a visibility.
+    Public becomes unlisted for a limited author; LOCAL, where `choices` have it, is public here. Raises Invalid for a value
+    that is not a visibility.
     """
     if requested is not None and requested not in choices:
         reserved = requested in CHOICES and is_reserved_for_posts(requested)
         message = _("is reserved") if reserved else _("is not included in the list")
         raise Invalid.of([FieldError("visibility", "ERR_INCLUSION", message, _("Visibility"))])
-    visibility = requested or default_visibility(user_default, locked=author.locked)
+    visibility = stored_visibility(requested) or default_visibility(user_default, locked=author.locked)
     return allowed_visibility(visibility, limited=author.limited)
 
 

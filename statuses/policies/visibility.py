@@ -7,9 +7,15 @@ from __future__ import annotations
 from typing import Final
 
 from accounts.models import Visibility
+from accounts.policies.relations import VIEWER_IS_LOCAL
 
 CHOICES: Final = (*Visibility,)
 """Visibilities that a client may request."""
+
+LOCAL: Final = "local"
+"""Word with which a client requests a public post for people of this server only, as at Pleroma (docs/adr/0039); no stored
+visibility.
+"""
 
 OPEN_VISIBILITIES: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
 """Visibilities that need no relation to the author ("distributable")."""
@@ -71,6 +77,18 @@ def shown_visibility(visibility: str) -> str:
     return Visibility.PRIVATE.value if visibility == Visibility.LIMITED else visibility
 
 
+def stored_visibility(requested: str | None) -> str | None:
+    """Return the visibility that a client requests: PUBLIC for LOCAL."""
+    return Visibility.PUBLIC.value if requested == LOCAL else requested
+
+
+def requested_visibility(visibility: str, *, local_only: bool) -> str:
+    """Return the word with which a client requests a post like one of this visibility: LOCAL for a public one that is only for
+    people of this server.
+    """
+    return LOCAL if local_only and visibility == Visibility.PUBLIC else visibility
+
+
 def allowed_visibility(visibility: str, *, limited: bool) -> str:
     """Return the visibility, but unlisted instead of public for a limited author."""
     return Visibility.UNLISTED.value if limited and visibility == Visibility.PUBLIC else visibility
@@ -123,14 +141,18 @@ LIVE_POST: Final = "NOT s.from_archive"
 """SQL condition for posts `s` that were written here, or sent by their server, and not imported from an archive."""
 
 
+FEDERATED_POST: Final = "NOT s.local_only"
+"""SQL condition for posts `s` that are not only for people of this server."""
+
+
 def readable_sql(post: str, *, follows_author: str, may_be_addressed: str = "TRUE") -> str:
-    """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias) by its visibility. The
-    other two parameters are SQL conditions.
+    """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias), by its visibility and
+    by whether it is only for people of this server. The other two parameters are SQL conditions.
     """
     words = ", ".join(f"'{visibility}'" for visibility in OPEN_VISIBILITIES)
-    return f"""(
+    return f"""((NOT {post}.local_only OR {VIEWER_IS_LOCAL}) AND (
       {post}.visibility IN ({words})
       OR ({post}.visibility = '{Visibility.PRIVATE}' AND {follows_author})
       OR ({may_be_addressed} AND EXISTS (
         SELECT 1 FROM statuses_mention m WHERE m.status_id = {post}.id AND m.account_id = %(viewer)s))
-    )"""  # noqa: S608 (constants)
+    ))"""  # noqa: S608 (constants)

@@ -60,6 +60,7 @@ _POST: Final = _Part(
         "sensitive",
         "in_reply_to_uri IS NOT NULL AS is_orphan",
         "from_archive AS imported",
+        "local_only",
     ),
 )
 _BODIES: Final = "ANY((SELECT ids FROM bodies)::bigint[])"

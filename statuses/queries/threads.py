@@ -9,7 +9,7 @@ from typing import Final
 from social.kernel.statements import Value, rows_of
 from statuses.policies.audience import THREAD
 from statuses.policies.posts import Post
-from statuses.policies.visibility import CONVERSATION_VISIBILITIES, OPEN_VISIBILITIES
+from statuses.policies.visibility import CONVERSATION_VISIBILITIES, FEDERATED_POST, OPEN_VISIBILITIES
 from statuses.queries.page import PostPage, fill, select
 
 
@@ -88,19 +88,21 @@ def load_context(post: Post, viewer_id: int | None, *, after: int | None = None)
     return Context(page=fill(page), ancestors=ancestors, descendants=descendants, more_after=more_after)
 
 
-_SELF_REPLIES: Final = """
+_SELF_REPLIES: Final = f"""
 SELECT post.id, reply.id
   FROM unnest(%(ids)s::bigint[]) post (id) CROSS JOIN LATERAL (
     SELECT s.id FROM statuses_status s JOIN statuses_status parent ON parent.id = s.in_reply_to_id
      WHERE s.in_reply_to_id = post.id AND s.account_id = parent.account_id AND s.deleted_at IS NULL
-       AND s.visibility = ANY(%(visibilities)s)
+       AND s.visibility = ANY(%(visibilities)s) AND {FEDERATED_POST}
      ORDER BY s.id LIMIT %(limit)s) reply
  ORDER BY reply.id
-"""
+"""  # noqa: S608 (constants)
 
 
 def load_self_replies(status_ids: Iterable[int], limit: int) -> dict[int, list[int]]:
-    """Return the first `limit` public or unlisted replies of the author to each of these posts, oldest first; one query."""
+    """Return the first `limit` public or unlisted replies of the author to each of these posts, oldest first, without those
+    that are only for people of this server; one query.
+    """
     found: dict[int, list[int]] = {number: [] for number in status_ids}
     values: dict[str, Value] = {
         "ids": list(found),

@@ -104,6 +104,7 @@ class PageSerializer(EntitySerializer):
         application = cached["application"] if post.application_id is not None else None
         return {
             **cached["body"],
+            "local_only": post.local_only,
             "replies_count": post.replies_count,
             "reblogs_count": post.reblogs_count,
             "favourites_count": post.favourites_count,
@@ -127,6 +128,7 @@ class PageSerializer(EntitySerializer):
             "id": str(boost.id),
             "created_at": clock.iso_ms(boost.created_ms),
             "visibility": shown_visibility(boost.visibility),
+            "local_only": boost.local_only,
             "uri": uri,
             "url": uri,
             **content(_EMPTY, ()),

@@ -8,6 +8,7 @@ from social.api.serializers import EntitySerializer
 from social.kernel import clock
 from statuses.models import ScheduledStatus
 from statuses.policies.posts import AuthorColumns
+from statuses.policies.visibility import LOCAL
 from statuses.serializers.attachments import MediaAttachmentSerializer
 
 _LEFT_OUT: Final = AuthorColumns().author_columns
@@ -31,6 +32,7 @@ class ScheduledStatusSerializer(EntitySerializer):
                 "media_ids": [str(number) for number in draft["media_ids"]] or None,
                 "sensitive": draft["sensitive"],
                 "visibility": draft["visibility"],
+                "local_only": bool(draft.get("local_only")) or draft["visibility"] == LOCAL,
                 "language": draft["language"],
                 "in_reply_to_id": str(draft["in_reply_to_id"]) if draft["in_reply_to_id"] else None,
                 "quoted_status_id": str(draft["quoted_status_id"]) if draft["quoted_status_id"] else None,

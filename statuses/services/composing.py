@@ -24,7 +24,7 @@ from statuses.models import QuoteState, Status
 from statuses.policies import publishing, quotes
 from statuses.policies.polls import PollDraft, check_poll
 from statuses.policies.posts import AuthorColumns
-from statuses.policies.visibility import quote_visibility
+from statuses.policies.visibility import LOCAL, quote_visibility
 from statuses.queries.media import attachable
 from statuses.queries.statuses import find_page_url, find_post, find_post_and_relations
 from statuses.services.formatting import format_text, stripped
@@ -32,7 +32,10 @@ from statuses.services.media import MediaChange
 from statuses.services.storing import Composed, NewQuote
 
 # Columns of the parent that a reply needs.
-_PARENT_FIELDS: Final = ("account_id", "in_reply_to_account_id", "thread_id", "thread_path", "conversation_uri")
+_PARENT_FIELDS: Final = (
+    *("account_id", "in_reply_to_account_id", "thread_id", "thread_path", "conversation_uri"),
+    *("local", "local_only"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +52,7 @@ class Draft(AuthorColumns):
 
     sensitive: bool | None = None
     visibility: str | None = None
+    local_only: bool | None = None
     language: str | None = None
     in_reply_to_id: str | int | None = None
     media_ids: tuple[int | str, ...] = ()
@@ -72,8 +76,9 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    Raises NotFound for a parent that the author may not read, UnexpectedMentions, and Invalid for every other broken rule.
-    Mentions of blocked, suspended and unknown accounts remain plain text.
+    What answers or quotes a post that is only for people of this server is only for them as well. Raises NotFound for a
+    parent that the author may not read, UnexpectedMentions, and Invalid for every other broken rule. Mentions of blocked,
+    suspended and unknown accounts remain plain text.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)
@@ -81,8 +86,12 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
     media_ids = check_files(author.id, draft.media_ids)
     quote_policy = quotes.choose_policy(draft.quote_approval_policy, user.default_quote_policy)
     visibility = publishing.choose_visibility(author, draft.visibility, user.default_privacy)
+    local_only = draft.local_only or draft.visibility == LOCAL or (parent is not None and parent.local_only)
     if quote is not None:
         visibility = quote_visibility(quote.visibility, visibility)
+        local_only = local_only or quote.local_only
+        if local_only and quote.request_uri is not None:
+            raise Invalid.sentence(_("A post that stays on this server cannot quote a post of another server."))
     draft = cleaned(draft)
     warned = bool(draft.spoiler_text.strip())
     if not draft.text.strip() and quote is None:
@@ -91,6 +100,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
         author,
         draft,
         visibility=visibility,
+        local_only=bool(local_only),
         sensitive=user.default_sensitive or warned if draft.sensitive is None else draft.sensitive,
         media_ids=media_ids,
         is_quote=quote is not None,
@@ -201,6 +211,7 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
         quoted_id=target.id,
         account_id=target.account_id,
         visibility=target.visibility,
+        local_only=target.local_only,
         page_url=find_page_url(target),
         state=QuoteState.ACCEPTED if at_once else QuoteState.PENDING,
         request_uri=None if target.local else f"{author.uri}/quote_requests/{uuid4()}",

@@ -191,6 +191,7 @@ def reblog_status(
                 account=account,
                 reblog_of_id=target.id,
                 visibility=boost_visibility(target.visibility, reblog_visibility),
+                local_only=target.local_only,
                 local=account.local,
                 uri=uri,
                 created_at=moment,

@@ -197,5 +197,5 @@ def _count_tags(status: Status, added: Sequence[Tag], removed: Sequence[int], ed
             count_featured_use(status.account_id, [tag.id for tag in added], status.created_at, 1)
         if removed:
             count_featured_use(status.account_id, removed, status.created_at, -1)
-    if added and is_listed(status.visibility):
+    if added and is_listed(status.visibility) and not status.local_only:
         count_use(tags=added, account_id=status.account_id, used_at=edited_at)

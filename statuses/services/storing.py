@@ -54,6 +54,7 @@ class NewQuote:
     quoted_id: int | None = None
     account_id: int | None = None
     visibility: str = ""
+    local_only: bool = False
     page_url: str | None = None
     quoted_uri: str | None = None
     state: QuoteState = QuoteState.PENDING
@@ -98,6 +99,7 @@ class Composed(AuthorColumns):
     author: Account
     content: str
     visibility: str
+    local_only: bool = False
     content_type: str = PLAIN_TEXT
     sensitive: bool = False
     language: str | None = None
@@ -277,7 +279,7 @@ def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
     """Update the counters of hashtags, author, parent and quoted post; last, as many transactions lock these rows."""
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
-    if tags and is_listed(status.visibility) and not new.imported:
+    if tags and is_listed(status.visibility) and not (new.imported or new.local_only):
         count_use(tags=tags, account_id=status.account_id, used_at=status.created_at)
     if new.is_counted:
         count_status(status.account_id, 1, status.created_at)
@@ -299,6 +301,7 @@ def _insert(new: Composed) -> Status:
         url=new.url,
         **new.written,
         visibility=new.visibility,
+        local_only=new.local_only,
         local=new.author.local,
         in_reply_to_id=parent.id if parent is not None else None,
         in_reply_to_account_id=_answered_account_id(new.author, parent),

@@ -173,7 +173,8 @@ class AttachmentsViewSet(MediaProxyViewSet):
 
 
 def _is_for_anybody(media: MediaAttachment) -> bool:
-    return media.status is not None and is_for_anybody(media.status.visibility)
+    status = media.status
+    return status is not None and is_for_anybody(status.visibility) and not status.local_only
 
 
 class PollsViewSet(ApiViewSet):

@@ -37,11 +37,12 @@ LINK: Final = "https://site.example/garden"
 #: Who reads a post of each visibility; its word is in its text.
 READERS: Final = {
     "openword": {"nobody", "author", "follower", "mentioned", "stranger"},
+    "nearword": {"author", "follower", "mentioned", "stranger"},
     "quietword": {"nobody", "author", "follower", "mentioned", "stranger"},
     "closeword": {"author", "follower", "mentioned"},
     "secretword": {"author", "mentioned"},
 }
-_VISIBILITIES: Final = dict(zip(READERS, ("public", "unlisted", "private", "direct"), strict=True))
+_VISIBILITIES: Final = dict(zip(READERS, ("public", "local", "unlisted", "private", "direct"), strict=True))
 
 
 class World:
@@ -143,9 +144,9 @@ def test_a_post_is_shown_by_no_route_but_to_its_readers(settings: Any) -> None: 
         "/api/v1/statuses/<post>": list(READERS),
         "/api/v2/search": list(READERS),
         "/api/v1/conversations": ["secretword"],
-        "/api/v1/timelines/link": ["openword"],
-        "/api/v1/timelines/public": ["openword"],
-        "/api/v1/timelines/tag/garden": ["openword"],
+        "/api/v1/timelines/link": ["openword", "nearword"],
+        "/api/v1/timelines/public": ["openword", "nearword"],
+        "/api/v1/timelines/tag/garden": ["openword", "nearword"],
         "/public": ["openword"],
         "/tags/garden": ["openword"],
         # Only public posts trend; if another one did, its readers would see it and nobody else.

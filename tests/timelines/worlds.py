@@ -39,6 +39,7 @@ class World:
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
+        self.reach = random.Random(~seed)
         for model in (Status, Follow, FollowRequest, Block, Mute, AccountDomainBlock, TagFollow, List):
             model._default_manager.all().delete()
         Account.objects.update(suspended_at=None, limited_at=None)
@@ -94,12 +95,14 @@ class World:
             "language": chance.choice([None, "", "de", "en"]),
             "deleted_at": clock.now() if chance.random() < 0.1 else None,
         }
+        # A third of what is written here is for this server only, and so is what is about it.
+        values["local_only"] = author.local and self.reach.random() < 0.3
         originals = [post for post in posts if post.reblog_of_id is None]
         if kind < 0.35 and originals:
             original = chance.choice(originals)
             if Status.objects.filter(account=author, reblog_of=original, deleted_at=None).exists():
                 return None
-            return write(author, reblog_of=original, **values)
+            return write(author, reblog_of=original, **values | {"local_only": author.local and original.local_only})
         values["from_archive"] = author.local and chance.random() < 0.1
         if kind < 0.6 and originals:
             parent = chance.choice(originals)
@@ -319,6 +322,8 @@ class Model:
             if part.account_id == self.reader_id:
                 continue
             if part.account_id in self.blockers:
+                return False
+            if part.local_only and (self.reader is None or self.reader.domain is not None):
                 return False
             named = self.reader_id in _named(part) and part.reblog_of_id is None
             follows = part.account_id in self.follows

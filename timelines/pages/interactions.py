@@ -29,6 +29,7 @@ from social.pages.frame import show, with_query
 from statuses.pages.post_form import initial_of
 from statuses.pages.posts import load_shown
 from statuses.pages.short_form import ShortPostForm
+from statuses.policies.visibility import requested_visibility
 from statuses.queries.marks import Marks, load_marks
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
@@ -109,7 +110,8 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
         # A post that is neither public nor unlisted has no public page from which a visitor could come.
         raise NotFound
     mention = f"@{post.username}@{post.domain}" if post.domain is not None else f"@{post.username}"
-    initial = initial_of(user, "" if post.account_id == user.account_id else f"{mention} ", post.visibility)
+    visibility = requested_visibility(post.visibility, local_only=post.local_only)
+    initial = initial_of(user, "" if post.account_id == user.account_id else f"{mention} ", visibility)
     answer = ShortPostForm(request.POST if request.POST.get("act") == "reply" else None, initial=initial)
     if request.method == "POST":
         match request.POST.get("act"):

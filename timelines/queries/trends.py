@@ -17,7 +17,7 @@ from social.kernel import clock
 from social.kernel.errors import NotFound
 from social.kernel.ids import first_at
 from statuses.models import PreviewCard, Status
-from statuses.policies.visibility import LIVE_POST, PUBLIC_POST
+from statuses.policies.visibility import FEDERATED_POST, LIVE_POST, PUBLIC_POST
 from statuses.queries.cards import find_card
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 
@@ -55,7 +55,8 @@ _ALLOWED_IDS: Final = {
 _HISTORY: Final = f"""
 SELECT k.card_id, (s.created_at AT TIME ZONE 'UTC')::date, count(DISTINCT s.account_id), count(*)
   FROM statuses_statuscard k JOIN statuses_status s ON s.id = k.status_id
- WHERE k.card_id = ANY(%(ids)s) AND k.status_id >= %(since)s AND {PUBLIC_POST} AND {LIVE_POST} GROUP BY 1, 2
+ WHERE k.card_id = ANY(%(ids)s) AND k.status_id >= %(since)s AND {PUBLIC_POST} AND {LIVE_POST}
+   AND {FEDERATED_POST} GROUP BY 1, 2
 """  # noqa: S608 (constants)
 
 

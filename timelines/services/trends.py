@@ -17,7 +17,7 @@ from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import first_at
 from statuses.models import PreviewCard, Status
 from statuses.policies.audience import HASHTAG_TIMELINE
-from statuses.policies.visibility import LIVE_POST, PUBLIC_POST, is_listed
+from statuses.policies.visibility import FEDERATED_POST, LIVE_POST, PUBLIC_POST, is_listed
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
 from timelines.policies.trends import (
     LINK_HALF_LIFE,
@@ -45,7 +45,7 @@ SELECT today.tag_id, today.people,
          GROUP BY u.tag_id HAVING count(*) >= %(threshold)s ORDER BY count(*) DESC LIMIT 1000) today
 """  # noqa: S608 (constants)
 _NEWEST: Final = f"""(
-  SELECT s.* FROM statuses_status s WHERE {PUBLIC_POST} AND {LIVE_POST} AND s.id >= %(since)s
+  SELECT s.* FROM statuses_status s WHERE {PUBLIC_POST} AND {LIVE_POST} AND {FEDERATED_POST} AND s.id >= %(since)s
    ORDER BY s.id DESC LIMIT %(looked_at)s)"""  # noqa: S608 (constants)
 _STATUSES: Final = f"""
 SELECT s.id, s.created_at, c.reblogs_count + c.favourites_count AS liked

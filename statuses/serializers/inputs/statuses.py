@@ -113,7 +113,7 @@ class _PostInput(Input[Draft]):
 class StatusInput(_PostInput):
     """Parameters of `POST /api/v1/statuses` (contract, parameters section 3)."""
 
-    fields = (*_PostInput.fields, "allowed_mentions")
+    fields = (*_PostInput.fields, "allowed_mentions", "local_only")
     visibility = ClientWord()
     in_reply_to_id = ClientString()
     quoted_status_id = ClientString()

@@ -50,6 +50,7 @@ def _readers(author: Account) -> dict[str, Api]:
 MAY_READ = {
     "public": {"anybody", "disabled", "author", "stranger", "follower", "mentioned"},
     "unlisted": {"anybody", "disabled", "author", "stranger", "follower", "mentioned"},
+    "local": {"author", "stranger", "follower", "mentioned"},
     "private": {"author", "follower", "mentioned"},
     "direct": {"author", "mentioned"},
 }

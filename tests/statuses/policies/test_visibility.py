@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import pytest
@@ -35,6 +35,7 @@ class Drawn:
 
     author: int
     visibility: str
+    local_only: bool
     deleted: bool
     mentions: frozenset[int]
     boosts: int | None
@@ -45,6 +46,7 @@ _posts = st.lists(
         Drawn,
         author=_person,
         visibility=st.sampled_from(Visibility.values),
+        local_only=st.sampled_from((False, False, True)),
         deleted=st.sampled_from((False, False, False, True)),
         mentions=st.frozensets(_person, max_size=2),
         boosts=st.none() | st.integers(0, 20),
@@ -79,6 +81,7 @@ def _write(posts: list[Drawn], people: list[Account]) -> list[Status]:
             account=people[post.author],
             visibility=post.visibility,
             local=True,
+            local_only=post.local_only,
             deleted_at=clock.now() if post.deleted else None,
             reblog_of=boosted,
         )
@@ -192,7 +195,14 @@ def test_the_rule_and_its_sql_agree_in_six_hundred_examples(**world) -> None:
 AUTHOR, READER = 1, 2
 
 
-def _post(visibility: str, *, deleted: bool = False, suspended: bool = False, boosted: Post | None = None) -> Post:
+def _post(
+    visibility: str,
+    *,
+    deleted: bool = False,
+    suspended: bool = False,
+    boosted: Post | None = None,
+    local_only: bool = False,
+) -> Post:
     return Post(
         id=1,
         account_id=AUTHOR,
@@ -211,6 +221,7 @@ def _post(visibility: str, *, deleted: bool = False, suspended: bool = False, bo
         sensitive=False,
         is_orphan=False,
         imported=False,
+        local_only=local_only,
         author=Author(AUTHOR, 1, "author", None, "", is_suspended=suspended, is_limited=False, is_sensitized=False),
         original=boosted,
     )
@@ -238,6 +249,18 @@ def test_each_visibility_has_its_readers(visibility, anybody, stranger, follower
     assert can_see(post, READER, FOLLOWER, ()) is follower
     assert can_see(post, READER, STRANGER, {READER}) is mentioned
     assert can_see(post, AUTHOR, Relations(viewer_id=AUTHOR), ()) is True
+
+
+@pytest.mark.parametrize("visibility", Visibility.values)
+def test_a_post_for_this_server_has_the_readers_of_its_visibility_who_are_of_this_server(visibility) -> None:
+    everywhere, here = _post(visibility), _post(visibility, local_only=True)
+    for relations, mentioned in ((STRANGER, ()), (FOLLOWER, ()), (STRANGER, {READER})):
+        assert can_see(here, READER, relations, mentioned) is can_see(everywhere, READER, relations, mentioned)
+        assert can_see(here, READER, replace(relations, is_remote=True), mentioned) is False
+        boost = _post("public", boosted=here)
+        assert can_see(boost, READER, replace(relations, is_remote=True), mentioned) is False
+    assert can_see(here, None, NO_RELATIONS, ()) is False
+    assert can_see(here, AUTHOR, Relations(viewer_id=AUTHOR), ()) is True
 
 
 @pytest.mark.parametrize("visibility", Visibility.values)

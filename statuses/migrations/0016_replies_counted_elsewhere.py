@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("statuses", "0014_old_posts_of_other_servers"),
+        ("statuses", "0015_posts_from_archives"),
     ]
 
     operations = [

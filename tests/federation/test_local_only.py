@@ -1,0 +1,105 @@
+"""Posts for people of this server only are neither sent to other servers nor shown to them, whatever happens to the posts and
+whoever asks (docs/adr/0039).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account, User
+from social.kernel import links
+from statuses.models import Favourite, PollVote, Quote, Status
+from statuses.policies.polls import PollDraft
+from statuses.services.deleting import delete_status
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import edit, make_favourite, make_reblog, make_status
+from tests.federation.activities import deal
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    return make_user("alice").account
+
+
+@pytest.fixture
+def post(alice: Account, zoe: RemotePerson, zoe_here: Account) -> Status:
+    """A post that names Zoe, who follows its author."""
+    return make_status(
+        alice,
+        f"near @zoe@{zoe.home.domain}",
+        visibility="local",
+        quote_approval_policy="public",
+        poll=PollDraft(options=("red", "green"), expires_in=600),
+    )
+
+
+def test_nothing_about_such_a_post_is_delivered(
+    elsewhere: RemoteServer, alice: Account, post: Status, zoe_here: Account
+) -> None:
+    bob = make_user("bob").account
+    token = make_token(User.objects.get(account=alice))
+    work()
+    assert Api(token).post(f"/api/v1/statuses/{post.id}/pin").status_code == 200
+    boosts = [make_reblog(person, post) for person in (alice, bob)]
+    make_favourite(bob, post)
+    answer = make_status(bob, f"too @zoe@{elsewhere.domain}", reply_to=post)
+    edit(post, f"nearer @zoe@{elsewhere.domain}", poll=PollDraft(options=("red", "blue"), expires_in=600))
+    work()
+    assert Api(token).post(f"/api/v1/statuses/{post.id}/unpin").status_code == 200
+    for one in (*boosts, answer, post):
+        delete_status(status_id=one.id)
+    work()
+    assert elsewhere.delivered() == []
+    make_status(alice, "far")
+    work()
+    assert [activity["type"] for activity in elsewhere.delivered()] == ["Create"], "others are sent as ever"
+
+
+def test_no_document_of_such_a_post_is_answered_signed_or_not(alice: Account, post: Status, zoe: RemotePerson) -> None:
+    open_post = make_status(alice, "far")
+    answer = make_status(alice, "near", reply_to=open_post, visibility="local")
+    boost = make_reblog(alice, post)
+    Api(make_token(User.objects.get(account=alice))).post(f"/api/v1/statuses/{post.id}/pin")
+
+    def asked(path: str) -> list[Any]:
+        return [Api().get(path, headers={"Accept": ACTIVITY}), zoe.get(path)]
+
+    def refused(path: str) -> bool:
+        return all(found.status_code == 404 for found in asked(path))
+
+    for number in (post.id, answer.id, boost.id):
+        paths = [f"/users/alice/statuses/{number}{more}" for more in ("", "/activity", "/likes", "/shares", "/replies")]
+        assert all(map(refused, [*paths, f"/@alice/{number}", f"/contexts/{alice.id}-{number}"])), number
+    lists = ("outbox?page=true", "collections/featured", f"statuses/{open_post.id}/replies", f"statuses/{open_post.id}")
+    for path in (*(f"/users/alice/{name}" for name in lists), f"/contexts/{alice.id}-{open_post.id}"):
+        for found in asked(path):
+            assert found.status_code == 200, path
+            assert not any(str(one.id) in found.content.decode() for one in (post, answer, boost)), path
+    delete_status(status_id=post.id)
+    assert refused(f"/users/alice/statuses/{post.id}"), "not even that it was deleted"
+
+
+def test_other_servers_can_do_nothing_with_such_a_post(post: Status, zoe: RemotePerson, zoe_here: Account) -> None:
+    uri = links.status_uri("alice", post.id)
+    for kind in ("Like", "Announce"):
+        deal(zoe, zoe.activity(kind, uri, to=["https://www.w3.org/ns/activitystreams#Public"]))
+    vote = zoe.note(number=2, inReplyTo=uri, name="red", to=[f"{links.web_url()}/users/alice"], cc=[]) | {
+        "content": None
+    }
+    deal(zoe, zoe.activity("Create", vote))
+    quote = zoe.note("<p>look</p>", number=3, quote=uri)
+    deal(zoe, zoe.activity("QuoteRequest", uri, instrument=quote))
+    deal(zoe, zoe.activity("Create", zoe.note("<p>aha</p>", number=4, inReplyTo=uri)))
+    work()
+    assert not Favourite.objects.exists()
+    assert not PollVote.objects.exists()
+    assert not Status.objects.filter(account=zoe_here, reblog_of=post).exists()
+    assert not Quote.objects.filter(quoted_status=post).exists()
+    assert not Status.objects.filter(in_reply_to=post).exists()

@@ -1,0 +1,108 @@
+"""Posts for people of this server only, as clients write and read them (docs/adr/0039)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Account, TagUse, User
+from social.kernel import clock
+from statuses.events import ScheduledStatusDue
+from statuses.models import MediaAttachment, ScheduledStatus, Status
+from statuses.services.scheduling import publish_due
+from tests.factories.accounts import make_remote, make_token, make_user
+from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
+from tests.support.client import Api
+
+pytestmark = pytest.mark.django_db
+STATUSES = "/api/v1/statuses"
+
+
+@pytest.fixture
+def ann() -> User:
+    return make_user("ann")
+
+
+@pytest.fixture
+def api(ann: User) -> Api:
+    return Api(make_token(ann))
+
+
+def write(api: Api, **values: Any) -> tuple[str, bool]:
+    answer = api.post(STATUSES, {"status": "hello", **values})
+    assert answer.status_code == 200, answer.content
+    return answer.json()["visibility"], answer.json()["local_only"]
+
+
+def test_a_client_says_local_and_reads_a_visibility_that_every_client_knows(api: Api, ann: User) -> None:
+    assert write(api) == ("public", False)
+    assert write(api, visibility="local") == ("public", True)
+    assert write(api, local_only=True) == ("public", True)
+    assert write(api, local_only="false", visibility="unlisted") == ("unlisted", False)
+    assert write(api, local_only=True, visibility="private") == ("private", True)
+    Account.objects.filter(id=ann.account_id).update(limited_at=clock.now())
+    assert write(api, visibility="local") == ("unlisted", True)
+    refused = api.post(STATUSES, {"status": "hello", "visibility": "Local"})
+    assert refused.status_code == 422
+
+
+def test_what_is_about_such_a_post_stays_here_as_well(api: Api, alice: Account, ann: User) -> None:
+    post = make_status(alice, "near", visibility="local", quote_approval_policy="public")
+    assert write(api, in_reply_to_id=str(post.id), visibility="public", local_only=False) == ("public", True)
+    assert write(api, quoted_status_id=str(post.id)) == ("public", True)
+    assert make_reblog(ann.account, post).local_only
+    boost = api.post(f"{STATUSES}/{post.id}/reblog").json()
+    assert (boost["local_only"], boost["reblog"]["local_only"]) == (True, True)
+    far = make_remote_status(make_remote("zoe", "far.example"), quote_policy=1)
+    assert write(api, in_reply_to_id=str(far.id), visibility="local") == ("public", True)
+    refused = api.post(STATUSES, {"status": "x", "quoted_status_id": str(far.id), "visibility": "local"})
+    assert refused.status_code == 422
+    assert "another server" in refused.json()["error"]
+    assert write(api, quoted_status_id=str(far.id)) == ("public", False)
+
+
+def test_a_post_that_waits_stays_here_when_it_is_published(api: Api, ann: User) -> None:
+    soon = clock.iso(clock.now() + timedelta(hours=1))
+    answer = api.post(STATUSES, {"status": "hi", "visibility": "local", "scheduled_at": soon})
+    params = answer.json()["params"]
+    assert (params["visibility"], params["local_only"]) == ("local", True)
+    ScheduledStatus.objects.update(scheduled_at=clock.now())
+    publish_due([ScheduledStatusDue(scheduled_id=int(answer.json()["id"]), account_id=ann.account_id)])
+    assert Status.objects.get().local_only
+
+
+def test_people_here_find_it_by_its_hashtag_and_nobody_outside_has_its_posts_files_or_figures(
+    api: Api, alice: Account
+) -> None:
+    media = make_media(alice)
+    make_status(alice, "look #sidedoor", visibility="local", media=[media])
+    assert not TagUse.objects.exists(), "of which trends and histories are made"
+    assert Api().get("/api/v1/timelines/tag/sidedoor").json() == []
+    assert len(api.get("/api/v1/timelines/tag/sidedoor").json()) == 1
+    file = MediaAttachment.objects.get(id=media.id)
+    assert Api().get(f"/media/{file.id}").status_code == 404
+
+
+def test_pages_offer_it_say_it_and_keep_it(ann: User) -> None:
+    browser = Client()
+    browser.force_login(ann)
+    sent = {"text": "near", "visibility": "local", "quote_policy": "public", "key": "one", "next": "/"}
+    assert browser.post("/write", sent).status_code == 303
+    post = Status.objects.get()
+    assert (post.visibility, post.local_only) == ("public", True)
+    mark = "Only people of this server can read this."
+    assert mark in browser.get(f"/@ann/{post.id}").content.decode()
+    assert Client().get(f"/@ann/{post.id}").status_code == 404
+    chosen = '<option value="local" selected'
+    assert chosen in browser.get(f"/write?reply_to={post.id}").content.decode()
+    assert chosen in browser.post(f"/statuses/{post.id}/delete", {"act": "redraft"}, follow=True).content.decode()
+    quiet = make_status(ann.account, "quiet", visibility="unlisted", local_only=True)
+    again = browser.post(f"/statuses/{quiet.id}/delete", {"act": "redraft"}, follow=True).content.decode()
+    assert '<option value="unlisted" selected' in again
+    assert '<input type="hidden" name="local_only" value="True">' in again
+    sent |= {"visibility": "unlisted", "local_only": "on", "key": "two"}
+    assert browser.post("/write", sent).status_code == 303
+    assert Status.objects.get(deleted_at=None).local_only
