@@ -29,7 +29,7 @@ from moderation.queries.instance import (
     offered_report_year,
 )
 from social.api.serializers import EntitySerializer
-from social.kernel import links, versions
+from social.kernel import links, translation, versions
 from social.kernel.identity import is_federation_limited
 from social.kernel.media.limits import FRAME_RATE_LIMIT, PIXEL_LIMIT, VIDEO_PIXEL_LIMIT
 from social.kernel.text.characters import URL_LENGTH
@@ -138,7 +138,7 @@ class InstanceSerializer(EntitySerializer):
                 "statuses": _statuses(),
                 "media_attachments": {"description_limit": DESCRIPTION_LIMIT} | _media(),
                 "polls": _polls(),
-                "translation": {"enabled": False},
+                "translation": {"enabled": translation.is_on()},
                 "timelines_access": instance.timelines_access,
                 "limited_federation": is_federation_limited(),
             },

@@ -30,6 +30,7 @@ from social.api.access import anyone, optional_user
 from social.api.declarations import Endpoint
 from social.api.responses import render, reply, reply_empty
 from social.api.viewsets import ApiViewSet
+from social.kernel import translation
 from social.kernel.errors import NotFound
 from social.kernel.recent import Recent
 from social.kernel.text.languages import CODES, LANGUAGE_NAMES
@@ -138,8 +139,8 @@ class DocumentsViewSet(ApiViewSet):
         return reply(TermsOfServiceSerializer(instance.find_terms(_day(date))).data, headers=headers)
 
     def translation_languages(self, request: Request) -> HttpResponse:
-        """Languages between which posts are translated: none, as this server has no translation."""
-        return self._document("translations", dict)
+        """Languages into which posts are translated, by the language of the post (`und`: unknown); none without a service."""
+        return self._document("translations", lambda: translation.load_languages() if translation.is_on() else {})
 
     def languages(self, request: Request) -> HttpResponse:
         """The languages in which a post can be written."""

@@ -70,6 +70,7 @@ _LIMITS = {
     "media": (Rule("media", 30, 1800, "user"),),
     "media_proxy": (Rule("media_proxy", 30, 600, "address"),),
     "deletions": (Rule("deletions", 30, 1800, "user"),),
+    "translations": (Rule("translations", 60, 600, "user"),),
     "sign_up": (Rule("sign_up", 5, 1800, "address"),),
     "apps": (Rule("apps", 5, 600, "address"),),
     "confirmations": (Rule("confirmations/address", 25, 300, "address"), Rule("confirmations/user", 5, 1800, "user")),
@@ -126,7 +127,7 @@ def family(name: str) -> tuple[Rule, ...]:
 
 
 def limited(name: str) -> tuple[Rule, ...]:
-    """The limit of one action: "media", "media_proxy", "deletions", "sign_up", "apps" or "confirmations"."""
+    """The limit of one action: "media", "media_proxy", "deletions", "translations", "sign_up", "apps" or "confirmations"."""
     return _LIMITS[name]
 
 

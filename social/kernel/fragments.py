@@ -1,4 +1,4 @@
-"""Cache of the parts of entities that are the same for every viewer, in Redis for ten minutes.
+"""Cache of the parts of entities that are the same for every viewer, in Redis, for ten minutes by default.
 
 The key of a fragment names kind, id and version (`status:12:3`), so a fragment is never changed: a change of the object
 raises its version, and the old fragment is no longer read. A fragment is any JSON value. Fragments may vanish at any
@@ -50,8 +50,8 @@ def load(keys: Iterable[str]) -> dict[str, Any]:
     return {key: orjson.loads(value) for key, value in zip(wanted, values, strict=False) if value is not None}
 
 
-def save(fragments: Mapping[str, Any]) -> None:
-    """Cache fragments, in one round trip."""
+def save(fragments: Mapping[str, Any], *, seconds: int = RETENTION_SECONDS) -> None:
+    """Cache fragments for some seconds, in one round trip."""
     if not fragments:
         return
     prefix = _prefix()
@@ -59,9 +59,9 @@ def save(fragments: Mapping[str, Any]) -> None:
         if len(fragments) == 1:
             # Usual for a new post: a pipeline takes several times as long as the command.
             ((key, fragment),) = fragments.items()
-            redis.ask("cache", "SET", prefix + key, orjson.dumps(fragment), "EX", RETENTION_SECONDS)
+            redis.ask("cache", "SET", prefix + key, orjson.dumps(fragment), "EX", seconds)
             return
         pipeline = redis.client("cache").pipeline(transaction=False)
         for key, fragment in fragments.items():
-            pipeline.set(prefix + key, orjson.dumps(fragment), ex=RETENTION_SECONDS)
+            pipeline.set(prefix + key, orjson.dumps(fragment), ex=seconds)
         pipeline.execute()

@@ -18,7 +18,8 @@ from accounts.models import Account
 from accounts.policies.networks import doubt_about_network
 from accounts.queries.site_settings import find_site_text
 from moderation.models import DomainAllow
-from social.kernel import heartbeats, outbox, redis
+from social.kernel import heartbeats, outbox, redis, translation
+from social.kernel.errors import Unavailable
 from social.kernel.identity import is_federation_limited
 from social.kernel.outbox import OutboxRow
 from social.runtime import database, fingerprints, health, launch, machine_checks, tables
@@ -267,6 +268,19 @@ def _mail() -> Iterator[Check]:
         yield from _missing_mail()
 
 
+def _translation() -> Iterator[Check]:
+    if translation.is_on():
+        try:
+            known = translation.load_languages()
+        except Unavailable as error:
+            remedy = (
+                "Check TRANSLATION_SERVICE: address, key, and TRANSLATION_SERVICE_LOOPBACK=yes for one on this machine."
+            )
+            yield Check("translation", "failed", f"{error.message} The log says what was wrong.", remedy)
+        else:
+            yield Check("translation", "ok", f"from {len(known) - 1} languages")
+
+
 def _push_keys() -> Iterator[Check]:
     try:
         fingerprints.check_pair(settings.SECRETS)
@@ -309,6 +323,7 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _blocks,
     _federation,
     _mail,
+    _translation,
     _web_push,
 )
 _ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _web_push)

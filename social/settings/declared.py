@@ -114,6 +114,12 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`command:clamdscan --no-summary -`; see [media.md](media.md)",
     ),
     "MEDIA_SCANNER_LOOPBACK": ("`no`", "whether the address in `MEDIA_SCANNER` may be this machine's"),
+    "TRANSLATION_SERVICE": (
+        "none",
+        "service that translates posts: `libretranslate+https://KEY@translate.example` (`KEY@` only if it asks for one), or "
+        "`deepl+https://KEY@api-free.deepl.com`; see [operating.md](operating.md#translation)",
+    ),
+    "TRANSLATION_SERVICE_LOOPBACK": ("`no`", "whether the address in `TRANSLATION_SERVICE` may be this machine's"),
     "WEB_CLIENT": (
         "none",
         "folder with a static web client, such as Phanpy or Elk, which is served at `/app/`; see "

@@ -224,6 +224,24 @@ def _scanner(scanner: str) -> str:
     return _url("MEDIA_SCANNER", "", ("https", "http"), "https://scanner.example/scan")
 
 
+def _translation(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        kind, _, scheme = parts.scheme.partition("+")
+        fine = kind in ("libretranslate", "deepl") and scheme in ("https", "http") and bool(parts.hostname)
+        fine = fine and not parts.query and not parts.fragment and (kind != "deepl" or "@" in parts.netloc)
+        _ = parts.port
+    except ValueError:
+        fine = False
+    if url and not fine:
+        # Without the value, which may hold a key.
+        raise ImproperlyConfigured(
+            "TRANSLATION_SERVICE cannot be understood. Write it as in libretranslate+https://KEY@translate.example or "
+            "deepl+https://KEY@api-free.deepl.com."
+        )
+    return url
+
+
 def _email(url: str) -> str:
     try:
         fine = not url or bool(mail_settings(url))
@@ -307,6 +325,8 @@ MEDIA_URL = _media_url()
 BUCKET_URL = _bucket_url()
 MEDIA_SCANNER = _scanner(_read("MEDIA_SCANNER"))
 MEDIA_SCANNER_LOOPBACK = _switch("MEDIA_SCANNER_LOOPBACK", False)
+TRANSLATION_SERVICE = _translation(_read("TRANSLATION_SERVICE"))
+TRANSLATION_SERVICE_LOOPBACK = _switch("TRANSLATION_SERVICE_LOOPBACK", False)
 WEB_CLIENT = _read("WEB_CLIENT")
 KEEP_ADDRESSES_DAYS = _number("KEEP_ADDRESSES_DAYS", 365, 0, 36_500)
 KEEP_AUDIT_LOG_DAYS = _number("KEEP_AUDIT_LOG_DAYS", 0, 30, 36_500)  # a rule in the database keeps 30 days in any case

@@ -51,6 +51,7 @@ from statuses.queries.listings import AccountStatusesFilter, load_account_status
 from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.statuses import find_embeddable
 from statuses.serializers.presenting import present_by_id
+from statuses.services.translating import may_be_translated
 
 _PICTURED: Final = (MediaType.IMAGE, MediaType.GIFV, MediaType.VIDEO)
 _QUOTABLE: Final = (Permission.AUTOMATIC.value, Permission.MANUAL.value)
@@ -139,6 +140,7 @@ def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) 
         "mine": mine,
         "boost": may_reblog(reader.account, row, page.relations),
         "quote": post["quote_approval"]["current_user"] in _QUOTABLE,
+        "translate": may_be_translated(row, get_language() or ""),
         "report_url": "" if mine else url_of("report", account_id=row.account_id),
     }
     return post | {"number": row.id, "acts": acts}

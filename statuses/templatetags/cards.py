@@ -55,6 +55,8 @@ def _menu(post: Mapping[str, Any], who: Mapping[str, str], back: str, words: Map
     number, can = post["number"], post["acts"]
     if can["quote"]:
         yield _link(f"{_path('write')}?quote={number}", words["quote"])
+    if can["translate"]:
+        yield _link(_path("translate_post", number), words["translate"])
     yield _link(escape(post["url"]), words["open"])
     if post["page_url"]:
         yield _link(escape(post["page_url"]), words["elsewhere"], ' rel="noreferrer"')
@@ -90,6 +92,7 @@ def _words(_language: str | None) -> dict[str, str]:
         "block_author": _("Block %(who)s"),
         "report": _("Report %(who)s"),
         "quote": _("Quote"),
+        "translate": _("Translate"),
         "open": _("Open the post"),
         "elsewhere": _("Open it on its own server"),
         "unmute": _("Notify me of this conversation"),

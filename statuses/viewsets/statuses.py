@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
@@ -18,7 +19,7 @@ from social.api.pagination import ByCursor, Limit, ListPage
 from social.api.responses import reply
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
-from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.errors import FieldError, Invalid
 from social.kernel.ids import parse_id
 from statuses.models import ScheduledStatus, Status
 from statuses.policies.audience import THREAD
@@ -51,6 +52,7 @@ from statuses.serializers.presenting import (
 )
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
 from statuses.serializers.status import ContextSerializer, StatusSourceSerializer
+from statuses.serializers.translation import TranslationSerializer
 from statuses.services import interactions
 from statuses.services.composing import UnexpectedMentions
 from statuses.services.deleting import delete_status
@@ -59,6 +61,7 @@ from statuses.services.pins import pin_status, unpin_status
 from statuses.services.publishing import publish_status
 from statuses.services.quotes import change_quote_policy, revoke_quote
 from statuses.services.scheduling import cancel_status, reschedule_status, schedule_status
+from statuses.services.translating import translate_post
 from statuses.viewsets.attachments import TEXT_BODY_LIMIT
 
 #: Seconds after which a client may request the progress of fetching a thread.
@@ -86,7 +89,9 @@ class StatusesViewSet(ApiViewSet):
         ),
         "history": Endpoint(optional_user("read:statuses"), "StatusEdit", many=True),
         "source": Endpoint(user("read:statuses"), "StatusSource"),
-        "translate": Endpoint(user("read:statuses"), "Translation", input=TranslationInput),
+        "translate": Endpoint(
+            user("read:statuses"), "Translation", input=TranslationInput, throttles=limited("translations")
+        ),
         "context": Endpoint(optional_user("read:statuses"), "Context"),
         "favourited_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ACCOUNT_PAGES),
         "reblogged_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ACCOUNT_PAGES),
@@ -166,10 +171,10 @@ class StatusesViewSet(ApiViewSet):
         return StatusSourceSerializer(load_bodies([post.id])[post.id], context={"local": post.local}).data
 
     def translate(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/translate`: 404, because this server does not translate."""
-        TranslationInput.read(request)
-        find_post(id, self.account_id)
-        raise NotFound(_("Not Found"))
+        """`POST /api/v1/statuses/:id/translate`: a public or unlisted post in another language."""
+        language = TranslationInput.read(request).lang or get_language() or ""
+        found = translate_post(account_id=self.account_id, status_id=id, language=language)
+        return TranslationSerializer(found).data
 
     def context(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/context`: the known ancestors and descendants of the post.

@@ -76,6 +76,7 @@ __all__ = [
 T = TypeVar("T")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FOLLOWED = frozenset({"GET", "HEAD"})
+_HTTP = ("https", "http")
 # Headers meant for the first host are not sent to the next one.
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
 _ERROR_BYTES = 16 * 1024
@@ -364,25 +365,27 @@ async def fetch_async(request: Request) -> Response:
 
 
 def ask_service(
-    url: str, *, file: IO[bytes], headers: Mapping[str, str], max_bytes: int, deadline: float, loopback: bool
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    max_bytes: int,
+    deadline: float,
+    loopback: bool,
+    method: str = "POST",
+    body: bytes | None = None,
+    file: IO[bytes] | None = None,
 ) -> Response:
-    """POST a whole open `file`, in pieces, to a service of the operator, whose `url` is in a setting; with `loopback`
-    the service may be on this machine.
+    """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting; with
+    `loopback` the service may be on this machine.
 
     Otherwise like `fetch`, but http is allowed and redirects are not; private networks must be in ALLOWED_PRIVATE_ADDRESSES.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
-    size = file.seek(0, 2)
-    file.seek(0)
+    if file is not None:
+        headers = {**headers, "Content-Length": str(file.seek(0, 2))}
+        file.seek(0)
     request = Request(
-        url,
-        method="POST",
-        headers={**headers, "Content-Length": str(size)},
-        upload=file,
-        max_bytes=max_bytes,
-        deadline=deadline,
-        redirects=0,
-        schemes=("https", "http"),
+        url, method, headers, body, upload=file, max_bytes=max_bytes, deadline=deadline, redirects=0, schemes=_HTTP
     )
     return _client_for(policy).send(request)
 

@@ -1,0 +1,259 @@
+"""Asks the operator's translation service (TRANSLATION_SERVICE), which speaks LibreTranslate's or DeepL's API.
+
+Texts are HTML: elements with `translate="no"` stay as they are. The service may be anything that answers at the address:
+what it returns is neither HTML that may be shown nor of the length that one expects.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, Protocol
+from urllib.parse import unquote, urlsplit
+
+import orjson
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from social.kernel import fragments
+from social.kernel.errors import Unavailable
+from social.kernel.http import client as http
+
+logger = logging.getLogger(__name__)
+UNKNOWN: Final = "und"
+"""Language of a text of which nobody has said in which language it is (ISO 639-2)."""
+
+TRANSLATION_SECONDS: Final = 15.0
+"""Time that the service may take, in seconds. A web request has less (`social.kernel.http.limits`)."""
+
+_ANSWER_BYTES: Final = 512 * 1024
+_LANGUAGES_SECONDS: Final = 86_400
+#: Seconds for which a service that did not say its languages is not asked for them again.
+_PAUSE_SECONDS: Final = 60
+_LANGUAGES_LIMIT: Final = 200
+#: DeepL takes at most 50 texts at once.
+_TEXTS_LIMIT: Final = 50
+_CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
+#: Codes of posts by the codes that a service may have in their place.
+_OTHER_CODES: Final = {"zh-cn": "zh-hans", "zh-hk": "zh-hant", "zh-tw": "zh-hant", "no": "nb", "nb": "no"}
+
+Ask = Callable[[str, str, Any], Any]
+"""`ask(method, path, body)` -> the JSON of the answer."""
+
+
+@dataclass(frozen=True)
+class Translated:
+    """Translated texts, in the order of those that were sent; `source` is the language in which the service found them."""
+
+    texts: list[str]
+    source: str
+    provider: str
+
+
+def is_on() -> bool:
+    """Tell whether posts can be translated."""
+    return bool(settings.TRANSLATION_SERVICE)
+
+
+def load_languages() -> Mapping[str, Sequence[str]]:
+    """Return the languages into which the service translates, by the language of the text: UNKNOWN is a key too.
+
+    They are asked for once a day. Raises Unavailable.
+    """
+    url: str = settings.TRANSLATION_SERVICE
+    key = f"translation_languages:{blake2b(url.encode(), digest_size=8).hexdigest()}"
+    known: Mapping[str, Sequence[str]] | None = fragments.load([key]).get(key)
+    if known is None:
+        try:
+            service = _service()
+            known = _understood(lambda: service.load_languages(_asking(service)))
+        except Unavailable:
+            fragments.save({key: {}}, seconds=_PAUSE_SECONDS)
+            raise
+        fragments.save({key: known}, seconds=_LANGUAGES_SECONDS)
+    if not known:
+        raise Unavailable(_no_answer())
+    return known
+
+
+def find_language(code: str, offered: Sequence[str] | Mapping[str, Any]) -> str | None:
+    """Return the code among those `offered` that names a language: the same one in any case, another one for the same
+    script, or the code without its region. None if none does.
+    """
+    by_code = {each.lower(): each for each in offered}
+    wanted = code.replace("_", "-").lower()
+    for each in (wanted, _OTHER_CODES.get(wanted, ""), wanted.partition("-")[0]):
+        if each in by_code:
+            return by_code[each]
+    return None
+
+
+def translate(texts: Sequence[str], source: str, target: str) -> Translated:
+    """Translate HTML texts from one of the languages of `load_languages` (UNKNOWN: let the service find out) into another.
+
+    Raises Unavailable.
+    """
+    service = _service()
+    ask = _asking(service)
+
+    def translate_all() -> tuple[list[str], str]:
+        done: list[str] = []
+        found = ""
+        for start in range(0, len(texts), _TEXTS_LIMIT):
+            answers, detected = service.translate(ask, texts[start : start + _TEXTS_LIMIT], source, target)
+            if not isinstance(answers, list):
+                raise TypeError
+            done += answers
+            found = found or detected
+        return done, found
+
+    done, found = _understood(translate_all)
+    if len(done) != len(texts) or not all(isinstance(text, str) for text in done):
+        raise _failure("its answer has other texts than it was sent")
+    return Translated(done, found or ("" if source == UNKNOWN else source), service.provider)
+
+
+class _Service(Protocol):
+    """The API of a kind of service. What it reads from an answer may raise the errors of values with another shape."""
+
+    provider: str
+    #: Status of an answer to who has used up what they may have translated.
+    quota_status: int
+    headers: Mapping[str, str]
+
+    def load_languages(self, ask: Ask) -> dict[str, list[str]]: ...
+
+    def translate(self, ask: Ask, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
+        """Return the texts, and the language in which the first one was found to be."""
+
+
+class _LibreTranslate:
+    """LibreTranslate's API (https://docs.libretranslate.com/api/)."""
+
+    provider = "LibreTranslate"
+    quota_status = 403
+
+    def __init__(self, key: str) -> None:
+        self.headers: Mapping[str, str] = {}
+        self._key = {"api_key": key} if key else {}
+
+    def load_languages(self, ask: Ask) -> dict[str, list[str]]:
+        answer = ask("GET", "/languages", None)[:_LANGUAGES_LIMIT]
+        found = {
+            each["code"]: [code for code in _codes(each["targets"]) if code != each["code"]]
+            for each in answer
+            if _CODE.fullmatch(each["code"])
+        }
+        return found | {UNKNOWN: sorted({code for targets in found.values() for code in targets})}
+
+    def translate(self, ask: Ask, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
+        sent = {"q": texts, "source": "auto" if source == UNKNOWN else source, "target": target, "format": "html"}
+        answer = ask("POST", "/translate", sent | self._key)
+        detected = answer.get("detectedLanguage") or [{}]
+        return answer["translatedText"], _code(
+            (detected if isinstance(detected, list) else [detected])[0].get("language")
+        )
+
+
+class _DeepL:
+    """DeepL's API (https://developers.deepl.com/docs/api-reference/translate)."""
+
+    provider = "DeepL.com"
+    quota_status = 456
+
+    def __init__(self, key: str) -> None:
+        self.headers: Mapping[str, str] = {"Authorization": f"DeepL-Auth-Key {key}"}
+
+    def load_languages(self, ask: Ask) -> dict[str, list[str]]:
+        sources, targets = (
+            _codes([_code(each["language"]) for each in ask("GET", f"/v2/languages?type={kind}", None)])
+            for kind in ("source", "target")
+        )
+        # As targets, these two are no longer listed without a region, but are still understood.
+        targets = sorted({"en", "pt", *targets})
+        return {source: [code for code in targets if code != source] for source in (UNKNOWN, *sources)}
+
+    def translate(self, ask: Ask, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
+        sent: dict[str, Any] = {"text": texts, "target_lang": target.upper(), "tag_handling": "html"}
+        if source != UNKNOWN:
+            sent["source_lang"] = source.upper()
+        found = ask("POST", "/v2/translate", sent)["translations"]
+        return [each["text"] for each in found], _code(found[0].get("detected_source_language"))
+
+
+_KINDS: Final[dict[str, Callable[[str], _Service]]] = {"libretranslate": _LibreTranslate, "deepl": _DeepL}
+
+
+def _code(written: Any) -> str:
+    """Return a code with its language in lower case; empty for what is none."""
+    if not isinstance(written, str) or not _CODE.fullmatch(written):
+        return ""
+    language, _hyphen, region = written.partition("-")
+    return f"{language.lower()}-{region}" if region else language.lower()
+
+
+def _codes(written: Any) -> list[str]:
+    return [code for code in written[:_LANGUAGES_LIMIT] if isinstance(code, str) and _CODE.fullmatch(code)]
+
+
+@functools.cache
+def _place(url: str) -> tuple[str, str, str]:
+    """The kind of the service, its base address, and its key, of `kind+https://KEY@host/path`."""
+    parts = urlsplit(url)
+    kind, _plus, scheme = parts.scheme.partition("+")
+    key, _at, host = parts.netloc.rpartition("@")
+    return kind, f"{scheme}://{host}{parts.path.rstrip('/')}", unquote(key)
+
+
+def _service() -> _Service:
+    kind, _base, key = _place(settings.TRANSLATION_SERVICE)
+    return _KINDS[kind](key)
+
+
+def _asking(service: _Service) -> Ask:
+    _kind, base, _key = _place(settings.TRANSLATION_SERVICE)
+
+    def ask(method: str, path: str, body: Any) -> Any:
+        answer = http.ask_service(
+            f"{base}{path}",
+            method=method,
+            body=None if body is None else orjson.dumps(body),
+            headers={"Accept": "application/json", "Content-Type": "application/json", **service.headers},
+            max_bytes=_ANSWER_BYTES,
+            deadline=TRANSLATION_SECONDS,
+            loopback=settings.TRANSLATION_SERVICE_LOOPBACK,
+        )
+        if answer.status == service.quota_status:
+            raise Unavailable(_("As much as this server may have translated has been used up for now."))
+        if answer.status == 429:
+            raise Unavailable(_("Too much is being translated at the moment. Try again later."))
+        if not 200 <= answer.status < 300:
+            raise _failure(f"it answered {answer.status}")
+        return orjson.loads(answer.body)
+
+    return ask
+
+
+def _understood(read: Callable[[], Any]) -> Any:
+    """Return what `read` reads from an answer. Raises Unavailable for an answer of another shape, and without an answer, whose
+    reason is logged.
+    """
+    try:
+        return read()
+    except http.FetchError as error:
+        raise _failure(str(error)) from None
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        raise _failure("its answer cannot be understood") from None
+
+
+def _failure(reason: str) -> Unavailable:
+    logger.warning("the translation service failed: %s", reason)
+    return Unavailable(_no_answer())
+
+
+def _no_answer() -> str:
+    return _("The translation service does not answer as it should. Try again later.")

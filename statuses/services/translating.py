@@ -1,0 +1,89 @@
+"""Translates posts by the service that the operator has set."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Final
+
+from django.utils.translation import gettext as _
+
+from social.kernel import fragments, translation
+from social.kernel.errors import Forbidden, NotFound
+from statuses.policies.posts import Post, PostBody
+from statuses.policies.translations import (
+    CHARACTERS_LIMIT,
+    Translation,
+    prepare_html,
+    prepare_text,
+    restore_html,
+    restore_text,
+)
+from statuses.policies.visibility import is_for_anybody
+from statuses.queries.posts import load_bodies
+from statuses.queries.statuses import find_post
+
+_RETENTION_SECONDS: Final = 86_400
+
+
+def may_be_translated(post: Post, language: str) -> bool:
+    """Tell whether a reader is offered a translation of a post into a language: the service may know neither."""
+    return translation.is_on() and is_for_anybody(post.visibility) and post.language != language
+
+
+def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[Post, PostBody, Translation]:
+    """Translate a post for an account that may read it, or take the translation of the last 24 hours. The post is the
+    boosted one of a boost.
+
+    Raises NotFound, also where nothing is translated; Forbidden for posts that not everybody may read, that are too long, or
+    in a language from which the service does not translate into this one; Unavailable for a service that does not answer.
+    """
+    post = find_post(status_id, account_id).proper
+    if not translation.is_on():
+        raise NotFound(_("Not Found"))
+    if not is_for_anybody(post.visibility):
+        raise Forbidden
+    source, target = _languages(post.language, language)
+    body = load_bodies([post.id]).get(post.id)
+    if body is None:
+        raise NotFound
+    # The language is one of the service's, and the post one that can be read: others do not choose keys of the cache.
+    key = f"translation:{post.id}:{post.version}:{target}"
+    kept = fragments.load([key]).get(key)
+    if kept is not None:
+        return post, body, Translation(**kept)
+    translated = _translate(body, source, target)
+    fragments.save({key: asdict(translated)}, seconds=_RETENTION_SECONDS)
+    return post, body, translated
+
+
+def _languages(written_in: str | None, wanted: str) -> tuple[str, str]:
+    """The codes that the service has for both languages. Raises Forbidden."""
+    offered = translation.load_languages()
+    source = translation.find_language(written_in or translation.UNKNOWN, offered)
+    target = translation.find_language(wanted, offered[source]) if source is not None else None
+    if source is None or target is None or target == source:
+        raise Forbidden(_("This post cannot be translated into this language."))
+    return source, target
+
+
+def _translate(body: PostBody, source: str, target: str) -> Translation:
+    described = {str(media.id): media.description for media in body.media if media.description}
+    plain = [body.spoiler_text, *body.poll_options, *described.values()]
+    texts = [prepare_html(body.content), *map(prepare_text, plain)]
+    if sum(map(len, texts)) > CHARACTERS_LIMIT:
+        raise Forbidden(_("This post is too long to be translated."))
+    sent = [text for text in texts if text]
+    answer = translation.translate(sent, source, target)
+    answers = iter(answer.texts)
+    content, *others = [next(answers) if text else "" for text in texts]
+    warning, *rest = map(restore_text, others)
+    options = len(body.poll_options)
+    return Translation(
+        language=target,
+        detected_source_language=answer.source,
+        provider=answer.provider,
+        content=restore_html(content, body.content),
+        spoiler_text=warning,
+        options=rest[:options],
+        descriptions=dict(zip(described, rest[options:], strict=True)),
+    )
