@@ -35,10 +35,10 @@ from statuses.serializers.attachments import MediaAttachmentSerializer
 from statuses.services.kept_drafts import draft_of
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
 
-_EVERYBODY, *_NARROWER = VISIBILITIES.items()
+_AUDIENCE_OF_ALL, *_NARROWER = VISIBILITIES.items()
 #: Who may read a post: the words of the interface, the widest first, with their titles.
 AUDIENCES: Final = (
-    _EVERYBODY,
+    _AUDIENCE_OF_ALL,
     (LOCAL, _("Only people of this server")),
     *_NARROWER,
     ("direct", _("Only people whom it mentions")),
