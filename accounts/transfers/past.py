@@ -105,15 +105,12 @@ SENTENCES: Final[dict[Reason, str | Promise]] = {
 PARTS: Final = frozenset(
     {Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.FILE_NO_ROOM, Reason.QUOTE, Reason.REPLY_OF_OTHERS}
 )
+"""Reasons that concern a part of a post, which is imported without it."""
 
 
 def sentence_of(reason: str) -> str:
     """Return the sentence of a reason that was stored, also by another release."""
     return str(SENTENCES[Reason(reason)]) if reason in SENTENCES else reason
-
-
-PARTS: Final = frozenset({Reason.FILE_MISSING, Reason.FILE_REFUSED, Reason.QUOTE, Reason.REPLY_OF_OTHERS})
-"""Reasons that concern a part of a post, which is imported without it."""
 
 
 class UnreadableArchive(KernelError):

@@ -186,13 +186,13 @@ def filled(html: str, path: str, kept: Kept) -> str:
     forms = [form for form in posted if (urlsplit(form.action or "").path or path) == kept.path]
     form = max(forms, key=lambda form: len(names.intersection(form.inputs.keys())), default=None)
     known = set(form.inputs.keys()) if form is not None else set()
-    for field in form.xpath(".//input|.//textarea|.//select") if known & names else ():
+    for field in form.xpath(".//input|.//textarea|.//select") if form is not None and known & names else ():
         _fill(field, kept.values.get(field.get("name"), []))
     lost = texts_of({name: found for name, found in kept.values.items() if name not in known})
     context = {"explained": known and kept.signed_out, "typed": lost, "files": kept.files}
     (main,) = page.xpath("//main")
     main[:0] = fragments_fromstring(loader.render_to_string("pages/typed.html", context))
-    return tostring(page, encoding="unicode", doctype="<!doctype html>")
+    return str(tostring(page, encoding="unicode", doctype="<!doctype html>"))
 
 
 def _fill(field: Any, values: list[str]) -> None:

@@ -166,7 +166,7 @@ def load_state() -> tuple[list[Sample], Pass | None]:
 def bytes_of_posts(count: int) -> int:
     """Return about how many bytes of the database this number of posts takes with all that belongs to them."""
     models = {relation.related_model for relation in Status._meta.related_objects if relation.one_to_one}
-    tables = [model._meta.db_table for model in (Status, *models, *_OTHER_PARTS)]  # type: ignore[union-attr]  # "self" is resolved
+    tables = [model._meta.db_table for model in (Status, *models, *_OTHER_PARTS)]  # type: ignore[attr-defined]  # models, of different classes
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT sum(pg_total_relation_size(name::regclass)), (SELECT count(*) FROM statuses_status)"
