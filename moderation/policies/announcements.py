@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils.translation import gettext as _
 
 from moderation.models.announcement import ANNOUNCEMENT_LIMIT
@@ -41,7 +42,7 @@ def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
     return errors
 
 
-def is_shown(now: datetime) -> Q:
+def is_shown(now: datetime | Now) -> Q:
     """Return the condition of the announcements that are shown: published announcements that have not ended."""
     return Q(published_at__lte=now) & (Q(ends_at=None) | Q(ends_at__gt=now))
 

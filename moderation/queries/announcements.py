@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import Case, Count, Exists, Max, Min, OuterRef, QuerySet, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Now
 
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.queries import EmojiLookup
@@ -53,10 +53,13 @@ def list_shown() -> QuerySet[Announcement]:
 
 
 def unread_announcements() -> CountOf:
-    """Return the expression, in a query of users, for the number of announcements that the person has not dismissed."""
+    """Return the expression, in a query of users, for the number of announcements that the person has not dismissed.
+
+    Its time is the statement's, because a plan of the query is kept.
+    """
     reader = OuterRef(OuterRef("account_id"))
     dismissed = AnnouncementDismissal.objects.filter(announcement_id=OuterRef("id"), account_id=reader)
-    return CountOf(Announcement.objects.filter(~Exists(dismissed), is_shown(clock.now())).values("id"))
+    return CountOf(Announcement.objects.filter(~Exists(dismissed), is_shown(Now())).values("id"))
 
 
 def find_shown(announcement_id: int) -> Announcement:

@@ -1,5 +1,5 @@
 // Makes the pages of signed-in people quicker to use: acts on posts without a new page, news by the streaming API, the
-// keyboard, pictures that are pasted or dropped, and the length of what is written. Without it every page works alike.
+// keyboard, pasted pictures, the length of a text. Without it every page works alike.
 const words = document.getElementById("member-script").dataset;
 
 const make = (tag, attributes = {}, ...children) => {
@@ -13,8 +13,7 @@ const said = make("p", { class: "visually-hidden", role: "status" });
 document.body.append(said);
 const say = (text) => (said.textContent = text);
 
-// Acts: the same form, sent with the wish for an answer without a page. Any other answer is left to the form itself, which
-// leads to the sign-in or shows what the server says.
+// Acts: the same form, asking for an answer without a page. Any other answer is left to the form itself.
 
 const plain = new WeakSet();
 
@@ -63,7 +62,7 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
-// The keyboard. Single letters disturb people who speak to their browser, so that they can be switched off (WCAG 2.1.4).
+// The keyboard. Single letters can be switched off (WCAG 2.1.4).
 
 const POST = "article.post[id]";
 const KEYS = ["j", "k", "r", "b", "f", "help"];
@@ -118,7 +117,7 @@ document.addEventListener("keydown", (event) => {
 });
 document.querySelector("[data-keys]")?.addEventListener("click", help);
 
-// The length of a post, as the server counts it: addresses of pages count 23, people without their server.
+// The length of a post, as the server counts it.
 
 const segmenter = Intl.Segmenter && new Intl.Segmenter();
 const lengthOf = (text) => (segmenter ? [...segmenter.segment(text)].length : [...text].length);
@@ -140,7 +139,7 @@ document.addEventListener("input", ({ target }) => {
   counter.textContent = `${length} / ${limit}`;
 });
 
-// Pictures that are pasted or dropped. The short form has no places for files: it leads to the whole form with them.
+// Pictures that are pasted or dropped. The short form has no places for files and leads to the whole form.
 
 const listOf = (file) => {
   const transfer = new DataTransfer();
@@ -177,7 +176,7 @@ const writingOf = (event) => event.target.closest?.("form:has([data-limit])");
 document.addEventListener("paste", (event) => {
   const form = writingOf(event);
   const files = [...event.clipboardData.files];
-  // What comes from a text editor often has a picture of the text beside it.
+  // Text editors add a picture of the text.
   if (!form || !files.length || event.clipboardData.types.includes("text/plain")) return;
   event.preventDefault();
   take(form, files);
@@ -192,7 +191,7 @@ document.addEventListener("drop", (event) => {
   take(form, [...event.dataTransfer.files]);
 });
 
-// News: how many posts and notifications came since the page was loaded. The posts themselves come as a page, like all others.
+// News: how many posts and notifications came since the page was loaded.
 
 const refresh = document.querySelector(".refresh");
 const bell = document.querySelector('.bar a[href="/notifications"]');
@@ -217,13 +216,13 @@ const showNotification = ({ group_key: group, id }) => {
   if (/^\d+$/.test(figure.data.trim())) figure.data = +figure.data + 1;
 };
 
-// A thread: replies that come while it is open. The stream tells of those of people whom one follows or who answer oneself,
-// other servers are asked for the rest; which replies are shown, and where, the page says when it is loaded again.
+// A thread: replies that come while it is open. The stream has those of people whom one follows or who answer oneself; other
+// servers are asked for the rest.
 
 const thread = document.querySelector("main > .current");
 let renewal = 0;
 
-// Only adds, so that nobody loses a place or what they write.
+// Only adds: nobody loses a place or a text.
 const grow = (page) => {
   let added = 0;
   for (const section of page.querySelectorAll("main > .thread")) {
@@ -284,14 +283,14 @@ const receive = ({ event, payload }) => {
   showPosts();
 };
 
-// Put the new posts above the first one; without `wanted` no longer than somebody watches. Return whether all is as it should be.
+// Put the new posts above the first one; without `wanted` no longer than somebody watches. Return whether it worked.
 const load = async (link, wanted) => {
   const answer = await fetch(link.href);
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const found = [...page.querySelectorAll(POST)];
   const fresh = found.filter((post) => !document.getElementById(post.id));
   const renewed = page.querySelector(".refresh a");
-  // Signed out meanwhile, or so many posts that some between are on a further page.
+  // Signed out, or some posts are on a further page.
   if (!renewed || fresh.length === found.length) return false;
   if (!wanted && !watches()) return true;
   document.querySelector(POST).before(...fresh);
@@ -313,9 +312,8 @@ refresh?.addEventListener("click", async (event) => {
   if (!(await load(link, true).catch(() => false))) location.assign(link.href);
 });
 
-// Whoever watches the top of the page sees new posts at once, at most every ten seconds. Nothing moves for those who have
-// scrolled down, write, have opened something, are about to press something, or have asked for less motion: they are told the
-// number.
+// Whoever watches the top of the page sees new posts, at most every ten seconds. For those who have scrolled down, write,
+// have opened something or are about to, or want less motion, they are only counted.
 
 const BUSY = ".menu[open], .writing[open], dialog[open], main :is(a, button, summary):hover";
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -326,7 +324,7 @@ let next = 0;
 
 const watch = () => {
   if (watched || !watches() || !document.querySelector(POST)) return;
-  // Readers of the same author do not ask at the same moment.
+  // Readers do not all ask at once.
   watched = setTimeout(() => {
     watched = 0;
     if (!posts.size || !watches()) return;
@@ -354,7 +352,7 @@ const listen = () => {
     socket = null;
     words.state = "closed";
     failures = Date.now() - opened > 60_000 ? 0 : failures + 1;
-    // Whoever is refused again and again is signed out, or the server has no streams.
+    // Signed out, or the server has no streams.
     if (failures < 9) later(2 ** failures * (500 + 500 * Math.random()));
   });
 };
@@ -372,5 +370,5 @@ const stop = () => {
 document.addEventListener("visibilitychange", () => (document.hidden ? stop() : later(500)));
 addEventListener("pagehide", stop);
 addEventListener("pageshow", ({ persisted }) => persisted && later(500));
-// Whoever only passes through a page needs no stream.
+// Who only passes by needs no stream.
 later(1000);

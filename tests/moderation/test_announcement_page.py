@@ -39,12 +39,12 @@ def test_announcements_are_read_reacted_to_and_then_leave_the_navigation() -> No
     first = announce("Backup on <b>Monday</b>")
     post = make_status(ann.account, "what it is about")
     second = announce("Party", status_ids=[post.id])
-    draft = Announcement.objects.create(text="draft", content="<p>draft</p>")
+    draft = Announcement.objects.create(text="unpublished", content="<p>unpublished</p>")
     assert LINK in page(browser, "/bookmarks")
     text = page(browser)
     assert re.findall(r'id="announcement-(\d+)"', text) == [str(second.id), str(first.id)]
     assert f'id="post-{post.id}"' in text
-    assert "draft" not in text
+    assert "unpublished" not in text
 
     def press(announcement: Announcement, **values: str) -> None:
         for _time in range(2):

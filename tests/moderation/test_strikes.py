@@ -102,7 +102,7 @@ def test_the_link_of_the_mail_opens_its_strike_alone_also_for_who_cannot_sign_in
     key = path.partition("?")[2]
     assert Client().get(f"/disputes/strikes/{other.id}?{key}").status_code == 404
     answer = Client().post(path, {"text": "It was not me"})
-    assert (answer.status_code, answer["Location"]) == (302, path)
+    assert (answer.status_code, answer["Location"]) == (303, path)
     assert Appeal.objects.get().text == "It was not me"
 
 

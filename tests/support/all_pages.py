@@ -73,7 +73,7 @@ FORMS_AND_FILES: frozenset[str] = frozenset({
 #: Names of pages that need more than their path: a query, a second factor, or the password once more.
 OF_A_STATE: frozenset[str] = frozenset({
     "interact", "mfa_deactivate_totp", "oauth_authorize", "oauth_native", "change_email", "mfa_activate_totp",
-    "mfa_add_webauthn", "recovery_codes",
+    "mfa_add_webauthn", "recovery_codes", "translate_post",
 })  # fmt: skip
 
 

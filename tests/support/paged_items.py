@@ -29,9 +29,11 @@ from accounts.models import (
     User,
 )
 from accounts.services.tags import ensure_tags
+from accounts.transfers.models import PastImport, PastState
 from moderation.models import DomainAllow, DomainRule, Report
 from notifications.models import Notification, NotificationRequest
 from statuses.models import Bookmark, Favourite, Quote, ScheduledStatus, Status
+from statuses.policies.publishing import DRAFT_TIME
 from statuses.services.deleting import delete_status
 from tests.accounts.devices.test_crypto import Program
 from tests.factories.accounts import make_account, make_remote
@@ -276,6 +278,19 @@ def _scheduled(callers: Callers) -> Items:
     return rows(make)
 
 
+def _drafts(callers: Callers) -> Items:
+    def make(number: int) -> ScheduledStatus:
+        row = make_scheduled(callers.account, f"unfinished {number}")
+        ScheduledStatus.objects.filter(pk=row.pk).update(scheduled_at=DRAFT_TIME)
+        return row
+
+    return rows(make)
+
+
+def _past_imports(callers: Callers) -> Items:
+    return rows(lambda _number: PastImport.objects.create(account=callers.account, state=PastState.UNDONE))
+
+
 def _notifications(callers: Callers) -> Items:
     def make(_number: int) -> Notification:
         make_favourite(make_remote(), make_status(callers.account))
@@ -359,6 +374,8 @@ ITEMS: dict[str, Callable[[Callers], Items]] = {
     "GET api/v1/favourites": _marked(make_favourite),
     "GET api/v1/bookmarks": _marked(make_bookmark),
     "GET api/v1/scheduled_statuses": _scheduled,
+    "GET api/v1/drafts": _drafts,
+    "GET api/v1/past_imports": _past_imports,
     "GET api/v1/notifications": _notifications,
     "GET api/v1/notifications/requests": _notification_requests,
     "GET api/v2/notifications": _notification_groups,

@@ -63,7 +63,8 @@ class RoleForm(DraftForm):
         permissions, everyone = self.instance.permissions, self.instance.pk == EVERYONE_ROLE_ID
         self.fields["bits"].initial = [str(int(bit)) for bit in Permission if permissions & bit]
         for name in ("color", "media_megabytes", "posts_per_day", *_LIMITS):
-            self.fields[name].required = False
+            if name in self.fields:
+                self.fields[name].required = False
         for name in ("name", "color", "position", "highlighted") if everyone else ():
             self.fields.pop(name, None)
         if everyone:
