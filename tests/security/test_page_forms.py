@@ -137,7 +137,7 @@ def test_no_value_of_any_field_is_an_error_of_this_server(kind: str) -> None:
 def test_ids_that_are_too_large_foreign_or_repeated_are_no_error_of_this_server() -> None:
     ann, _ids = scene()
     browser, wrong = browser_of(ann), []
-    for number in (2**62, 2**63, 10**30):
+    for number in (2**62, 2**63, 10**19 - 1):
         values = dict.fromkeys(
             ("id", "account_id", "import_id", "featured_tag_id", "session_id", "strike_id", "pk"), number
         )
