@@ -28,7 +28,7 @@ from tests.support.past import create, mastodon, note
 
 
 def picture(number: int) -> bytes:
-    """A photograph-like JPEG, different for each number."""
+    """Return a JPEG as large as a photograph; each number gives another one."""
     noise = Image.effect_noise((64, 48), 80 + number % 50).resize((1024, 768))
     target = io.BytesIO()
     noise.save(target, "JPEG", quality=85)

@@ -54,7 +54,7 @@ class Member:
 
     @property
     def main_links(self) -> list[dict[str, Any]]:
-        """The links that are always in sight."""
+        """Return the entries of the navigation that are shown at every width of the window."""
         return [link for link in self.links if link["main"]]
 
     @property

@@ -50,7 +50,7 @@ def _failures(batch: Import) -> QuerySet[ImportRow]:
 
 
 def list_past_imports(account_id: int) -> QuerySet[PastImport]:
-    """Select the imports of the account's own posts."""
+    """Return the query of the account's imports of posts from archives."""
     return PastImport.objects.filter(account_id=account_id)
 
 

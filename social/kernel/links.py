@@ -58,7 +58,7 @@ def is_own_domain(domain: str) -> bool:
 
 
 def is_own(uri: str) -> bool:
-    """Tell whether an address or an id belongs to this server, whether or not there is anything."""
+    """Tell whether an address or an id belongs to this server; whether something exists there is not checked."""
     try:
         parts = urlsplit(uri)
     except ValueError:
