@@ -93,7 +93,7 @@ class Pool:
             elif not _lives(connection):
                 self._discard(connection)
                 continue
-            connection._pool = self  # type: ignore[assignment]  # Django returns it to the pool that it names
+            connection._pool = self  # Django returns it to the pool that it names
             return connection
 
     def putconn(self, connection: Connection) -> None:
