@@ -56,7 +56,7 @@ HomeFilter = condition_filter(
 )
 
 
-# Only the visibilities that staff are shown.
+# Staff may not filter for private and direct posts.
 VisibilityFilter = condition_filter(
     "visibility",
     _("visibility"),
@@ -85,7 +85,7 @@ def _page(status: Status) -> Any:
 def files_shown(files: Iterable[MediaAttachment]) -> Any:
     """Return the HTML that shows stored pictures and lists other files by description and address.
 
-    Viewing a post must not send a request to the file's server (docs/adr/0021).
+    Viewing the page must not cause a request to the file's server (docs/adr/0021).
     """
     found = []
     for media in files:

@@ -33,7 +33,6 @@ from statuses.viewsets.statuses import (
     StatusesViewSet,
 )
 
-# What a form of somebody who was signed out meanwhile shows again after the sign-in.
 STATUS = "api/v1/statuses/<id>"
 CHANGEABLE = {"get": "retrieve", "put": "update", "delete": "destroy"}
 urlpatterns = [

@@ -25,9 +25,9 @@ class HeldPost(models.Model):
     """A post, or an edit of `status`, that matched a spam rule and is not published: only its author and staff can see it.
 
     A new local post is stored in `scheduled` with its files, a local edit in `draft`. For a remote post `document` is
-    what its server sent, `uri` the id of the post, `recipient` the account whose inbox received it, and and `announced`
-    whether accounts are notified when it is published. The other columns contain what staff need for their decision.
-    `approved_at` is set while an approved remote post is waiting to be published.
+    what its server sent, `uri` the id of the post, `recipient` the account whose inbox received it, and `announced`
+    tells whether accounts are notified when it is published. The other columns contain what staff need for their
+    decision. `approved_at` is set while an approved remote post is waiting to be published.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -77,9 +77,7 @@ class HeldPost(models.Model):
 
 
 class HeldBoost(models.Model):
-    """A boost by `account`, with the id `uri`, received while the post was held: the boost is created once the post is
-    approved.
-    """
+    """A boost of a held post by `account`, with the id `uri`. The boost is created once the post is approved."""
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="boosts")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

@@ -52,7 +52,7 @@ class Status(Written):
     content_type = models.TextField(default="text/plain")
     sensitive = models.BooleanField(default=False)
     visibility = models.TextField(choices=Visibility.choices, default=Visibility.PUBLIC)
-    # Only people of this server may read the post, and no other server is sent it (docs/adr/0039).
+    # Only local accounts may read the post, and it is not sent to other servers (docs/adr/0039).
     local_only = models.BooleanField(default=False, db_default=False)
     language = models.TextField(null=True)
     local = models.BooleanField()
@@ -73,7 +73,7 @@ class Status(Written):
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     fetched = models.BooleanField(null=True)
     arrived_at = models.DateTimeField(null=True)
-    # Taken from an archive of its author (`ImportedPost`), and therefore in no timeline but the profile.
+    # Imported from an archive of its author (`ImportedPost`), and therefore shown in no timeline except the profile.
     from_archive = models.BooleanField(default=False, db_default=False)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=clock.now)
@@ -207,7 +207,8 @@ class StatusStat(models.Model):
     row here.
 
     The `remote` columns are the counts that the server of a remote post reports, because not every boost, favourite and
-    reply is sent to this server; they are only displayed. What people of this server do afterwards is added to them.
+    reply is sent to this server; they are only displayed. Later replies, boosts and favourites by local accounts are
+    added to them.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")

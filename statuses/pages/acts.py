@@ -1,4 +1,6 @@
-"""Acts of a signed-in reader on a post of any page: one form for each card, which comes back to the card."""
+"""Actions of signed-in readers on a post, on any page: each post's card is a form that posts here, and the reader then
+returns to the card.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,7 @@ def _block_author(user: User, status_id: int) -> None:
     block_account(account=user.account, target=find_account(post.account_id))
 
 
-#: What each button does. Each can be pressed twice with the effect of once.
+#: The function behind each button. Pressing a button twice has the same effect as pressing it once.
 _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "favourite": _favourite,
     "unfavourite": lambda user, number: unfavourite_status(account_id=user.account_id, status_id=number),
@@ -95,7 +97,7 @@ _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "mute_author": _mute_author,
     "block_author": _block_author,
 }
-#: What is said of acts whose effect cannot be seen on the card.
+#: Messages shown after actions whose effect is not visible on the card.
 _DONE: Final[dict[str, str | Promise]] = {
     "mute": gettext_lazy("You get no more notifications of this conversation."),
     "unmute": gettext_lazy("You get notifications of this conversation again."),
@@ -104,7 +106,7 @@ _DONE: Final[dict[str, str | Promise]] = {
     "mute_author": gettext_lazy("You have muted this account."),
     "block_author": gettext_lazy("You have blocked this account."),
 }
-#: Acts whose second request the service refuses although the first one did what was asked.
+#: Actions for which the service raises an error when they are repeated; the pages ignore that error.
 _SECOND_TIME: Final = ("pin",)
 
 
@@ -116,10 +118,10 @@ def counted_all(rules: tuple[limits.Rule, ...], user: User) -> None:
 
 @require_POST
 def act(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /statuses/:id/act`: do what the button `act` says with a post, and return (303) to the page `next`, at the card
-    `at`. Raises NotFound for a post that the reader may not see.
+    """`POST /statuses/:id/act`: carry out the action `act` on a post, then redirect (303) to the card `at` on the page
+    `next`. Raises NotFound for a post that the reader may not see.
 
-    With `Prefer: return=minimal` (RFC 7240) the answer has no page: 204, or 422 for what is refused.
+    With `Prefer: return=minimal` (RFC 7240) the response has no body: 204, or 422 if the action is refused.
     """
     user, name = signed_in(request), request.POST.get("act", "")
     minimal = request.headers.get("Prefer") == "return=minimal"

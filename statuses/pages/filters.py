@@ -1,4 +1,6 @@
-"""Pages of a signed-in person's filters: all of them, the settings and keywords of one, its posts, and adding a post."""
+"""Pages on which a signed-in person lists filters, edits a filter and its keywords, lists the posts of a filter, and
+adds a post to one.
+"""
 
 from __future__ import annotations
 
@@ -53,15 +55,15 @@ _DURATIONS: Final = (
     ("604800", gettext_lazy("7 days")),
     ("2592000", gettext_lazy("1 month")),
 )
-#: The further keywords are on pages of their own, so that a form has not more fields than the server reads.
+#: Further keywords are on further pages, because the server accepts a limited number of form fields.
 _KEYWORDS_PER_PAGE: Final = 100
 _NEW_KEYWORDS: Final = ("new_1", "new_2", "new_3")
-#: How many keywords the list of filters shows of each.
+#: Number of keywords that the list shows for each filter.
 _KEYWORDS_IN_LIST: Final = 5
 
 
 class FilterForm(ServiceForm):
-    """Form for a filter and some of its keywords: those of `keywords`, and new ones."""
+    """Form for a filter, its existing `keywords` on this page, and new keywords."""
 
     parts = {"contexts": [f"in_{context.value}" for context in _CONTEXTS]}
 
@@ -91,12 +93,12 @@ class FilterForm(ServiceForm):
             expires.choices = [(_KEEP, _("As it is")), *_DURATIONS]
 
     def keyword_rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
-        """Return the field of each keyword with the field that says whether it is a whole word."""
+        """Return the text field of each keyword with its whole-word field."""
         return [(self[f"keyword_{number}"], self[f"whole_{number}"]) for number in self.numbers]
 
     def parameters(self) -> dict[str, Any]:
-        """Return the values of a valid form as parameters of the client interface; a known keyword without text is to be
-        deleted.
+        """Return the values of a valid form as parameters of the client interface; an existing keyword whose text was
+        cleared is marked for deletion.
         """
         typed = self.cleaned_data
         values: dict[str, Any] = {
@@ -141,8 +143,8 @@ def _shown(row: Filter) -> dict[str, Any]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def new_filter(request: HttpRequest) -> HttpResponse:
-    """`/filters/new`: a form for another filter, in which the post `post`, if there is one, is from the beginning. Raises
-    NotFound for a post that the reader may not see.
+    """`/filters/new`: a form for a new filter, which contains the post `post` if one is given. Raises NotFound for a
+    post that the reader may not see.
     """
     user = signed_in(request)
     number = parse_id(request.POST.get("post") or request.GET.get("post") or "")
@@ -165,7 +167,7 @@ def new_filter(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
-    """`/filters/:id`: the settings of a filter and its keywords, those after the keyword `after` on a further page. Raises
+    """`/filters/:id`: the settings of a filter, and a page of its keywords, starting after the keyword `after`. Raises
     NotFound.
     """
     found = find_filter(id, signed_in(request).account_id)
@@ -173,7 +175,7 @@ def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
     keywords = [row for row in found.keywords.all() if row.id > after]
     page, more = keywords[:_KEYWORDS_PER_PAGE], len(keywords) > _KEYWORDS_PER_PAGE
     if request.method == "POST":
-        # Only what the sent form showed: other keywords are not empty but were added meanwhile.
+        # Only keywords that the submitted form contained: the others were not cleared, but added meanwhile.
         page = [row for row in found.keywords.all() if f"keyword_{row.id}" in request.POST]
     ends = found.expires_at is not None
     initial = {
@@ -202,7 +204,7 @@ def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove_filter(request: HttpRequest, id: int) -> HttpResponse:
-    """`/filters/:id/delete`: asks whether the filter is to be deleted, and deletes it. Raises NotFound."""
+    """`/filters/:id/delete`: ask for confirmation, then delete the filter. Raises NotFound."""
     found = find_filter(id, signed_in(request).account_id)
     if request.method == "POST":
         delete_filter(found=found)
@@ -213,8 +215,8 @@ def remove_filter(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
-    """`/filters/:id/posts`: the posts that were added to a filter, the latest first. A POST request removes the entry
-    `remove` and goes back (303); done twice it has the effect of once. Raises NotFound for another account's filter.
+    """`/filters/:id/posts`: the posts that were added to a filter, the last added first. A POST request removes the
+    entry `remove` and redirects back (303); repeating it has no effect. Raises NotFound for another account's filter.
     """
     user = signed_in(request)
     found = find_filter(id, user.account_id)
@@ -238,8 +240,8 @@ def filter_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def filter_post(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/filter`: the reader's filters, to one of which (`filter`) the post is added. Added twice, it is in the
-    filter once. Raises NotFound for a post that the reader may not see, and for another account's filter.
+    """`/statuses/:id/filter`: list the reader's filters, and add the post to the filter `filter`. Adding a post again
+    has no effect. Raises NotFound for a post that the reader may not see, and for another account's filter.
     """
     user = signed_in(request)
     post = find_post(id, user.account_id).proper

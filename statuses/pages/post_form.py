@@ -1,5 +1,5 @@
-"""The whole form of a post: text, warning, who may read and quote it, files, poll and time. Its values are read by the
-inputs of the client interface, so that both refuse the same.
+"""The complete form for a post: text, content warning, visibility, quote policy, files, poll and time. Its values are
+parsed by the inputs of the client API, so that both reject the same values.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from statuses.services.kept_drafts import draft_of
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
 
 _AUDIENCE_OF_ALL, *_NARROWER = VISIBILITIES.items()
-#: Who may read a post: the words of the interface, the widest first, with their titles.
+#: Visibilities as the client API names them, widest first, with their titles.
 AUDIENCES: Final = (
     _AUDIENCE_OF_ALL,
     (LOCAL, _("Only people of this server")),
@@ -52,7 +52,7 @@ _DURATIONS: Final = (
     ("259200", _("3 days")),
     ("604800", _("7 days")),
 )
-#: Places of the focal point of a picture, as `focus` of the client interface.
+#: Focal points that can be chosen for a picture, as values of `focus` in the client API.
 FOCUSES: Final = (
     ("0,0", _("In the middle")),
     ("-0.8,0.8", _("Top left")),
@@ -70,7 +70,7 @@ POLL_FIELDS: Final = ("multiple", "expires_in")
 
 
 class PostForm(ServiceForm):
-    """Form for a post or an edit. Files are kept beside the form's fields: `files` are those already uploaded."""
+    """Form for a post or an edit. Files are not form fields: `files` are the files that were already uploaded."""
 
     renamed = {"options": "option_1", "quote_approval_policy": "quote_policy", "content_type": "markdown"}
     parts = {
@@ -98,7 +98,8 @@ class PostForm(ServiceForm):
     expires_in = forms.ChoiceField(
         label=_("How long the poll runs"), required=False, choices=_DURATIONS, initial="86400"
     )
-    # Set for a post that is written again and was only for those people of this server whom its visibility names.
+    # Set when a local-only post that is not public is redrafted. Public local-only posts have a visibility of their
+    # own.
     local_only = forms.BooleanField(required=False, widget=forms.HiddenInput({"id": False}))
     # Idempotency key: a form that is sent twice creates one post.
     key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)
@@ -108,7 +109,8 @@ class PostForm(ServiceForm):
         self.media_files = list(files)
         self.changes: dict[int, MediaChange] = {}
         self._missing: list[str] = []
-        # Answers beyond the last one are shown too: what was typed stays, and the service says that they are too many.
+        # Options beyond the maximum are shown too: the typed text is kept, and the service reports that there are too
+        # many.
         more = sorted(
             name for name, typed in self.data.items() if _OPTION.match(name) and typed and name not in _OPTIONS
         )
@@ -125,15 +127,15 @@ class PostForm(ServiceForm):
             del self.fields["visibility"], self.fields["scheduled_at"]
 
     def clean_scheduled_at(self) -> datetime | None:
-        """Refuse a time that is over: whoever chose one does not want the post to be published at once."""
+        """Raise ValidationError for a time in the past: the author did not intend the post to be published at once."""
         moment: datetime | None = self.cleaned_data["scheduled_at"]
         if moment is not None and moment <= clock.now():
             raise forms.ValidationError(_("Choose a time that is still to come."))
         return moment
 
     def take_files(self, user: User, sent: Any, uploads: MultiValueDict[str, UploadedFile]) -> None:
-        """Keep the files that were uploaded before, with the descriptions and focal points that were typed, and upload new
-        ones. A file that is refused, empty or gone, or one too many, becomes an error of the form.
+        """Read the files that were uploaded earlier, with the submitted descriptions and focal points, and upload new
+        files. A file that is refused or empty, or that exceeds the number of files, adds an error to the form.
         """
         removed = {*sent.getlist("remove")}
         numbers = [parse_id(value) for value in sent.getlist("media") if value not in removed]
@@ -167,8 +169,8 @@ class PostForm(ServiceForm):
             self.add_error(None, f"{file.name}: {refusal.message}")
 
     def change_files(self, user: User) -> None:
-        """Store the descriptions and focal points of files that are not attached yet; those that are attached meanwhile, by
-        the same form sent twice, stay as they are. Raises Invalid.
+        """Store the descriptions and focal points of files that are not attached yet; files that the same form, sent
+        twice, has attached meanwhile are not changed. Raises Invalid.
         """
         for place, media in enumerate(self.media_files):
             if media.id in self.changes:
@@ -188,12 +190,12 @@ class PostForm(ServiceForm):
         return shown
 
     def free_places(self) -> range:
-        """Return the places for further files."""
+        """Return a range with one number for each file that can still be added."""
         return range(max(0, MEDIA_LIMIT - len(self.media_files)))
 
     @property
     def has_poll(self) -> bool:
-        """Tell whether somebody has begun to write a poll."""
+        """Tell whether any option of a poll has text."""
         return any(self[name].value() for name in self._options)
 
     def parameters(self) -> dict[str, Any]:
@@ -205,7 +207,7 @@ class PostForm(ServiceForm):
             "spoiler_text": typed["spoiler_text"],
             "sensitive": typed["sensitive"] or bool(typed["spoiler_text"] and self.media_files),
             "content_type": MARKDOWN if typed["markdown"] else PLAIN_TEXT,
-            # Those that are missing were attached by the same form sent twice, or are refused by the service.
+            # Missing files were attached by the same form sent twice, or the service refuses them.
             "media_ids": [*(str(media.id) for media in self.media_files), *self._missing],
         }
         if typed["local_only"]:
@@ -223,7 +225,9 @@ class PostForm(ServiceForm):
         return values
 
     def values(self, **more: int | None) -> dict[str, list[str]]:
-        """Return the initial values and the files, and `more` that is not None, as a form that was sent would have them."""
+        """Return the initial values, the files, and the values in `more` that are not None, in the form of a submitted
+        form.
+        """
         given = {
             name: "on" if value is True else str(value) for name, value in {**self.initial, **more}.items() if value
         }
@@ -239,7 +243,7 @@ class PostForm(ServiceForm):
 
 
 def _place_of(entity: Mapping[str, Any]) -> str:
-    """Return the choice of FOCUSES that is nearest to the focal point of a file."""
+    """Return the value in FOCUSES that is nearest to the focal point of a file."""
     focus = (entity["meta"] or {}).get("focus") or {}
 
     def third(value: Any) -> str:
@@ -249,8 +253,8 @@ def _place_of(entity: Mapping[str, Any]) -> str:
 
 
 def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[str, Any]:
-    """Return the initial values of a form; `visibility` is the parent's visibility, which the default visibility of a
-    reply does not exceed.
+    """Return the initial values of a form; `visibility` is the parent's visibility, and a reply is by default not more
+    visible than its parent.
     """
     own = default_visibility(user.default_privacy, locked=user.account.locked)
     widest = [name for name, _title in AUDIENCES]
@@ -265,7 +269,7 @@ def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[s
 
 
 def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
-    """Return the initial values of a form for a draft; what the draft does not say is as in a new post."""
+    """Return the initial values of a form for a draft; values that the draft does not have are those of a new post."""
     draft = draft_of(scheduled)
     poll = draft.poll
     written = {

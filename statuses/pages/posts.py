@@ -59,8 +59,9 @@ _QUOTABLE: Final = (Permission.AUTOMATIC.value, Permission.MANUAL.value)
 
 @dataclass(frozen=True)
 class Reader:
-    """The signed-in reader of posts on a page: their account's id, the context of their filters (`home`, `public` ...), and
-    how they read: whether content warnings are open, and which files are covered (`default`, `show_all`, `hide_all`).
+    """The signed-in reader of posts on a page: their account's id, the context of their filters (`home`, `public` ...),
+    and their display settings: whether posts with a content warning are expanded, and which files are covered
+    (`default`, `show_all`, `hide_all`).
     """
 
     account: Account
@@ -78,8 +79,8 @@ def reader_of(user: User, context: str) -> Reader:
 
 
 def load_shown(ids: Iterable[int], reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts with these ids that the reader may read, in this order, as `statuses/card.html` expects a `post`; for
-    a visitor the public and unlisted ones.
+    """Return the posts with these ids that the reader may read, in this order, as the `post` that `statuses/card.html`
+    expects; for a visitor, only public and unlisted posts.
     """
     return posts_for_templates(hydrate(ids, reader.account.id if reader is not None else None), reader)
 
@@ -92,7 +93,9 @@ def newest_shown(
     max_id: int | None = None,
     reader: Reader | None = None,
 ) -> list[dict[str, Any]]:
-    """Return an account's posts that the reader may read, newest first; for a visitor the public and unlisted ones."""
+    """Return an account's posts that the reader may read, newest first; for a visitor, only public and unlisted
+    posts.
+    """
     viewer_id = reader.account.id if reader is not None else None
     found = load_account_statuses(account_id, viewer_id, post_filter, Cursor(limit, before=max_id))
     return posts_for_templates(fill(found), reader)
@@ -112,8 +115,8 @@ def load_account_page(
 
 
 def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[dict[str, Any]]:
-    """Return the posts of a filled page, which was loaded for the reader (None for a visitor), as templates expect them,
-    without those that a filter of the reader hides.
+    """Return the posts of a filled page, which was loaded for the reader (None for a visitor), as templates expect
+    them. Posts that a filter of the reader hides are left out.
     """
     shown = present_by_id(page)
     if reader is None:
@@ -127,14 +130,14 @@ def posts_for_templates(page: PostPage, reader: Reader | None = None) -> list[di
 
 
 def action_of(entity: dict[str, Any], reader: Reader) -> FilterAction | None:
-    """Return what the reader's filters do with a post: nothing with their own."""
+    """Return the action of the reader's filters on a post; None for the reader's own posts."""
     if entity["account"]["id"] == str(reader.account.id):
         return None
     return strongest_action(entity["filtered"], reader.context)[0]
 
 
 def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) -> dict[str, Any]:
-    """Add what the reader can do with a post: `acts`, which the tag `acts` shows as buttons."""
+    """Add `acts`, the actions that the reader can take on a post: the template tag `acts` shows them as buttons."""
     mine = row.account_id == reader.account.id
     acts = {
         "mine": mine,
@@ -153,12 +156,11 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
 
     A boost is shown as the boosted post, with the boost's own `id` and the sentence `boosted`. `quoted` is the quoted
     post, one level deep; `quote` without `quoted` means that the quoted post is not shown. `pictures` and `other_files`
-    together are its `files`. `cover` is the title of what covers the files, `filter_title` that of a filter which covers
-    the whole post.
-
-    `rich` tells whether it has more than its text: files, a poll, a quote or a preview. `lang` is the attribute that says the
-    language of the post, empty where that is the language `around` it already (the page's, or that of the post which quotes
-    it); `page_lang` leads back to the page's language, empty where that goes on.
+    together are its `files`. `cover` is the reason why the files are covered, `filter_title` the title of a filter that
+    covers the whole post. `rich` tells whether the post has more than its text: files, a poll, a quote or a preview.
+    `lang` is the HTML attribute with the language of the post, empty if that is already the language `around` the post
+    (of the page, or of the quoting post); `page_lang` is the attribute that switches back to the page's language, empty
+    if `lang` is.
     """
     if entity["reblog"] is not None:
         booster = shown_author(entity["account"], member=reader is not None)
@@ -199,7 +201,9 @@ def _post_for_templates(entity: dict[str, Any], reader: Reader | None = None, ar
 
 
 def _figures(entity: dict[str, Any], *, counted: bool) -> list[str]:
-    """Return what the last line of a post says, with the numbers that else stand on its buttons if they are `counted`."""
+    """Return the parts of a post's last line; with `counted`, also the counts that are otherwise shown on its
+    buttons.
+    """
     found = [_("edited")] if entity["edited_at"] else []
     if (former := entity.get("imported_from")) is not None:
         found.append(_former_place(former))
@@ -213,7 +217,9 @@ def _figures(entity: dict[str, Any], *, counted: bool) -> list[str]:
 
 
 def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
-    """Return the path of a post's page; for a remote post its address, but for members its page here."""
+    """Return the path of a post's page; for a remote post its page on this server if a reader is signed in, else its
+    own address.
+    """
     here = ""
     if reader is not None and "@" in entity["account"]["acct"]:
         here = url_of("remote_post", acct=entity["account"]["acct"], id=int(entity["id"]))
@@ -221,7 +227,9 @@ def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
 
 
 def _covers(entity: dict[str, Any], reader: Reader | None) -> tuple[str, str]:
-    """Return the titles of what covers the files, and of the filter that covers the whole post; empty for nothing."""
+    """Return the reason why the files are covered, and the title of the filter that covers the whole post; empty if not
+    covered.
+    """
     hidden, filter_title = "", ""
     media = reader.media if reader is not None else "default"
     if media == "hide_all":
@@ -248,7 +256,9 @@ def _answered_address(entity: dict[str, Any]) -> str:
 
 
 def _former_place(former: dict[str, Any]) -> str:
-    """Return where an imported post was before, with a link if the archive names the place."""
+    """Return HTML that names the former server of an imported post, with a link if the archive names the post's
+    address.
+    """
     if former["url"] is None:
         return _("imported from an archive")
     link = format_html(
@@ -276,7 +286,9 @@ def _file(file: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tenths(place: float | None) -> int:
-    """Convert a coordinate of a focal point, from -1 to 1, to tenths of the side: the style sheet has a class for each."""
+    """Convert a coordinate of a focal point, from -1 to 1, to tenths of the side: the style sheet has a class for each
+    tenth.
+    """
     return round(5 * (1 + max(-1.0, min(place or 0.0, 1.0))))
 
 

@@ -58,7 +58,7 @@ class RetentionForm(ServiceForm):
 
     @property
     def draft(self) -> RetentionDraft:
-        """Sent values of a valid form."""
+        """Values of a valid submitted form."""
         return RetentionDraft(**self.cleaned_data)
 
     def kept(self) -> list[forms.BoundField]:

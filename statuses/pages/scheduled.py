@@ -1,4 +1,6 @@
-"""Pages of a signed-in person's scheduled posts, whose time is changed there, and of their drafts; both are deleted there."""
+"""Pages that list a signed-in person's scheduled posts and drafts, where scheduled posts are rescheduled and both are
+deleted.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from statuses.queries.listings import find_scheduled, list_drafts, list_schedule
 from statuses.serializers.scheduled_status import ScheduledStatusSerializer
 from statuses.services.scheduling import cancel_status, reschedule_status
 
-#: A post that is due for longer could not be published; its author got a mail.
+#: Delay after which a due post counts as failed: it could not be published, and its author was sent a mail.
 _LATE: Final = timedelta(minutes=5)
 
 
@@ -43,14 +45,14 @@ class TimeForm(forms.Form):
 
 @require_safe
 def scheduled(request: HttpRequest) -> HttpResponse:
-    """`/scheduled`: the scheduled posts of the reader, the next one first."""
+    """`/scheduled`: the scheduled posts of the reader, soonest first."""
     rows = list_scheduled(signed_in(request).account_id).filter(scheduled_at__lt=DRAFTS_FROM)
     return _show(request, "statuses/scheduled.html", rows.order_by("scheduled_at", "id"))
 
 
 @require_safe
 def drafts(request: HttpRequest) -> HttpResponse:
-    """`/drafts`: the drafts of the reader, the newest first."""
+    """`/drafts`: the drafts of the reader, newest first."""
     return _show(request, "statuses/drafts.html", list_drafts(signed_in(request).account_id).order_by("-id"))
 
 
@@ -61,7 +63,9 @@ def _show(request: HttpRequest, template: str, rows: QuerySet[ScheduledStatus]) 
 
 
 def _shown(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any]]:
-    """Return the scheduled posts as the template expects them, with the addresses of the posts that they answer or quote."""
+    """Return the scheduled posts as the template expects them, with the addresses of the posts that they reply to or
+    quote.
+    """
     titles, late = dict(AUDIENCES), clock.now() - _LATE
     numbers = {
         int(entity["params"][name])
@@ -95,8 +99,8 @@ def _shown(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any
 
 @require_POST
 def change_scheduled(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /scheduled/:id`: change the time of a scheduled post to `scheduled_at`, or with `act=delete` delete it or a draft,
-    and go back (303). Deleted twice it is deleted once. Raises NotFound for another account's post.
+    """`POST /scheduled/:id`: change the time of a scheduled post to `scheduled_at`, or with `act=delete` delete it or a
+    draft, and redirect back (303). Deleting it again has no effect. Raises NotFound for another account's post.
     """
     user = signed_in(request)
     counted(limits.INTERACTIONS, user)

@@ -1,4 +1,4 @@
-"""The short form of a post, for pages about something else: text, content warning and who may read it."""
+"""The short form of a post, for pages about something else: text, content warning and visibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The page of a post for signed-in people: its thread as a tree, its figures, and who boosted and favourited it."""
+"""The page of a post for signed-in people: its thread as a tree, its counts, and the accounts that boosted or
+favourited it.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from statuses.queries.listings import list_favourites_of, list_reblogs_of
 from statuses.queries.statuses import find_post
 from statuses.queries.threads import Context, incomplete_from, load_context
 
-#: Deeper replies have a link to the page of the post that they answer.
+#: A reply at this depth that has further replies gets a link to its own page instead.
 _DEPTH_LIMIT: Final = 6
 _PEOPLE: Final[dict[str, Callable[[int, int | None], QuerySet[Any]]]] = {
     "boosts": list_reblogs_of,
@@ -36,8 +38,8 @@ _PEOPLE_PER_PAGE: Final = 40
 
 
 def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
-    """Show a post that the user may read, between the posts that it answers and its replies. More of a thread with
-    remote posts above is fetched in the background. Raises NotFound for a post deleted meanwhile.
+    """Show a post that the user may read, between its ancestors and its replies. If the thread has remote posts,
+    missing parts of it are fetched in the background. Raises NotFound for a post deleted meanwhile.
     """
     after = parse_id(request.GET.get("after", ""))
     thread = load_context(row, user.account_id, after=after)
@@ -59,7 +61,9 @@ def show_thread(request: HttpRequest, user: User, row: Post) -> HttpResponse:
 
 
 def _tree(root: Post, thread: Context, posts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the replies in the order of the tree, each with its `depth`; a post whose replies are too deep is `deeper`."""
+    """Return the replies in the order of the tree, each with its `depth`; `deeper` marks a post whose replies are left
+    out because of _DEPTH_LIMIT.
+    """
     depths = {root.id: 0}
     shown: dict[int, dict[str, Any]] = {}
     for reply in thread.descendants:
@@ -74,8 +78,8 @@ def _tree(root: Post, thread: Context, posts: dict[int, dict[str, Any]]) -> list
 
 @require_safe
 def people(request: HttpRequest, id: int, kind: str) -> HttpResponse:
-    """`/statuses/:id/boosts` and `/favourites`: who boosted or favourited a post. Raises NotFound for a post that the reader
-    may not see.
+    """`/statuses/:id/boosts` and `/favourites`: the accounts that boosted or favourited a post. Raises NotFound for a
+    post that the reader may not see.
     """
     user = signed_in(request)
     post = find_post(id, user.account_id).proper

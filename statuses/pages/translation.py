@@ -68,7 +68,9 @@ def _in_other_words(post: dict[str, Any], translated: Translation) -> dict[str, 
 
 
 def _languages(post: dict[str, Any], language: str) -> dict[str, Any]:
-    """Return the attributes `lang` of a post that was translated into a language, and of the post that it quotes."""
+    """Return the values for the `lang` attributes of a post that was translated into `language`, and of the post that
+    it quotes.
+    """
     attribute = SafeString("") if language == get_language() else format_html(' lang="{}"', language)
     quoted = post["quoted"]
     if quoted is not None and not quoted["lang"]:
@@ -81,7 +83,7 @@ def _described(file: dict[str, Any], descriptions: Mapping[str, str]) -> dict[st
 
 
 def _name_of(code: str) -> str:
-    """The name of a language in the language of the page, or else in English; empty for an unknown one."""
+    """Return the name of a language in the language of the page, or else in English; empty for an unknown code."""
     try:
         return str(get_language_info(code)["name_translated"]) if code else ""
     except KeyError:

@@ -47,7 +47,7 @@ from statuses.services.publishing import publish_status
 from statuses.services.quotas import load_usage
 from statuses.services.scheduling import reschedule_status, schedule_status
 
-#: A video and three pictures, each of the greatest size.
+#: A video and three pictures, each of the maximum size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
 _LOST_POST: Final = gettext_lazy(
     "The post that you answer or quote is not there any more. What you write is a post of its own now."
@@ -63,8 +63,8 @@ def write(request: HttpRequest) -> HttpResponse:
     """`/write`: the form, also for a reply (`reply_to`) or a quote (`quote`), and with a saved draft (`draft`). Raises
     NotFound for a post that the reader may not see, and for a draft that is no longer there.
 
-    The button `draft` saves a draft, `attach` uploads the chosen files and shows the form again; what was typed and uploaded
-    stays when something is wrong (422).
+    The button `draft` saves a draft, `attach` uploads the chosen files and shows the form again; after an error (422)
+    the form keeps the typed text and the uploaded files.
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else values_of(request)
@@ -110,8 +110,8 @@ def _publish(
     quoted: dict[str, Any] | None,
     kept: ScheduledStatus | None,
 ) -> bool:
-    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that was done. `kept` is the
-    draft from which the form was filled: it is changed first, so that nothing is lost where the post is refused.
+    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that succeeded. `kept` is
+    the saved draft from which the form was filled: it is updated first, so that nothing is lost if the post is refused.
     """
     parameters = form.parameters()
     if parent is not None:
@@ -162,7 +162,7 @@ def _show(request: HttpRequest, form: PostForm, **context: Any) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/edit`: the same form, with what stands in the reader's own post. Raises NotFound for other posts."""
+    """`/statuses/:id/edit`: the same form, filled with the reader's own post. Raises NotFound for other posts."""
     user = signed_in(request)
     status = find_own_status(id, user.account_id)
     if status.is_reblog:
@@ -192,8 +192,8 @@ def edit(request: HttpRequest, id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def delete(request: HttpRequest, id: int) -> HttpResponse:
-    """`/statuses/:id/delete`: ask, then delete the reader's own post. With the button `redraft` the form follows, with what
-    stood in the post. Raises NotFound for other posts.
+    """`/statuses/:id/delete`: ask for confirmation, then delete the reader's own post. With the button `redraft`,
+    redirect to the form, filled with the deleted post. Raises NotFound for other posts.
     """
     user = signed_in(request)
     status = find_own_status(id, user.account_id)
@@ -223,7 +223,7 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
-    """Return the initial values of the form for a post that exists, and its files."""
+    """Return the initial values of the form for an existing post, and the post's files."""
     (post,) = load_posts([status_id])
     body = load_bodies([status_id])[status_id]
     poll = load_polls([status_id] if post.poll_id is not None else []).get(status_id)
@@ -253,7 +253,9 @@ def _maybe_draft(number: str, user: User) -> ScheduledStatus | None:
 
 
 def _mentions(parent: dict[str, Any], user: User) -> str:
-    """Return the addresses with which a reply begins: the author of the parent, and whom it mentions."""
+    """Return the mentions with which a reply begins: the author of the parent, and the accounts that the parent
+    mentions.
+    """
     people = [parent["account"]["acct"], *(mention["acct"] for mention in parent["mentions"])]
     own = user.account.acct
     return "".join(f"@{acct} " for acct in dict.fromkeys(people) if acct != own)

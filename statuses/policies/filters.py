@@ -132,8 +132,9 @@ _STRENGTHS: Final = (FilterAction.HIDE, FilterAction.WARN, FilterAction.BLUR)
 
 
 def strongest_action(results: Sequence[dict[str, Any]], context: str) -> tuple[FilterAction | None, str]:
-    """Return what a client does with a post of these entities "FilterResult" in a context, and the title of the filter that
-    says so: hiding comes before covering the post, and that before covering its files. None and "" if none applies.
+    """Return the strongest action in these entities "FilterResult" that applies in the context, and the title of its
+    filter: hiding is stronger than covering the post, which is stronger than covering its files. None and "" if none
+    applies.
     """
     found = {
         result["filter"]["filter_action"]: result["filter"]["title"]

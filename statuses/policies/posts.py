@@ -98,7 +98,7 @@ class Post:
 
     @property
     def proper(self) -> Post:
-        """The post that is read: this one, or the boosted post of a boost."""
+        """The post whose content is shown: this post, or the boosted post of a boost."""
         return self.original if self.original is not None else self
 
     @property
@@ -120,7 +120,7 @@ class Post:
         return self.in_reply_to_id is not None or self.is_orphan or self.in_reply_to_account_id is not None
 
     def count_favourite(self, change: int) -> None:
-        """Add a favourite that was made, or subtract one that was removed, after the post was read."""
+        """Adjust the counter for a favourite that was made (1) or undone (-1) after the post was read."""
         self.favourites_count = max(0, self.favourites_count + change)
 
 

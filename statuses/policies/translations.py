@@ -1,7 +1,5 @@
-"""Translations of posts: what a translation service is sent, and what is taken of its answer.
-
-A service is trusted with words alone: links, mentions, hashtags and custom emojis of a translation are those of the post,
-and the rest is sanitised.
+"""Prepares the texts of posts for a translation service, and reads its answers. Only words are taken from an answer:
+the links, mentions, hashtags and custom emojis are those of the post, and the HTML is sanitised.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from social.kernel.text.names import clean_input
 from social.kernel.text.sanitize import sanitize
 
 CHARACTERS_LIMIT: Final = 30_000
-"""Limit of the characters of all texts of a post that is translated: services charge by the character."""
+"""Limit of characters in all texts of a post that is translated, because services charge by the character."""
 
 _SHORTCODE_HTML: Final = '<span translate="no">:{}:</span>'
 _WRAPPED_SHORTCODE: Final = re.compile(r'<span translate="no">(:[a-zA-Z0-9_]+:)</span>')
@@ -27,8 +25,8 @@ _WRAPPED_SHORTCODE: Final = re.compile(r'<span translate="no">(:[a-zA-Z0-9_]+:)<
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """Translation of a post into `language`. `content` is safe HTML, the other texts are plain: those of the options of a
-    poll in their order, those of the files by their ids.
+    """Translation of a post into `language`. `content` is safe HTML, the other texts are plain: `options` are those of
+    the poll in order, `descriptions` those of the files by file id.
     """
 
     language: str
@@ -50,7 +48,7 @@ class _Link(NamedTuple):
 
     @property
     def stays(self) -> bool:
-        """Tell whether the text is an address, a mention or a hashtag, which no language has another word for."""
+        """Tell whether the link's text must not be translated: an address, a mention or a hashtag."""
         return not any(letter.isspace() for letter in plain(self.inner))
 
     def written(self, inner: str | None = None) -> str:
@@ -58,13 +56,15 @@ class _Link(NamedTuple):
 
 
 def prepare_html(html: str) -> str:
-    """Return the HTML of a post as a service is sent it: what it must not translate has `translate="no"`."""
+    """Return the HTML that is sent to a translation service: parts that must not be translated have
+    `translate="no"`.
+    """
     return "".join(_marked(part) for part in _parts(html))
 
 
 def restore_html(answer: str, html: str) -> str:
-    """Return the HTML that a service answered to `prepare_html(html)`, sanitised, with the links of `html`: other links
-    become their text, and addresses, mentions and hashtags that are missing follow at the end.
+    """Return a service's answer to `prepare_html(html)` as sanitised HTML with the links of `html`. Other links are
+    replaced by their text, and addresses, mentions and hashtags that the answer lacks are appended.
     """
     links: defaultdict[str, deque[_Link]] = defaultdict(deque)
     for part in _parts(html):
@@ -86,12 +86,12 @@ def restore_html(answer: str, html: str) -> str:
 
 
 def prepare_text(text: str) -> str:
-    """Return a plain text as a service is sent it, which is HTML."""
+    """Return a plain text as the HTML that is sent to a translation service."""
     return _with_kept_emojis(entities.escape(text, quote=False)).replace("\n", "<br>")
 
 
 def restore_text(answer: str) -> str:
-    """Return the plain text that a service answered to `prepare_text`."""
+    """Return a service's answer to `prepare_text` as plain text."""
     return plain(clean_input(answer))
 
 
@@ -111,7 +111,7 @@ def _with_kept_emojis(html: str) -> str:
 
 
 def _parts(html: str) -> Iterator[str | Tag | _Link]:
-    """The tokens of sanitised HTML, in which links are not nested; a link is one part."""
+    """Yield the tokens of sanitised HTML, in which links are not nested; a link with its content is one part."""
     opening: Tag | None = None
     inside: list[str] = []
     for token in tokenise(html):

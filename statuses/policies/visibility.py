@@ -13,9 +13,7 @@ CHOICES: Final = (*Visibility,)
 """Visibilities that a client may request."""
 
 LOCAL: Final = "local"
-"""Word with which a client requests a public post for people of this server only, as at Pleroma (docs/adr/0039); no stored
-visibility.
-"""
+"""Value with which a client requests a public local-only post, as in Pleroma (docs/adr/0039); it is never stored."""
 
 OPEN_VISIBILITIES: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
 """Visibilities that need no relation to the author ("distributable")."""
@@ -78,14 +76,12 @@ def shown_visibility(visibility: str) -> str:
 
 
 def stored_visibility(requested: str | None) -> str | None:
-    """Return the visibility that a client requests: PUBLIC for LOCAL."""
+    """Return the visibility to be stored for a requested value: PUBLIC for LOCAL, else the value itself."""
     return Visibility.PUBLIC.value if requested == LOCAL else requested
 
 
 def requested_visibility(visibility: str, *, local_only: bool) -> str:
-    """Return the word with which a client requests a post like one of this visibility: LOCAL for a public one that is only for
-    people of this server.
-    """
+    """Return the value with which a client requests a post of this visibility: LOCAL for a local-only public post."""
     return LOCAL if local_only and visibility == Visibility.PUBLIC else visibility
 
 
@@ -138,16 +134,16 @@ planner chooses the partial index.
 """
 
 LIVE_POST: Final = "NOT s.from_archive"
-"""SQL condition for posts `s` that were written here, or sent by their server, and not imported from an archive."""
+"""SQL condition for posts `s` that were not imported from an archive."""
 
 
 FEDERATED_POST: Final = "NOT s.local_only"
-"""SQL condition for posts `s` that are not only for people of this server."""
+"""SQL condition for posts `s` that are not local-only."""
 
 
 def readable_sql(post: str, *, follows_author: str, may_be_addressed: str = "TRUE") -> str:
-    """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias), by its visibility and
-    by whether it is only for people of this server. The other two parameters are SQL conditions.
+    """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias), by its
+    visibility and by whether it is local-only. The other two parameters are SQL conditions.
     """
     words = ", ".join(f"'{visibility}'" for visibility in OPEN_VISIBILITIES)
     return f"""((NOT {post}.local_only OR {VIEWER_IS_LOCAL}) AND (

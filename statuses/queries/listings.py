@@ -154,12 +154,16 @@ def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:
 
 
 def list_drafts(account_id: int) -> QuerySet[ScheduledStatus]:
-    """Select the account's drafts like `list_scheduled`, but for those that staff review."""
+    """Select the account's drafts, except drafts that are held for review by staff, with everything their entities
+    need, unordered.
+    """
     return list_scheduled(account_id).filter(scheduled_at__gte=DRAFTS_FROM, held=None)
 
 
 def find_draft(draft_id: Any, account_id: int) -> ScheduledStatus:
-    """Return the account's own draft. Raises NotFound for every other one."""
+    """Return the account's own draft. Raises NotFound for another account's draft, and for a scheduled post that is not
+    a draft.
+    """
     number = parse_id(draft_id)
     return require_found(list_drafts(account_id).filter(id=number).first() if number is not None else None)
 

@@ -60,9 +60,9 @@ class Context:
 
 
 def incomplete_from(post: Post, context: Context) -> int | None:
-    """Return the id of the post from which more of a thread may be found on other servers: the post itself if it is remote,
-    otherwise the nearest remote ancestor or, below local posts alone, the post itself if a reply is remote. None if all of
-    them are from here.
+    """Return the id of the post from which missing parts of a thread can be fetched from other servers: the post itself
+    if it is remote, otherwise the nearest remote ancestor, otherwise the post itself if one of its replies is remote.
+    None if the whole thread is local.
     """
     above = [post.proper, *reversed(context.ancestors)]
     below = post.proper.id if any(not each.local for each in context.descendants) else None
@@ -100,8 +100,8 @@ SELECT post.id, reply.id
 
 
 def load_self_replies(status_ids: Iterable[int], limit: int) -> dict[int, list[int]]:
-    """Return the first `limit` public or unlisted replies of the author to each of these posts, oldest first, without those
-    that are only for people of this server; one query.
+    """Return the first `limit` public or unlisted replies of the author to each of these posts, oldest first, without
+    local-only replies; one query.
     """
     found: dict[int, list[int]] = {number: [] for number in status_ids}
     values: dict[str, Value] = {

@@ -2,8 +2,8 @@
 
 REST, streaming, push and pages use this module:
 
-    present_statuses(statuses_or_ids, viewer_id)      -> one entity per readable post
-    present(hydrate(ids, viewer_id, post filter))         -> the same, after a filter of the caller's
+    present_statuses(statuses_or_ids, viewer_id) -> one entity per readable post present(hydrate(ids, viewer_id, post
+    filter)) -> the same, for posts that the filter accepts
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def _id_or_none(number: int | None) -> str | None:
 
 
 def present_by_id(page: PostPage) -> dict[int, dict[str, Any]]:
-    """Return the entities of a page by id, in its order; new bodies are cached."""
+    """Return the entities of a page by post id, in the page's order; new bodies are cached."""
     serializer = PageSerializer(page)
     entities: dict[int, dict[str, Any]] = serializer.data
     fragments.save(serializer.fresh)

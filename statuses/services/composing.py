@@ -76,9 +76,9 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    What answers or quotes a post that is only for people of this server is only for them as well. Raises NotFound for a
-    parent that the author may not read, UnexpectedMentions, and Invalid for every other broken rule. Mentions of blocked,
-    suspended and unknown accounts remain plain text.
+    A reply to a local-only post is local-only as well, and so is a quote of one. Raises NotFound for a parent that the
+    author may not read, UnexpectedMentions, and Invalid for every other broken rule. Mentions of blocked, suspended and
+    unknown accounts remain plain text.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)

@@ -1,6 +1,5 @@
-"""Keeps drafts that an author has saved, until they are published, scheduled or deleted.
-
-A draft is a scheduled post whose time never comes (DRAFTS_FROM): programs that know no drafts keep theirs in that way.
+"""Stores the drafts of authors until they are published, scheduled or deleted. A draft is a scheduled post that never
+becomes due (DRAFTS_FROM), because clients without draft support store their drafts in that way.
 """
 
 from __future__ import annotations
@@ -81,7 +80,9 @@ def _locked(draft_id: int) -> ScheduledStatus:
 
 
 def _checked(author: Account, draft: Draft) -> Draft:
-    """Return a draft with ids as numbers; what can be no id of a post is left out. Raises Invalid."""
+    """Return the draft with ids as numbers, without values that cannot be the id of a post. Raises Invalid for a draft
+    that is too large.
+    """
     if len(orjson.dumps(asdict(draft), default=str)) > DRAFT_LIMIT:
         raise Invalid.sentence(_("The draft is too long"))
     choose_visibility(author, draft.visibility, author.user.default_privacy)

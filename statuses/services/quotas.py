@@ -1,4 +1,4 @@
-"""Quotas that the role of an author sets: room for files, and posts in a day."""
+"""Quotas set by the role of an author: storage for files, and posts in a day."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PERIOD: Final = timedelta(days=1)
 
 
 class NoRoom(Invalid):
-    """Error for a file for which the author has no room left."""
+    """Error for a file that exceeds the storage quota of its author."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def load_usage(account_id: int, role: Role) -> Usage:
 
 
 def check_room(account_id: int, size: int, *, locked: bool = False) -> None:
-    """Raise NoRoom if a file of this size would exceed the room for files. With `locked`, two uploads at once cannot exceed it
-    together: in the transaction that stores the file.
+    """Raise NoRoom if a file of this size would exceed the storage quota. With `locked`, the account is locked until
+    the transaction that stores the file ends, so that concurrent uploads cannot exceed the quota together.
     """
     megabytes = Role.objects.filter(users__account=account_id).values_list("media_megabytes", flat=True).first()
     if not megabytes:
@@ -61,8 +61,8 @@ def check_room(account_id: int, size: int, *, locked: bool = False) -> None:
 
 
 def check_posts(author: Account) -> None:
-    """Raise Invalid if the author has published as many posts in 24 hours as the role allows; in the transaction that stores a
-    post. Deleted posts count, boosts and imported posts of former days do not.
+    """Raise Invalid if the author has published as many posts in 24 hours as the role allows. Runs in the transaction
+    that stores a post. Deleted posts count; boosts and imported older posts do not.
     """
     limit = author.user.role.posts_per_day
     if not limit:

@@ -1,4 +1,4 @@
-"""Removes old posts of other servers that nobody here needs: by command, and at intervals as the settings say.
+"""Removes old posts of other servers that no local account needs: by command, and regularly if the settings say so.
 
 An app of a higher layer can name posts that are needed: it calls `register_need(condition)` when the process starts.
 """
@@ -43,15 +43,15 @@ from statuses.services.changing import bump
 from statuses.services.removing import BATCH_SIZE, kept_ids, remove_rows
 
 LEAST_AGE: Final = timedelta(days=7)
-"""Age below which posts stay in any case. Old posts stay as long after they were fetched, so that whoever had them fetched can
-answer them.
+"""Minimum age of posts that are removed. An old post that this server fetched is also kept for this time after the
+fetch, so that the person who requested it can reply.
 """
 PASS_INTERVAL: Final = timedelta(days=1)
 """Time between the beginnings of two passes over all posts."""
 RUN_SECONDS: Final = 20
-"""Time after which a run ends; the next run goes on where it ended."""
+"""Seconds after which a run ends; the next run continues where it ended."""
 REMOVED_AT_ONCE: Final = 100
-"""Posts that are removed in one transaction: 0.2 s."""
+"""Limit of posts removed in one transaction, which takes 0.2 s."""
 PROGRESS_SETTING: Final = "remote_posts_pass"
 SAMPLES_SETTING: Final = "remote_posts_samples"
 SAMPLES_LIMIT: Final = 31
@@ -61,7 +61,7 @@ _OTHER_PARTS: Final = (Mention, StatusTag, StatusEdit, Favourite, MediaAttachmen
 
 
 def register_need(condition: Exists) -> None:
-    """Keep the posts for which the condition, on a row of `Status`, is true. It must be found by an index."""
+    """Register a condition on rows of `Status`: posts that meet it are kept. An index must support the condition."""
     _NEEDS.append(condition)
 
 
@@ -89,7 +89,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Sample:
-    """Number of the posts of other servers at a time, and about how many bytes of the database they take."""
+    """Number of remote posts at one time, and an estimate of the bytes that they take in the database."""
 
     taken_at: str
     rows: int
@@ -125,11 +125,10 @@ def remove_remote_statuses(
 
 
 def remove_old_remote_posts() -> int:
-    """Remove old posts of other servers that nobody here needs, as KEEP_REMOTE_POSTS_DAYS and REMOTE_POSTS_LIMIT say, and
-    return how many. Run by the scheduler every ten minutes, for RUN_SECONDS at most and one batch.
-
-    Batches are transactions of their own, and as much time passes between two of them as the first one took. A pass over all
-    posts begins a day after the one before began, or when the settings change.
+    """Remove old posts of other servers that no local account needs, as the settings KEEP_REMOTE_POSTS_DAYS and
+    REMOTE_POSTS_LIMIT say, and return how many. Run by the scheduler every ten minutes, for at most RUN_SECONDS and one
+    more batch. Each batch is a transaction, followed by a pause of the same length. A pass over all posts begins a day
+    after the previous one began, or when the settings change.
     """
     samples, current = load_state()
     _take_sample(samples)
@@ -156,7 +155,7 @@ def remove_old_remote_posts() -> int:
 
 
 def load_state() -> tuple[list[Sample], Pass | None]:
-    """Return a sample for each of the last days, the oldest first, and the pass that runs or has ended last, if any."""
+    """Return one sample for each of the last days, oldest first, and the running or last pass, if any."""
     rows = SiteSetting.objects.filter(key__one_of=[SAMPLES_SETTING, PROGRESS_SETTING])
     stored = dict(rows.values_list("key", "value"))
     current = stored.get(PROGRESS_SETTING)
@@ -164,7 +163,7 @@ def load_state() -> tuple[list[Sample], Pass | None]:
 
 
 def bytes_of_posts(count: int) -> int:
-    """Return about how many bytes of the database this number of posts takes with all that belongs to them."""
+    """Return an estimate of the bytes in the database for this number of posts with all rows that belong to them."""
     models = {relation.related_model for relation in Status._meta.related_objects if relation.one_to_one}
     tables = [model._meta.db_table for model in (Status, *models, *_OTHER_PARTS)]  # type: ignore[attr-defined]  # models, of different classes
     with connection.cursor() as cursor:
@@ -201,7 +200,7 @@ def _first_end(days: int, limit: int) -> int:
 
 
 def _remote() -> QuerySet[Status]:
-    # The rows of deleted posts have a time of their own.
+    # Deleted posts are removed by `statuses.services.removing`, after a fixed time.
     return Status.objects.filter(local=False, deleted_at=None)
 
 
@@ -210,22 +209,22 @@ def _window(before: int) -> list[int]:
 
 
 def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
-    """Remove those of the posts that are still not needed once they are locked, REMOVED_AT_ONCE in a transaction, the newest
-    first. Return how many rows.
+    """Lock the posts and remove those that are still unneeded, newest first, REMOVED_AT_ONCE in a transaction. Return
+    the number of removed rows.
     """
     _shed(status_ids)
     removed = 0
     for ids in in_batches(sorted(status_ids, reverse=True), REMOVED_AT_ONCE):
         with transaction.atomic():
             locked = Status.objects.select_for_update(of=("self",), skip_locked=True).filter(id__one_of=ids)
-            # Asked again: somebody may have answered or liked a post before it was locked.
+            # Checked again, because somebody may have replied to the post or favourited it before it was locked.
             found = list(locked.order_by("id").values_list("id", flat=True))
             removed += remove_rows(_unneeded(found, of_followed=of_followed))
     return removed
 
 
 def _shed(status_ids: Sequence[int]) -> None:
-    """Remove boosts and favourites of the posts in transactions of their own until less than a batch is left of each."""
+    """Remove boosts and favourites of the posts in separate transactions, until fewer than a batch of each are left."""
     boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids), local=False).values_list("id", flat=True)
     while len(ids := list(boosts[:BATCH_SIZE])) == BATCH_SIZE:
         with transaction.atomic():
@@ -241,8 +240,8 @@ def _shed(status_ids: Sequence[int]) -> None:
 
 
 def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequence[int] | None = None) -> list[int]:
-    """Return the remote posts that nobody here needs and whose replies and quotes are all unneeded as well, in the order of the
-    ids. `gone` are the negative ids, in order, of further posts that do not count as replies.
+    """Return the ids, in order, of the remote posts in `window` that are unneeded and whose replies and quotes are all
+    unneeded as well. `gone` has the negated ids, in order, of further posts that are ignored as replies and quotes.
     """
     itself, thread = OuterRef("id"), OuterRef("thread_id")
     followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
@@ -275,7 +274,7 @@ def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequenc
 
 
 def _without_answers(status_ids: Collection[int], gone: Sequence[int] | None) -> list[int]:
-    """Return the posts all of whose replies and quotes are also among `status_ids`, or `gone`."""
+    """Return the posts whose replies and quotes are all in `status_ids` or `gone`."""
     ids = list(status_ids)
     rows = Status.objects.filter(id__one_of=ids)
     if gone is None:

@@ -127,8 +127,8 @@ def _work_off(policy: RetentionPolicy) -> int:
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
-    """Return the author's posts, of any age, that the policy does not keep. Imported posts are kept as long as their import
-    can be undone, so that a policy from before it does not delete at once what was just brought along.
+    """Return the author's posts, of any age, that the policy does not keep. Imported posts are kept as long as their
+    import can be undone, so that an existing policy does not delete newly imported posts at once.
     """
     itself, owner = OuterRef("id"), policy.account_id
     young = Q(batch__finished_at=None) | Q(batch__finished_at__gt=clock.now() - UNDO_PERIOD)

@@ -1,4 +1,4 @@
-"""Translates posts by the service that the operator has set."""
+"""Translates posts with the service that the operator has configured."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ _RETENTION_SECONDS: Final = 86_400
 
 
 def may_be_translated(post: Post, language: str) -> bool:
-    """Tell whether a reader is offered a translation of a post into a language: the service may know neither."""
+    """Tell whether to offer a translation of a post into a language; the service may still support neither language."""
     return translation.is_on() and is_for_anybody(post.visibility) and post.language != language
 
 
 def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[Post, PostBody, Translation]:
-    """Translate a post for an account that may read it, or take the translation of the last 24 hours. The post is the
-    boosted one of a boost.
+    """Translate a post for an account that may read it, or return the cached translation of the last 24 hours. For a
+    boost, the boosted post is translated.
 
-    Raises NotFound, also where nothing is translated; Forbidden for posts that not everybody may read, that are too long, or
-    in a language from which the service does not translate into this one; Unavailable for a service that does not answer.
+    Raises NotFound for a post that the account may not read, and if this server has no translation service; Forbidden
+    for a post that is not public or unlisted, is too long, or is written in a language that the service cannot
+    translate into `language`; Unavailable if the service does not answer.
     """
     post = find_post(status_id, account_id).proper
     if not translation.is_on():
@@ -46,7 +47,7 @@ def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[P
     body = load_bodies([post.id]).get(post.id)
     if body is None:
         raise NotFound
-    # The language is one of the service's, and the post one that can be read: others do not choose keys of the cache.
+    # Clients cannot fill the cache with arbitrary keys: the language is one of the service's, and the post is readable.
     key = f"translation:{post.id}:{post.version}:{target}"
     kept = fragments.load([key]).get(key)
     if kept is not None:
@@ -57,7 +58,7 @@ def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[P
 
 
 def _languages(written_in: str | None, wanted: str) -> tuple[str, str]:
-    """The codes that the service has for both languages. Raises Forbidden."""
+    """Return the service's codes for both languages. Raises Forbidden if it cannot translate between them."""
     offered = translation.load_languages()
     source = translation.find_language(written_in or translation.UNKNOWN, offered)
     target = translation.find_language(wanted, offered[source]) if source is not None else None

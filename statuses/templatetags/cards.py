@@ -1,6 +1,5 @@
-"""Template tag for what a signed-in reader can do with a post.
-
-It is written in Python because a page has twenty cards with a dozen buttons each: a template took most of the page's time.
+"""Template tag for the actions of a signed-in reader on a post. It builds the HTML in Python, because a page has twenty
+cards with a dozen buttons each, and a template took most of the page's time.
 """
 
 from __future__ import annotations
@@ -24,9 +23,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
-    """Return the form of a post: its buttons, which say what they do, and a menu with more of them and with links.
-
-    Ids, names of acts, counts, our own sentences and paths made of these stand as they are; everything else is escaped.
+    """Return the form of a post: labelled buttons, and a menu with more buttons and links. Ids, action names, counts,
+    this program's own sentences and paths built from these are inserted unescaped; everything else is escaped.
     """
     number, page_lang = post["number"], post["page_lang"]
     username, _at, domain = post["account"]["acct"].partition("@")
@@ -81,7 +79,7 @@ def _menu(post: Mapping[str, Any], who: Mapping[str, str], back: str, words: Map
 
 @cache
 def _words(_language: str | None) -> dict[str, str]:
-    # Looked up once: a page needs two hundred of them.
+    # Cached, because a page uses these sentences two hundred times.
     return {
         "reply": _("Reply to %(who)s"),
         "boost": _("Boost the post of %(who)s"),
@@ -111,7 +109,7 @@ def _button(act: str, pressed: bool, name: str, count: int = 0) -> str:
 
 
 def _shown(name: str, count: int = 0) -> str:
-    # The name replaces what the element shows, so that it ends with it.
+    # The accessible name must contain the visible text (WCAG 2.5.3), so it ends with the count.
     return f'aria-label="{name}: {count}">{count}' if count else f'aria-label="{name}">'
 
 
@@ -134,5 +132,5 @@ def _fixed(url_name: str) -> str:
 
 
 def _path(url_name: str, number: int | None = None) -> str:
-    """The path of a page, or of a post's page; `reverse` searches all URLs each time."""
+    """Return the path of a page, or of a post's page, from a cache: `reverse` searches all URLs each time."""
     return _fixed(url_name) if number is None else _pattern(url_name) % number

@@ -1,4 +1,4 @@
-"""HTTP endpoints for drafts that are kept by this server, an extension of Mastodon's interface."""
+"""HTTP endpoints for drafts that are stored on this server, an extension of Mastodon's API."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from statuses.services.scheduling import cancel_status
 
 
 class DraftsViewSet(ApiViewSet):
-    """`/api/v1/drafts`: the entities are those of scheduled posts, among which drafts are listed as well."""
+    """`/api/v1/drafts`: the entities are those of scheduled posts; the scheduled posts API lists drafts as well."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "ScheduledStatus", many=True, paging=ByCursor(Limit(20, 40))),
@@ -36,12 +36,14 @@ class DraftsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """`GET /api/v1/drafts`: the newest first."""
+        """`GET /api/v1/drafts`: newest first."""
         page = self.paginate(list_drafts(self.account_id))
         return page.respond(ScheduledStatusSerializer(page.items, many=True).data)
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v1/drafts`: the parameters of a post, of which none is checked yet; `scheduled_at` is ignored."""
+        """`POST /api/v1/drafts`: takes the parameters of a post, which are checked only when it is published;
+        `scheduled_at` is ignored.
+        """
         saved = save_draft(
             author=find_author(self.account_id),
             draft=StatusInput.read(request),
@@ -57,7 +59,7 @@ class DraftsViewSet(ApiViewSet):
         return ScheduledStatusSerializer(find_draft(id, self.account_id)).data
 
     def update(self, request: Request, id: int) -> Any:
-        """`PUT /api/v1/drafts/:id`: replaces all of the draft, its files as well."""
+        """`PUT /api/v1/drafts/:id`: replaces the whole draft, including its files."""
         found = find_draft(id, self.account_id)
         change_draft(author=find_author(self.account_id), draft_id=found.id, draft=StatusInput.read(request))
         return self.retrieve(request, id)
@@ -68,6 +70,8 @@ class DraftsViewSet(ApiViewSet):
         return {}
 
     def publish(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/drafts/:id/publish`: refused for the reasons for which a post is; the draft is kept then."""
+        """`POST /api/v1/drafts/:id/publish`: fails with the same errors as publishing a post; the draft is then
+        kept.
+        """
         author, key = find_author(self.account_id), request.headers.get("Idempotency-Key")
         return present_status(publish_saved(author=author, draft_id=id, idempotency_key=key), self.account_id)

@@ -179,7 +179,8 @@ class StatusesViewSet(ApiViewSet):
     def context(self, request: Request, id: int) -> HttpResponse:
         """`GET /api/v1/statuses/:id/context`: the known ancestors and descendants of the post.
 
-        For a signed-in viewer, more of a thread with remote posts is fetched in the background, and a header reports that.
+        For a signed-in viewer, missing remote posts of the thread are fetched in the background, and a response header
+        reports that.
         """
         post = find_post(id, self.viewer_id)
         context = load_context(post, self.viewer_id)
@@ -323,7 +324,7 @@ class AccountStatusesViewSet(ApiViewSet):
 
 
 class OwnMarksViewSet(ApiViewSet):
-    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts that the caller has favourited or bookmarked, the latest
+    """`/api/v1/favourites` and `/api/v1/bookmarks`: the posts that the caller has favourited or bookmarked, newest mark
     first.
     """
 
