@@ -13,9 +13,9 @@ class FederationConfig(AppConfig):
 
     def ready(self) -> None:
         """Subscribe to the events of other apps, plug in the implementations of their ports, add the ActivityPub part to
-        archives, and keep posts whose thread somebody has opened.
+        archives, and exempt posts from removal while the crawl of their thread is stored.
 
-        A deleted account keeps its keys as long as activities that it signs are on their way.
+        The keys of a deleted account are kept until all activities that they sign are delivered.
         """
         from django.db.models import Exists, OuterRef
 
@@ -46,8 +46,8 @@ class FederationConfig(AppConfig):
             remote_documents.plug(HeldDocuments())
         if remote_threads.find() is None:
             remote_threads.plug(RemoteThreads())
-        # Received activities are not moved when accounts are merged: a received activity proves something only of the actor
-        # that signed it.
+        # Received activities are not moved when accounts are merged: a received activity proves only what the actor that
+        # signed it has done.
         merging.register("received activities", None, ("federation.InboundActivity", "actor"))
         register_parts()
         erasing.register_hold(erasing.Hold((OutboundActivity,), is_delivering))

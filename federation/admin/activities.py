@@ -51,7 +51,7 @@ class ActivityAdmin(FederationAdmin):
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
         """Find matching activities among the newest ones."""
-        # A hashed table: of an array in a plan for all values each element would be compared with each row.
+        # A subquery, which PostgreSQL hashes: the elements of an array would be compared one by one with each row.
         senders = Account.objects.filter(id__one_of=find_addressed(term)).values("id")
         return newest(rows).filter(Q(uri__contains=term) | Q((f"{self.sender}__in", senders)))
 
@@ -166,15 +166,15 @@ class DeliveryAdmin(FederationAdmin):
     )
 
     def find_rows(self, rows: QuerySet[Delivery], term: str) -> QuerySet[Delivery]:
-        """Find deliveries to servers with the term in their name, and new ones that contain it elsewhere, case-sensitively: a
-        case-insensitive search costs five times as much.
+        """Find deliveries to servers with the term in their name, and recent deliveries that contain the term elsewhere,
+        case-sensitively: a case-insensitive search costs five times as much.
         """
         about = newest(Delivery.objects.filter(Q(key__contains=term) | Q(activity__uri__contains=term)))
         return rows.filter(Q(host__contains=term.lower()) | Q(id__in=about.values("id")))
 
     @admin.action(description=_("Try the chosen rows again"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
-        """Give the deliveries a fresh set of attempts from now on, and end the back-off of their hosts."""
+        """Restart the deliveries now, with the full number of attempts, and end the back-off of their hosts."""
         count = retry(by=acting(request), ids=list(queryset.values_list("id", flat=True)))
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

@@ -24,7 +24,7 @@ _STATES: Final = {
 
 
 class RelayForm(DraftForm):
-    """The relay to subscribe to."""
+    """Form for the inbox of a new relay."""
 
     class Meta:
         model = Relay
@@ -63,7 +63,7 @@ class RelayAdmin(EditedAdmin):
     ordering = ("id",)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the form's field for a new relay, and the columns of the list for a stored one."""
+        """Return the form's field for a new relay, and the columns of the list for a stored relay."""
         return list(RelayForm.Meta.fields if obj is None else self.list_display)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:

@@ -1,1 +1,1 @@
-"""Reads archives of somebody's own posts, and imports them (`accounts.transfers.models.PastImport`)."""
+"""Reads archives of a person's own posts, and imports the posts (`accounts.transfers.models.PastImport`)."""

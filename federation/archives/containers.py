@@ -1,7 +1,6 @@
-"""Opens archives, which may be hostile: zip, tar and tar.gz, or the list of posts alone.
-
-Nothing is ever written under a name of the archive. Only regular files are read; links, devices and names that lead out of
-the archive are skipped. Sizes are those of bytes that were really unpacked, whatever the archive states.
+"""Opens archives, which may be hostile: zip, tar and tar.gz, or a list of posts that is not packed. No file is ever written
+under a name from the archive. Only regular files are read; links, devices and names that lead out of the archive are skipped.
+Limits of size apply to the bytes that are actually unpacked, whatever the archive states.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from accounts.transfers.past import (
 )
 
 _CHUNK: Final = 256 * 1024
-# Headers of a tar file, with long names and attributes, are read as a whole.
+# tarfile reads the headers with long names and attributes into memory.
 _HEADER_LIMIT: Final = 1 << 20
 _DAMAGED: Final = (
     tarfile.TarError,
@@ -40,7 +39,7 @@ _DAMAGED: Final = (
     zlib.error,
     lzma.LZMAError,
     EOFError,
-    NotImplementedError,  # zipfile: a compression or an encryption that it does not know
+    NotImplementedError,  # raised by zipfile for an unknown compression or encryption
     UnicodeError,
     struct.error,
     ValueError,
@@ -82,14 +81,14 @@ def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator
 
 
 def _name_of_document(path: Path) -> str | None:
-    """Return the name that a JSON document has in an archive of its kind, if the file is a document and no archive."""
+    """Return the name that a JSON document would have in an archive of its kind; None if the file is not a JSON document."""
     with path.open("rb") as file:
         start = file.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
     return {b"{": "outbox.json", b"[": "notes.json"}.get(start)
 
 
 class _Alone:
-    """A JSON document without an archive around it."""
+    """A JSON document that is not packed in an archive, with the interface of a Container."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._place, self._name = path, name
@@ -107,7 +106,7 @@ class _Alone:
 
 
 def _check_directory(path: Path) -> None:
-    """Refuse a zip file with too large a directory, before the directory is read into memory."""
+    """Raise UnreadableArchive for a zip file whose directory is too large, before zipfile reads the directory into memory."""
     with path.open("rb") as file:
         size = file.seek(0, io.SEEK_END)
         file.seek(max(0, size - 22 - 65_535 - 20))
@@ -127,8 +126,8 @@ def _check_directory(path: Path) -> None:
 
 
 class _Counted(io.RawIOBase):
-    """A stream that refuses to be read beyond a number of bytes, counted over all streams that share `count`, and to be
-    read in large pieces.
+    """A stream that raises UnreadableArchive when too many bytes are read in total, or more than `piece` at once. Streams
+    that share the list `count` share the total.
     """
 
     def __init__(self, file: IO[bytes], count: list[int], piece: int = UNPACKED_LIMIT) -> None:
@@ -153,7 +152,7 @@ class _Counted(io.RawIOBase):
         return True
 
     def seek(self, place: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go forward, by reading."""
+        """Seek forward, by reading."""
         ahead = place - self._file.tell()
         if whence != io.SEEK_SET or ahead < 0:
             raise ValueError("only forward")
@@ -178,7 +177,7 @@ class _Zip:
             if entry.flag_bits & 1:
                 raise UnreadableArchive(Reason.LOCKED)
             name = _safe_name(entry.filename)
-            # The upper half of the attributes is the mode of a file that was packed on a Unix: no links.
+            # The upper half of the attributes is the mode of a file that was packed on Unix: links are skipped.
             kind = entry.external_attr >> 28
             if name is not None and not entry.is_dir() and kind in (0, 8):
                 self._files.setdefault(name, entry)
@@ -214,7 +213,7 @@ class _Readable(io.RawIOBase):
 
 
 class _Unpacked:
-    """A tar file, unpacked into a folder under the digests of the names in it."""
+    """A tar file, unpacked into a folder, where each file is named by the digest of its name in the archive."""
 
     def __init__(self, path: Path, folder: Path, limit: int) -> None:
         self._limit = limit
@@ -252,7 +251,7 @@ class _Unpacked:
             stream = _Counted(tar_bytes, [0], piece=_HEADER_LIMIT)
             with tarfile.TarFile(fileobj=stream, mode="r") as tar:
                 while (member := tar.next()) is not None:
-                    # TarFile keeps every member; here none is needed twice.
+                    # TarFile remembers every member; no member is read twice here.
                     tar.members, tar.pax_headers = [], {}  # type: ignore[attr-defined]  # not in its stubs
                     count += 1
                     if count > ARCHIVE_ENTRIES_LIMIT:

@@ -1,9 +1,8 @@
-"""Recognises archives, and reads each kind as ActivityPub documents, which are imported alike.
-
-Kinds: the archive of Mastodon, which this server writes as well, that of Pleroma and Akkoma, and others like it
-(`outbox.json`), or that list alone; the export of notes of Misskey and its forks; the archive of X, formerly Twitter
-(`data/tweets.js`). GoToSocial exports no posts, but tables (CSV) of follows, lists, blocks and mutes: of these, alone or beside
-posts, each line is named.
+"""Recognises the kind of an archive, and reads every kind as ActivityPub documents, so that all are imported in the same way.
+Kinds: the archives of Mastodon (also written by this server), Pleroma, Akkoma and similar software (`outbox.json`), or their
+list of posts alone; the export of notes of Misskey and its forks; the archive of X, formerly Twitter (`data/tweets.js`).
+GoToSocial does not export posts, but tables (CSV) of follows, lists, blocks and mutes: each line of such a table is reported
+as an entry that cannot be imported here.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _LINE_LIMIT: Final = 10_000
 
 @dataclass(frozen=True)
 class Entry:
-    """Entry of an archive: a note, or the reason for which it is none that can be imported. `line` counts from 1."""
+    """Entry of an archive: a note, or the reason why the entry cannot be imported. `line` counts from 1."""
 
     line: int
     uri: str
@@ -39,8 +38,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Source:
-    """An archive of a known kind. `author` is the ActivityPub id that its posts are attributed to, empty if it is only found
-    in the posts; files are named relative to `root`.
+    """An archive of a known kind. `author` is the ActivityPub id of the author of its posts, empty if only the posts
+    themselves name it; files are named relative to `root`.
     """
 
     software: str
@@ -79,7 +78,7 @@ def _numbered(items: Iterator[Any], read: Callable[[int, Any], Entry]) -> Iterat
         yield read(line, item)
 
 
-#: Further lists of archives of this kind, with the reason for which their entries are no posts.
+#: Other lists in archives of this kind, with the reason why their entries are not imported as posts.
 _LISTS: Final = {
     "likes.json": Reason.LIKE,
     "bookmarks.json": Reason.BOOKMARK,
@@ -112,7 +111,7 @@ def _outbox(container: Container, name: str, tables: Sequence[str]) -> Source:
 
 
 def _software_of(actor: Mapping[str, Any]) -> str:
-    """Return the kind of server that wrote an archive, as far as the author's document tells."""
+    """Return the kind of server that wrote an archive, as far as the author's document shows."""
     contexts = many(actor.get("@context"))
     litepub = any(isinstance(context, str) and "litepub" in context for context in contexts)
     return "pleroma" if litepub else "activitypub"
@@ -123,7 +122,7 @@ def _tables(by_name: Mapping[str, str]) -> list[str]:
 
 
 def _listed_tables(container: Container, tables: Sequence[str]) -> Iterator[Entry]:
-    """Yield the lines of tables, which are imported as lists of their own."""
+    """Yield an entry for each line of these tables, which are imported elsewhere."""
     for name in tables:
         with container.open(name) as file:
             for line in range(1, POSTS_LIMIT + 1):

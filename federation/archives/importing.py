@@ -1,5 +1,5 @@
-"""Imports the posts of an archive that was read, one after another; each with its place in one transaction, so that an import
-can be stopped at any moment and goes on where it was.
+"""Imports the posts of an archive that was read, one after another. Each post and the position in the list are stored in one
+transaction, so that an import can be stopped at any moment and continues where it was.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _MEMORY_LIMIT: Final = 1 << 20
 
 
 class _Stopped(Exception):
-    """Raised when an import was stopped, or went on in another process."""
+    """Raised when the import was stopped, or when another process has continued it."""
 
 
 def import_some(batch: PastImport, folder: Path, *, seconds: float) -> bool:
-    """Import posts for this time; return whether any may be left. `batch` has its account with its user."""
+    """Import posts for this many seconds; return whether any may be left. `batch` has its account and user loaded."""
     end = time.monotonic() + seconds
     author = batch.account
     if author.suspended or not author.user.is_active:
@@ -65,7 +65,7 @@ def import_some(batch: PastImport, folder: Path, *, seconds: float) -> bool:
     except _Stopped:
         return False
     except (UnreadableArchive, FileNotFoundError):
-        # The archive was removed or has changed since it was read; what was imported stays.
+        # The archive was removed or has changed since it was read; the posts that were imported are kept.
         if not PastImport.objects.filter(id=batch.id, state=PastState.RUNNING).exists():
             return False
         PastImport.objects.filter(id=batch.id).update(problem=Reason.NO_ARCHIVE)
@@ -80,7 +80,7 @@ def _finish(batch: PastImport) -> None:
 
 
 class _Post:
-    """A post of the archive at one position of the order."""
+    """A post of the archive, and its position in the order of the import."""
 
     def __init__(
         self, batch: PastImport, author: Account, container: Container, position: int, entry: dict[str, Any]
@@ -91,7 +91,7 @@ class _Post:
         self._followers: str = entry["followers"]
 
     def handle(self) -> None:
-        """Store the post, or the reason for which it is not stored. Raises _Stopped."""
+        """Store the post, or the reason why it is not imported. Raises _Stopped."""
         try:
             past = read_past_note(self._document, self._batch.source, self._followers)
             if ImportedPost.objects.filter(account=self._author, uri=past.note.uri).exists():
@@ -140,7 +140,7 @@ class _Post:
             self._advance(parts, done=1)
 
     def _find_parent(self, uri: str | None) -> Status | None:
-        """Return the imported post of the same author that this one answers."""
+        """Return the imported post by the same author to which this post replies."""
         if uri is None:
             return None
         return Status.objects.filter(imported__account=self._author, imported__uri=uri, deleted_at=None).first()
@@ -178,7 +178,9 @@ class _Post:
             self._advance([reason], done=0)
 
     def _advance(self, reasons: Sequence[Reason], *, done: int) -> None:
-        """Count the post as handled, in the caller's transaction. Raises _Stopped if the import is no longer at it."""
+        """Count the post as handled, in the caller's transaction. Raises _Stopped if the import was stopped, or is at another
+        position.
+        """
         running = PastImport.objects.select_for_update(of=("self",)).filter(id=self._batch.id, state=PastState.RUNNING)
         row = running.filter(position=self._position).first()
         if row is None:
@@ -195,7 +197,7 @@ class _Post:
 
 
 def _ended(poll: RemotePoll | None) -> RemotePoll | None:
-    """Return a poll with its results, in which nobody can vote any more."""
+    """Return a poll with its results, closed for votes."""
     if poll is None:
         return None
     now = clock.now()

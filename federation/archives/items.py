@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 from accounts.transfers.past import LIST_SIZE_LIMIT, Reason, UnreadableArchive
 
 ITEM_LIMIT: Final = 4 * 1024 * 1024
-"""Maximum number of characters of an item, and of whatever stands before the list."""
+"""Maximum number of characters of an item, and of the text before the list."""
 _CHUNK: Final = 256 * 1024
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
@@ -20,7 +20,7 @@ def list_items(file: IO[bytes], *names: str) -> Iterator[Any]:
     """Yield the items of the document's list: the first member of these names that is a list, or the document itself if it
     is a list. Text before the first bracket, as in `window.YTD.tweets.part0 = [`, is skipped.
 
-    Raises UnreadableArchive where the document ends to be JSON, or an item or the whole list is too large.
+    Raises UnreadableArchive at the first error in the JSON, and for an item or a list that is too large.
     """
     reader = _Reader(file)
     if reader.skip_to("{["):
@@ -30,7 +30,7 @@ def list_items(file: IO[bytes], *names: str) -> Iterator[Any]:
 
 
 class _Reader:
-    """A window over a JSON text, from which values are taken."""
+    """A parser of JSON that holds only a part of the text in memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -42,7 +42,7 @@ class _Reader:
         self._ended = False
 
     def skip_to(self, wanted: str) -> bool:
-        """Go to the first of these characters; return False if there is none within ITEM_LIMIT."""
+        """Advance to the first of these characters; return False if there is none within ITEM_LIMIT."""
         skipped = 0
         while True:
             places = [place for sign in wanted if (place := self._text.find(sign, self._at)) >= 0]
@@ -55,13 +55,15 @@ class _Reader:
                 return False
 
     def take(self) -> str:
-        """Return the next character that is no space, and go past it; raises UnreadableArchive at the end."""
+        """Return the next non-space character and advance past it. Raises UnreadableArchive at the end."""
         sign = self._peek()
         self._at += 1
         return sign
 
     def find_list(self, names: tuple[str, ...]) -> bool:
-        """Go past the bracket of the first list with one of these names in an object; return False if it has none."""
+        """Advance past the opening bracket of the first list that is a member of an object under one of these names. Return
+        False if there is none.
+        """
         if self._peek() == "}":
             return False
         while True:
@@ -91,7 +93,7 @@ class _Reader:
         skipped = 0
         while True:
             found = _SPACE.match(self._text, self._at)
-            assert found is not None  # it matches everything
+            assert found is not None  # the pattern matches the empty text too
             skipped += found.end() - self._at
             self._at = found.end()
             if self._at < len(self._text):
@@ -100,7 +102,7 @@ class _Reader:
                 raise UnreadableArchive(Reason.NO_JSON)
 
     def _value(self) -> Any:
-        """Take the next value. A value at the end of the window may continue after it, as a number does."""
+        """Parse and return the next value. A value that reaches the end of the window may be incomplete, as a number may."""
         self._peek()
         wanted = _CHUNK
         while True:
@@ -116,12 +118,12 @@ class _Reader:
                     return value
             if self._ended or len(self._text) - self._at > ITEM_LIMIT:
                 raise UnreadableArchive(Reason.NO_JSON)
-            # Twice as much each time, so that a large item is not tried again for every piece.
+            # The window doubles each time, so that a large item is not parsed again for every chunk.
             self._fill(wanted)
             wanted *= 2
 
     def _fill(self, size: int = _CHUNK) -> bool:
-        """Read on; return False at the end of the file."""
+        """Read more of the file into the window; return False at the end of the file."""
         if self._ended:
             return False
         data = self._file.read(size)

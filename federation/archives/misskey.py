@@ -1,6 +1,6 @@
 """Reads the export of notes of Misskey and its forks as ActivityPub documents.
 
-The export names neither its server nor its author, and has the addresses of files, not the files.
+The export names neither its server nor its author, and contains the addresses of files instead of the files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TAG: Final = re.compile(r"(?<![\w/&])#(\w{1,100})")
 
 
 def read(item: Any) -> tuple[dict[str, Any], Reason | None]:
-    """Return the document of a post, and the reason for which it is not imported, if there is one."""
+    """Return the ActivityPub document of a note, and the reason why it cannot be imported, or None."""
     if not isinstance(item, Mapping):
         return {}, Reason.NO_POST
     number = item.get("id")
@@ -41,7 +41,7 @@ def read(item: Any) -> tuple[dict[str, Any], Reason | None]:
         return note, Reason.WRONG_DATE
     kind = item.get("visibility")
     if item.get("localOnly") is True and kind in _ADDRESSES:
-        # What never left the old server is for followers here.
+        # Notes that were local-only on the old server become followers-only here.
         kind = "followers"
     to, cc = _ADDRESSES.get(str(kind), ([], []))
     text = text if isinstance(text, str) else ""

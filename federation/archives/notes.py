@@ -21,12 +21,12 @@ from statuses.services.storing import RemoteFile
 
 EARLIEST_YEAR: Final = 1995
 _CLOCKS_DIFFER: Final = timedelta(days=1)
-# Files of the archive have addresses below this one while they are read.
+# While a document is read, the files of the archive have addresses with this prefix.
 _PLACE: Final = "https://archive.invalid/"
 
 
 class NotImported(Exception):
-    """A post that is not imported, for the reason given."""
+    """Raised for a post that is not imported, with the reason."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -64,7 +64,9 @@ def read_past_note(document: Mapping[str, Any], author: str, followers: str) -> 
 
 
 def with_own_files(document: dict[str, Any], container: Container, root: str) -> tuple[dict[str, Any], list[Reason]]:
-    """Return the document with attachments that are files of the archive, and a reason for each part that is left out."""
+    """Return the document with only those attachments that are files in the archive, and a reason for each part that was
+    removed.
+    """
     attached: list[dict[str, Any]] = []
     reasons: list[Reason] = []
     for item in many(document.get("attachment")):
@@ -80,7 +82,7 @@ def with_own_files(document: dict[str, Any], container: Container, root: str) ->
 
 
 def name_of(file: RemoteFile) -> str:
-    """Return the name in the archive of a file of a post."""
+    """Return the name that a file of a post has in the archive."""
     return unquote(file.url.removeprefix(_PLACE))
 
 

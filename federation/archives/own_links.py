@@ -1,4 +1,4 @@
-"""Leads links from one imported post to another one of the same author to the posts here."""
+"""Replaces links between imported posts of one author: their old addresses become the addresses of the posts here."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from accounts.models import Account
 from social.kernel import links
 from statuses.models import ImportedPost
 
-# Content is sanitised: attributes stand in double quotes.
+# The content is sanitised, so that all attributes have double quotes.
 _LINK: Final = re.compile(r'(<a\b[^>]*?\bhref=")([^"]+)(")')
 _LINKS_LIMIT: Final = 100
 _HOSTS_OF_X: Final = frozenset({"twitter.com", "www.twitter.com", "mobile.twitter.com", "x.com", "www.x.com"})
-# The archive does not name its server (`federation.archives.misskey`).
+# Host in the ids of archives that do not name their server (`federation.archives.misskey`).
 _UNKNOWN: Final = "misskey.invalid"
 
 
 def with_own_links(content: str, *, uri: str, author: Account) -> str:
-    """Return the content of the post `uri` with the addresses here of those posts of the author to which it links, as far as
-    these were imported before. One query at most.
+    """Return the content of the post `uri`, in which links to the author's other imported posts lead to these posts here. One
+    query at most.
     """
     named = dict.fromkeys(unescape(found[2]) for found in _LINK.finditer(content))
     wanted = {address: uris for address in list(named)[:_LINKS_LIMIT] if (uris := _possible_uris(address, uri))}
@@ -41,8 +41,8 @@ def with_own_links(content: str, *, uri: str, author: Account) -> str:
 
 
 def _possible_uris(address: str, uri: str) -> list[str]:
-    """Return the ids that a post with this address may have, if it is at the server of the post `uri`: the address of a page
-    and the id of a post end alike.
+    """Return the possible ids of the post with this address, if it is on the server of the post `uri`: the address of its
+    page ends like the post's id.
     """
     try:
         place, own = urlsplit(address), urlsplit(uri)

@@ -1,7 +1,6 @@
-"""Reads an archive before it is imported, and says what the import would do.
-
-What can be imported is written to two files: `posts`, one JSON object on each line, and `order`, the places of these lines
-by the dates of the posts, oldest first, so that the import can go on at any of them and finds a post before its answers.
+"""Reads an archive before it is imported, and reports what the import would do. Writes two files: `posts` has each post that
+can be imported as one line of JSON; `order` has the positions of these lines, sorted by the dates of the posts, oldest first.
+The import can therefore continue at any position, and stores a post before its replies.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ POSTS: Final = "posts"
 ORDER: Final = "order"
 PLACE_BYTES: Final = 8
 _BATCH: Final = 200
-# A place in the file of posts, below the date in one number.
+# Bits for a position in the file of posts, below the date, in one number that can be sorted.
 _PLACE_BITS: Final = 44
 
 
 def scan(batch: PastImport, folder: Path) -> None:
-    """Read the archive of an import. It is then ready to be started, or unreadable. May be repeated from the start."""
+    """Read the archive of an import, and mark the import as ready or as unreadable. Can be repeated."""
     allowance = None if batch.unlimited else load_allowance(batch.account_id)
     limit = UNPACKED_LIMIT if allowance is None else allowance.bytes + LIST_SIZE_LIMIT
     try:
@@ -45,7 +44,7 @@ def scan(batch: PastImport, folder: Path) -> None:
     except UnreadableArchive as error:
         _refuse(batch, error.reason)
     except FileNotFoundError:
-        # The archive was removed, as its owner's account was.
+        # The archive was removed, because the account was.
         _refuse(batch, Reason.NO_ARCHIVE)
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -110,7 +109,7 @@ class _Scan:
         try:
             data = orjson.dumps({"line": entry.line, "followers": self._source.followers, "note": document})
         except (TypeError, RecursionError):
-            # A number beyond 64 bits, or half a character.
+            # Caused by a number beyond 64 bits or an unpaired surrogate.
             raise NotImported(Reason.UNREADABLE) from None
         self._waiting.append((entry, found, data, parts))
 
@@ -145,7 +144,7 @@ class _Scan:
             self._lines.append(PastLine(batch=self._batch, line=entry.line, uri=uri.replace("\0", ""), reason=reason))
 
     def _list(self) -> None:
-        # A post with two missing files has one line.
+        # A post with two missing files has only one row.
         PastLine.objects.bulk_create(self._lines, ignore_conflicts=True, batch_size=500)
         self._lines.clear()
 
@@ -168,7 +167,7 @@ class _Scan:
             remove_files(self._batch.id)
 
     def _excess(self) -> Reason | None:
-        """Return why this is more than the owner may bring along, if it is."""
+        """Return the reason why the archive exceeds the owner's allowance, or None."""
         allowance = self._allowance
         if allowance is None:
             return None

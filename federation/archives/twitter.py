@@ -1,8 +1,8 @@
 """Reads the archive of X, formerly Twitter, as ActivityPub documents.
 
 `data/tweets.js` is a list in JSON behind an assignment (`window.YTD.tweets.part0 = `), continued in `tweets-part1.js`; each
-item has a `tweet`. Files are `data/tweets_media/<id of the post>-<name of the file>`. Protected accounts are not marked, so
-that every post counts as public; its visibility can be lowered.
+item has a `tweet`. Files are `data/tweets_media/<id of the post>-<name of the file>`. The archive does not tell whether the
+account was protected, so that every post counts as public; the import can lower the visibility.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LISTS: Final = re.compile(r"tweets?(?:-part[0-9]{1,3})?\.js")
 _NAME: Final = re.compile(r"[A-Za-z0-9_]{1,15}")
 _ID: Final = re.compile(r"[0-9]{1,20}")
 _DATE: Final = "%a %b %d %H:%M:%S %z %Y"
-# Ids above the first one are times in milliseconds since the epoch, and bits that tell ids of one millisecond apart.
+# From this id on, ids consist of a time in milliseconds since an epoch, and further bits.
 _FIRST_TIMED_ID: Final = 29_700_859_247
 _ID_EPOCH: Final = 1_288_834_974_657
 _ID_BITS: Final = 22
@@ -31,24 +31,24 @@ _MENTION: Final = re.compile(r"(?<![\w@/])@([A-Za-z0-9_]{1,15})\b")
 
 
 def is_list(base: str) -> bool:
-    """Tell whether a file of this name is a list of posts."""
+    """Tell whether a file with this name is a list of posts."""
     return _LISTS.fullmatch(base) is not None
 
 
 def username_of(item: Any) -> str:
-    """Return the name of the account from the item of `account.js`; `i`, which stands for everybody, if it has none."""
+    """Return the name of the account from the item of `account.js`; without a name `i`, which X accepts in any address."""
     account = item.get("account") if isinstance(item, Mapping) else None
     name = account.get("username") if isinstance(account, Mapping) else None
     return name if isinstance(name, str) and _NAME.fullmatch(name) else "i"
 
 
 def author_of(username: str) -> str:
-    """Return the address that stands for the author."""
+    """Return the address that serves as the author's id."""
     return f"{_HOST}/{username}"
 
 
 def read(item: Any, username: str) -> tuple[dict[str, Any], Reason | None]:
-    """Return the document of a post, and the reason for which it is not imported, if there is one."""
+    """Return the ActivityPub document of a post, and the reason why it cannot be imported, or None."""
     tweet = item.get("tweet", item) if isinstance(item, Mapping) else None
     if not isinstance(tweet, Mapping):
         return {}, Reason.NO_POST
@@ -98,7 +98,7 @@ def read(item: Any, username: str) -> tuple[dict[str, Any], Reason | None]:
 
 
 def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
-    """Return an attachment: of a video, the variant with the highest bit rate, which is the one that the archive has."""
+    """Return an attachment; for a video, its variant with the highest bit rate, which is the only variant in the archive."""
     address: Any = file.get("media_url_https") or file.get("media_url")
     variants = [
         variant
@@ -118,7 +118,9 @@ def _file(file: Mapping[str, Any], number: str) -> dict[str, Any] | None:
 
 
 def _moment(value: Any, number: int) -> datetime | None:
-    """Return the time of a post, to the millisecond if its id has that: posts of a thread may have the same second."""
+    """Return the time of a post, with the milliseconds in its id if it has them, because posts of a thread may have the same
+    second.
+    """
     try:
         moment = datetime.strptime(value, _DATE).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):

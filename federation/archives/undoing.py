@@ -1,4 +1,4 @@
-"""Removes the posts of an import again."""
+"""Removes the imported posts when an import is undone."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _BATCH: Final = 100
 
 
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
-    """Remove posts for this time; return whether any may be left.
-
-    A post that others have answered, boosted, quoted or marked is deleted as its author would delete it, so that their servers
-    learn of it. Nobody was notified of the others, whose rows are removed at once.
+    """Remove imported posts for this many seconds; return whether any may be left. A post that others have replied to,
+    boosted, quoted or favourited is deleted like any post, so that other servers are notified. The rows of all other posts
+    are removed at once: no other server knows them.
     """
     end = time.monotonic() + seconds
     while True:
@@ -32,7 +31,7 @@ def undo_some(batch: PastImport, *, seconds: float) -> bool:
         _remove(batch, ids)
         if time.monotonic() >= end:
             return True
-    # Posts that their author had deleted meanwhile can be imported again, too.
+    # Removes also the records of posts that their author has deleted, so that these can be imported again.
     ImportedPost.objects.filter(batch=batch).delete()
     undoing = PastImport.objects.filter(id=batch.id, state=PastState.UNDOING)
     undoing.update(state=PastState.UNDONE, finished_at=clock.now())

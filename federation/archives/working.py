@@ -1,4 +1,4 @@
-"""Works on imports of archives, a turn at a time."""
+"""Processes imports of archives in the background, each for a few seconds at a time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from social.kernel.events import publish
 
 TURN_SECONDS: Final = 2.0
 PAUSE: Final = timedelta(seconds=1)
-"""Time between two turns, so that an import of many posts leaves a part of the machine to others."""
+"""Pause between two turns of an import, during which the machine can do other work."""
 
 
 def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
-    """Handle PastImportDue: work on the imports for a turn each. Publishes PastImportDue, due after PAUSE, if there is more
+    """Handle PastImportDue: process each import for TURN_SECONDS. Publishes PastImportDue, due after PAUSE, if there is more
     to do.
     """
     for import_id in dict.fromkeys(event.import_id for event in events):
@@ -34,8 +34,8 @@ def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
 
 
 def work_off(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
-    """Read an archive, or import or undo posts for this time; return whether there is more to do. An archive is read in one
-    turn, however long that takes.
+    """Read an archive, or import or remove posts for this many seconds; return whether there is more to do. An archive is
+    read in one turn, however long that takes.
 
     Raises Unavailable while another process works on the import.
     """
@@ -44,7 +44,7 @@ def work_off(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
         remove_files(import_id)
         return False
     with locked(folder_of(import_id)) as folder:
-        # Read under the lock, to see what another process has done before.
+        # Read under the lock, because another process may have changed the row before.
         batch = rows.first()
         if batch is not None and batch.state == PastState.READING:
             scan(batch, folder)

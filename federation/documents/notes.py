@@ -95,7 +95,7 @@ def note(
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
     conversation = body.conversation_uri or context_uri(root.account_id, root.id)
-    # Only archives of the author contain a post that is for people of this server only.
+    # A local-only post has a document only in archives of its author, where it is addressed to nobody.
     to, cc = ([], []) if post.local_only else addresses(visibility, followers_url_of(author), addressed)
     return {
         "id": uri,

@@ -1,6 +1,5 @@
-"""Work of the background queues: fetches, steps of threads and lookups.
-
-Source: DESIGN "Lanes"; contract, federation section 13; security rows 34, 58 and 71.
+"""Processing of the background queues: fetches, steps of thread crawls, and lookups. Source: DESIGN "Lanes"; contract,
+federation section 13; security rows 34, 58 and 71.
 """
 
 from __future__ import annotations

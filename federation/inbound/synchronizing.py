@@ -45,10 +45,9 @@ def _follows_of(actor: Account) -> QuerySet[Follow]:
 def synchronize_followers(actor: Account, url: str, digest: str) -> None:
     """Change the local followers of an actor to those that the actor's server lists.
 
-    The follow request of a listed account is accepted. A listed follow that is unknown here is ended on the actor's server, and
-    the follow of an account that is not listed is ended here. Raises Rejected when the list does not match the digest (follows
-    have changed, or the list is incomplete), and Missing or Unavailable when the list cannot be fetched; nothing is changed
-    then.
+    The follow request of a listed account is accepted. A listed follow that is unknown here is ended on the actor's server,
+    and a follow that is not listed is ended here. Raises Rejected when the list does not match the digest (follows have
+    changed, or the list is incomplete), and Missing or Unavailable when the list cannot be fetched; nothing is changed then.
     """
     listed = _load_listed(url)
     if digest_of(listed) != digest:

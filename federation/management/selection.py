@@ -23,8 +23,8 @@ class Selection:
 
     @classmethod
     def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> Selection:
-        """Return the named accounts, or those of a server or of all servers that were not seen for a number of days,
-        those not seen for longest first. Raises CommandError unless exactly one of the three is given.
+        """Select the named accounts, or the accounts of a server or of all servers that were not fetched for `days` days, at
+        most `limit`, those fetched longest ago first. Raises CommandError unless exactly one of the three is given.
         """
         if sum(map(bool, (named, domain, all))) != 1:
             raise CommandError(_("Name accounts, or say --domain or --all."))
@@ -37,7 +37,9 @@ class Selection:
         return cls(list(list_known(name, unseen_for=timedelta(days=days))[:limit]), name or "*")
 
     def report(self, command: BaseCommand, found: Iterable[tuple[Account, Finding]], *, brief: bool) -> None:
-        """Print a line for each account, or if `brief` for every hundredth and for those that are gone, then the counts."""
+        """Print a line for each account, then the counts. If `brief`, print lines only for every hundredth account and for
+        accounts that are gone.
+        """
         counts = dict.fromkeys(Finding, 0)
         for number, (account, finding) in enumerate(found, start=1):
             counts[finding] += 1
@@ -47,7 +49,7 @@ class Selection:
 
 
 def domain_named(name: str) -> str:
-    """Return the normalised domain. Raises CommandError if it is none."""
+    """Return the normalised domain. Raises CommandError for an invalid domain."""
     domain = normalise_domain(name)
     if domain is None:
         raise CommandError(_("%(domain)s is no domain.") % {"domain": name})

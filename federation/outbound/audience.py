@@ -54,7 +54,7 @@ UNION SELECT v.account_id FROM statuses_pollvote v JOIN statuses_poll p ON p.id 
 
 
 def inbox_of(account: Account) -> set[str]:
-    """Return the account's own inbox; an empty set for a local account."""
+    """Return a set with the inbox of a remote account; an empty set for a local account."""
     return {account.inbox_url} if not account.local and account.inbox_url else set()
 
 

@@ -26,8 +26,8 @@ from statuses.queries.posts import load_posts
 
 
 def send_pins(events: Sequence[StatusPinChanged]) -> None:
-    """Send an Add of each post that is pinned now, and a Remove of each other post; nothing for a deleted post, whose Delete is
-    enough, and for one that is only for people of this server.
+    """Send an Add of each post that is pinned now, and a Remove of each post that is not. Nothing is sent for a deleted post,
+    whose Delete is enough, and for a local-only post.
     """
     found = load_posts(event.status_id for event in events)
     posts = [post for post in found if not post.is_deleted and not post.local_only]
@@ -38,7 +38,7 @@ def send_pins(events: Sequence[StatusPinChanged]) -> None:
 
 
 def send_featured_tags(events: Sequence[FeaturedTagChanged]) -> None:
-    """Send an Add of each hashtag that is featured now, and a Remove of each other hashtag."""
+    """Send an Add of each hashtag that is featured now, and a Remove of each hashtag that is not."""
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     tags = Tag.objects.filter(id__one_of=[event.tag_id for event in events]).in_bulk()
     rows = FeaturedTag.objects.filter(account_id__one_of=accounts).values_list("account_id", "tag_id", "name")

@@ -122,7 +122,7 @@ def is_delivering(account_id: int) -> bool:
 
 @transaction.atomic
 def retry(*, by: Staff, ids: Iterable[int]) -> int:
-    """Give deliveries (waiting or dead) a fresh set of attempts from now on, and return their number.
+    """Restart deliveries (waiting or dead) now, with the full number of attempts, and return their number.
 
     The back-off of their hosts ends. Writes the audit log and publishes DeliveriesDue.
     """
@@ -146,7 +146,8 @@ def retry_all(*, by: Staff, rows: QuerySet[Delivery]) -> int:
 
 
 def retry_host(*, by: Staff, name: str) -> int:
-    """End the back-off of a server in every queue, give all deliveries to it a fresh set of attempts, and return their number.
+    """End the back-off of a server in every queue, restart all deliveries to it with the full number of attempts, and return
+    their number.
 
     Writes the audit log. Raises Forbidden.
     """

@@ -30,7 +30,9 @@ class HeldDocuments:
     """Implementation of the port `statuses.ports.remote_documents`."""
 
     def read_files(self, author: Account, document: str) -> Sequence[MediaAttachment]:
-        """Return the files that the post would have, as unsaved rows; none from a server whose media are rejected."""
+        """Return the files that the post would have, as unsaved rows; no files if media of the author's server are
+        rejected.
+        """
         note = read_note(orjson.loads(document))
         return [media_of(author, file) for file in note.files] if shows_pictures(author) else []
 

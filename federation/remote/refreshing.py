@@ -100,8 +100,8 @@ def cull_accounts(
 
 
 def request_unseen() -> int:
-    """Request the remote accounts again that local accounts follow and that were not fetched for UNSEEN_PERIOD, those fetched
-    longest ago first and at most REQUESTED_AT_ONCE; return how many. Accounts that are already requested are left out
+    """Request a fetch of the remote accounts that local accounts follow and that were not fetched for UNSEEN_PERIOD, at most
+    REQUESTED_AT_ONCE, those fetched longest ago first; return how many. Accounts that are already requested are left out
     (contract, federation section 4).
     """
     followed = Follow.objects.filter(target=OuterRef("id"), account__domain=None)

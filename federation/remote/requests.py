@@ -194,8 +194,8 @@ def request_for(activity: InboundActivity, host: str) -> None:
 
 
 def may_look_up(host: str) -> bool:
-    """Count a request to a server for whose response a user waits; return False when the server was asked too often lately
-    (security row 71).
+    """Count a lookup on a server for which a user waits; return False if the server was asked too often lately (security row
+    71).
     """
     look_ups = count(LOOK_UPS, subject=host)
     return look_ups is None or not look_ups.exceeded

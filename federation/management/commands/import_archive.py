@@ -15,18 +15,16 @@ _REPORT_SECONDS = 5.0
 
 
 class Command(OperatorCommand):
-    """Import somebody's own posts from an archive, or undo that. A command that was interrupted goes on when it is called
-    again; the worker goes on as well.
+    """Import a user's own posts from an archive, or undo such an import. After an interruption, run the command again; the
+    worker continues too.
     """
 
     def add(self, user: LocalUser, file: Path, *, visibility: str = "", dry_run: bool) -> None:
-        """Import an archive of Mastodon, of this server, of X, or a list of posts. An import that runs already goes on, and
-        the file is not read. The limits of the user's role do not apply.
+        """Import an archive of Mastodon, of this server, of X, or a list of posts. If an import is already running, it is
+        continued and the file is not read. The limits of the user's role do not apply.
 
-        user: whose posts they are
-        file: the archive, .zip or .tar.gz
-        visibility: lowers the visibility of all posts, to unlisted or private
-        dry_run: only say what would be imported and what not
+        user: the author of the posts file: the archive, .zip or .tar.gz visibility: lowers the visibility of all posts, to
+        unlisted or private dry_run: only say what would be imported and what not
         """
         found = PastImport.objects.filter(account=user.account, state=PastState.RUNNING).first()
         if found is None:
@@ -41,10 +39,9 @@ class Command(OperatorCommand):
         self._describe(found)
 
     def undo(self, user: LocalUser, *, dry_run: bool) -> None:
-        """Remove again all posts of the last import of a user, within 30 days.
+        """Remove all posts of a user's last import, up to 30 days after it.
 
-        user: whose import it was
-        dry_run: only say which import would be undone
+        user: the owner of the import dry_run: only say which import would be undone
         """
         found = self._last(user)
         if dry_run:
@@ -57,7 +54,7 @@ class Command(OperatorCommand):
     def show(self, user: LocalUser) -> None:
         """Show the last import of a user.
 
-        user: whose import it is
+        user: the owner of the import
         """
         self._describe(self._last(user))
 
@@ -73,7 +70,7 @@ class Command(OperatorCommand):
             try:
                 work_off(found.id, seconds=_REPORT_SECONDS)
             except Unavailable:
-                # The worker is at it.
+                # The worker is processing this import.
                 time.sleep(1)
             found.refresh_from_db()
             if found.state == PastState.RUNNING:
