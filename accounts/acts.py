@@ -1,4 +1,4 @@
-"""Acts of staff on local users: sign-ups, confirmations, roles and access."""
+"""Actions of staff on local users: sign-ups, confirmations, roles and access."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def user_of(row: Account | User) -> User:
 
 
 def on_users(test: Callable[[Any, User], Any]) -> Callable[[Any], bool]:
-    """Return the condition that a row has a user, that its account is not deleted, and `test` of the row and the user."""
+    """Return a condition for rows: the row has a user, its account is not deleted, and `test(row, user)` is true."""
 
     def fits(row: Any) -> bool:
         user = row if isinstance(row, User) else getattr(row, "user", None)
@@ -45,13 +45,13 @@ def on_users(test: Callable[[Any, User], Any]) -> Callable[[Any], bool]:
 
 
 class EmailForm(StaffForm):
-    """A new e-mail address in place of the current one."""
+    """Form for the e-mail address that replaces the current one."""
 
     email = forms.EmailField(label=_("New e-mail address"), max_length=EMAIL_LIMIT)
 
 
 def role_form(by: Staff) -> type[StaffForm]:
-    """Return the form of the role to give, which ranks below the role of `by`, or no role."""
+    """Return the form class for a user's new role: no role, or a role that ranks below the role of `by`."""
     roles = Role.objects.exclude(pk=EVERYONE_ROLE_ID).order_by("-position")
     field = forms.ModelChoiceField(
         roles if by.position is None else roles.filter(position__lt=by.position),

@@ -58,8 +58,8 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """Relations of local accounts to an account that has moved are to be carried over to the new account; `what` is the
-    kind of relation, `after` the last row done.
+    """Relations of local accounts to an account that has moved are to be transferred to the new account; `what` is the kind
+    of relation, `after` the id of the last row that was transferred.
     """
 
     account_id: int
@@ -317,7 +317,7 @@ class ImportDue(Event, key="import:{import_id}"):
 
 
 class PastImportDue(Event, key="past:{import_id}"):
-    """An archive of somebody's own posts is to be read, imported or undone, or this is to be continued."""
+    """An archive of a person's own posts is to be read, imported or undone; or this is to be continued."""
 
     import_id: int
 

@@ -25,7 +25,7 @@ from social.kernel.events import on
 
 # Mail servers may be slow, so a call sends few mails and has a long time-out.
 _MAILS: Final[dict[str, Any]] = {"queue": "mailers", "batch": 5, "seconds": 90}
-# `name` is that of the function's former module: rows that wait carry it.
+# `name` is the former name of the function, because waiting rows contain it.
 on(
     events.ConfirmationRequested,
     send_confirmation_mails,

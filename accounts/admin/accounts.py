@@ -49,7 +49,7 @@ def account_link(account: Account) -> SafeString:
 
 
 def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[Any]:
-    """Rows whose account is among those that `find_addressed` finds; `prefix` is the lookup that leads to the account."""
+    """Filter rows by the accounts that `find_addressed` finds; `prefix` is the lookup from the row to its account."""
     return queryset.filter(**{f"{prefix}id__one_of": find_addressed(term)})
 
 

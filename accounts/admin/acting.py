@@ -1,4 +1,4 @@
-"""The staff member who uses the admin, and the buttons and menu entries of declared acts."""
+"""The staff member who uses the admin, and the buttons and menu entries of declared actions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ def acting(request: HttpRequest) -> Staff:
 
 
 class ActingAdmin(ReadOnlyAdmin):
-    """A model with the acts of staff that `acts` declares: buttons on a row's page and entries in the menu of the list.
-
-    `actions` and `actions_detail` may name other methods, and entries that come first.
+    """Admin of a model with the staff actions in `acts`, which become buttons on a row's page and entries in the menu of the
+    list. `actions` and `actions_detail` may name further methods, and the entries that come first.
     """
 
     acts: ClassVar[tuple[Act, ...]] = ()
-    # Required for acts that name no permission of their own.
+    # Required for acts that do not name a permission.
     permission: ClassVar[Permission]
     actions_detail: ClassVar[Any] = ()
 
@@ -78,7 +77,9 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
-    """Return the names of the buttons, those with a menu in the theme's description of that menu, at its first button."""
+    """Return the names of the buttons. Buttons that share a menu are replaced by one description of the menu, in the theme's
+    format, at the place of the first.
+    """
     found: list[Any] = []
     menus: dict[Any, list[str]] = {}
     for act in acts:
@@ -93,7 +94,7 @@ def _buttons(acts: tuple[Act, ...]) -> list[Any]:
 
 
 def run_by(act: Act, request: HttpRequest, words: Words) -> dict[str, Any]:
-    """Return the arguments with which `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` run the act."""
+    """Return the arguments with which `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` run the action."""
     by = acting(request)
     form = act.form if act.form is None or isinstance(act.form, type) else act.form(by)
     run = partial(act.run, by)

@@ -83,8 +83,8 @@ class Writes:
 
 
 class EditedAdmin(PermittedAdmin):
-    """A model that staff can edit: `form` validates the fields, and the services of `writes` write. What `writes` lacks
-    cannot be done.
+    """A model that staff can edit: `form` validates the fields, and the services of `writes` write. Operations that `writes`
+    does not have are not offered.
 
     Other errors of the services are shown above the form, which keeps the submitted values.
     """

@@ -1,5 +1,5 @@
-"""The pages of collections: of one, which visitors read too, of all that a signed-in person has or is in, and of somebody
-else's; and the forms that change one's own.
+"""Pages of collections: a single collection, which visitors may read too; the collections that a signed-in person owns or is
+in; the collections of another person; and the forms that change a collection.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ from social.kernel.text.names import clean_input, visible_text
 from social.pages import frame
 from social.pages.once import once
 
-#: How many collections a page shows.
+#: Maximum number of collections in a list.
 _SHOWN: Final = 40
 
 
 class CollectionForm(ServiceForm):
-    """Form for the values of a collection."""
+    """Form for the name, description and other values of a collection."""
 
     renamed = {"display_name": "tag_name", "base": ""}
 
@@ -67,7 +67,9 @@ class CollectionForm(ServiceForm):
     sensitive = check_field(gettext_lazy("It names accounts that post sensitive things"))
 
     def draft(self) -> CollectionDraft:
-        """Return the values of a valid form. An empty hashtag is not sent: a collection keeps the one that it has."""
+        """Return the values of a valid form. An empty hashtag counts as not sent, so that the collection keeps its
+        hashtag.
+        """
         values = {
             name: clean_input(value) if isinstance(value, str) else value for name, value in self.cleaned_data.items()
         }
@@ -78,8 +80,9 @@ class CollectionForm(ServiceForm):
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`: a collection as visitors see it, or as the signed-in reader does, who can follow the people in it,
-    leave it, and edit their own. Raises NotFound, for visitors also for a remote collection, whose page is on its own server.
+    """`/collections/:id`: a collection as the visitor or signed-in reader sees it. Readers can follow the people in it, leave
+    it, and edit their own collections. Raises NotFound; for visitors also for a remote collection, which has a page on its
+    own server.
     """
     number, viewer = require_found(parse_id(id)), viewer_of(request)
     shown = find_shown(number, viewer.account_id if viewer is not None else None)
@@ -105,7 +108,7 @@ def _named(found: Collection) -> dict[str, Any]:
 
 
 def _for_member(shown: ShownCollection, viewer: User) -> dict[str, Any]:
-    """Return the owner and the people in a collection, with what the reader can do about each."""
+    """Return the owner and the people of a collection with their relations to the reader, for the buttons of the page."""
     found = shown.collection
     owner, *people = with_relations(viewer, load_entities(shown.account_ids, viewer.account_id))
     items = {item.account_id: item for item in shown.items}
@@ -122,14 +125,16 @@ def _for_member(shown: ShownCollection, viewer: User) -> dict[str, Any]:
 
 
 def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, Any]]:
-    """Return collections as `accounts/collection_rows.html` shows them."""
+    """Return collections in the form that `accounts/collection_rows.html` expects."""
     return [{**_named(each.collection), "count": len(each.items)} for each in show(collections, viewer_id)]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def collections(request: HttpRequest) -> HttpResponse:
-    """`/collections`: the reader's own collections, and those that they are in; a POST request creates another one."""
+    """`/collections`: the collections that the reader owns, and those that the reader is in. A POST request creates a
+    collection.
+    """
     user = signed_in(request)
     form = CollectionForm(request.POST or None, initial={"discoverable": True})
     if request.method == "POST" and form.is_valid():
@@ -149,8 +154,9 @@ def collections(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def of_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`/people/:id/collections`: somebody's collections as the API lists them, and the reader's own, to one of which a POST
-    request adds the person (`add`), or from which it removes them (`remove`), and goes back (303). Raises NotFound.
+    """`/people/:id/collections`: the person's collections as the API lists them, and the reader's own collections. A POST
+    request adds the person to the collection `add`, or removes them from the collection `remove`, and redirects back (303).
+    Raises NotFound.
     """
     user, person = signed_in(request), find_account(id)
     me = user.account_id
@@ -175,7 +181,7 @@ def of_person(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Account, *, adds: bool) -> None:
-    """Add a person to a collection of the user, or remove them; done twice it has the effect of once."""
+    """Add a person to a collection of the user, or remove them; repeating it has no effect."""
     counted(limits.INTERACTIONS, user)
     item = next((each for each in shown.items if each.account_id == person.id), None)
     if adds and item is None:
@@ -190,7 +196,7 @@ def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Ac
 
 
 def _own(request: HttpRequest, collection_id: int) -> Collection:
-    """Return a collection of the signed-in person. Raises NotFound for any other."""
+    """Return a collection of the signed-in person. Raises NotFound for another account's collection."""
     found = find_collection(collection_id)
     if found.account_id != signed_in(request).account_id:
         raise NotFound
@@ -199,8 +205,8 @@ def _own(request: HttpRequest, collection_id: int) -> Collection:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
-    """`/collections/:id/edit`: the values of a collection, and the people in it, to whom `add` adds somebody by their address
-    and of whom `remove` removes one by their id. Raises NotFound.
+    """`/collections/:id/edit`: the values of a collection, and the people in it. A POST request adds the person with the
+    address `add`, removes the person with the id `remove`, or changes the values. Raises NotFound.
     """
     user, found = signed_in(request), _own(request, id)
     if "add" in request.POST or "remove" in request.POST:
@@ -231,7 +237,7 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
-    """`/collections/:id/delete`: asks whether the collection is to be deleted, and deletes it. Raises NotFound."""
+    """`/collections/:id/delete`: ask for confirmation, then delete the collection. Raises NotFound."""
     user, found = signed_in(request), _own(request, id)
     if request.method == "POST":
         delete_collection(owner=user.account, collection=found)
@@ -242,8 +248,8 @@ def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_POST
 def leave_collection(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /collections/:id/leave`: take the reader out of a collection for good, and go back (303). Raises NotFound for a
-    collection that the reader is not in.
+    """`POST /collections/:id/leave`: remove the reader from a collection for good, and redirect back (303). Raises NotFound
+    for a collection that the reader is not in.
     """
     user = signed_in(request)
     items = find_shown(id, user.account_id).items

@@ -1,4 +1,4 @@
-"""Port: what this feature needs of other servers and an app of a higher layer provides."""
+"""Port through which this feature calls an app of a higher layer, which sends requests to other servers."""
 
 from __future__ import annotations
 
@@ -15,21 +15,19 @@ class RemoteDevices(Protocol):
     """End-to-end encryption devices of remote accounts."""
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
-        """The valid devices of each of these accounts, without accounts whose server cannot be reached.
-
-        To be called outside of a transaction. It takes at most five seconds altogether, and never raises because of
-        another server.
+        """Return the valid devices of each of these accounts, without accounts whose server cannot be reached. Call it
+        outside of transactions. It takes at most five seconds altogether, and never raises because of another server.
         """
         ...
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """A one-time key of the device for a local account, signed by the device; None if there is none. Like `load`,
-        it is called outside of a transaction.
+        """Return a one-time key of the device for a local account, signed by the device; None if there is none. Like `load`,
+        it must be called outside of transactions.
         """
         ...
 
     def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:
-        """Have a message sent to a device of a remote account, in the caller's transaction."""
+        """Queue a message for a device of a remote account, in the caller's transaction."""
         ...
 
 

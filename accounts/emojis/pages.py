@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from accounts.emojis.queries import SHORTCODE
 from social.pages.frame import path_of
 
-# A tag of HTML that our formatter, our sanitizer or `escape` made: values of its attributes may contain ">".
+# An HTML tag, as this server's formatter, sanitizer or `escape` writes it: attribute values may contain ">".
 _TAG: Final = re.compile(r"""(<(?:"[^"]*"|'[^']*'|[^"'>])*>)""")
 
 

@@ -1,4 +1,4 @@
-"""Users and accounts that are named on the command line; an unknown name is an error of one sentence."""
+"""Users and accounts that are named on the command line; an unknown name ends the command with an error of one sentence."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ _Person = TypeVar("_Person", Account, User)
 
 
 def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, sentence: str) -> tuple[Iterable[_Row], int]:
-    """Return the named rows, or the rows of the query if --all was given, with their number. Raises CommandError with
-    the sentence unless exactly one of both was given.
+    """Return the named rows, or the rows of the query `everybody` if --all was given, and their number. Raises CommandError
+    with `sentence` if both or neither were given.
     """
     if bool(named) is (everybody is not None):
         raise CommandError(sentence)
@@ -73,8 +73,8 @@ def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, senten
 def for_each(
     command: BaseCommand, people: Iterable[_Person], count: int, act: Callable[[_Person], object], *, dry_run: bool
 ) -> None:
-    """Call `act` for each, unless it is a dry run, and print a line for each, with what `act` returns if that is text.
-    Raises CommandError that names the first for which a service refuses.
+    """Call `act` for each person, except in a dry run, and print a line for each, with the result of `act` if that is a text.
+    Raises CommandError at the first person for whom a service raises an error.
     """
     for number, one in enumerate(people, start=1):
         address = one.acct if isinstance(one, Account) else one.account.username

@@ -82,7 +82,7 @@ class Permission(IntFlag):
 
 
 IDLE_PERMISSIONS = Permission.MANAGE_EMAIL_SUBSCRIPTIONS
-"""Permissions of Mastodon for what this server does not have: roles keep them, but nobody is offered them."""
+"""Permissions of Mastodon for features that this server lacks: roles keep them, but no form offers them."""
 EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPROVAL | Permission.VIEW_FEEDS
 """Permissions that the role Everyone can have; none of them makes its holder staff."""
 
@@ -105,7 +105,7 @@ class Role(models.Model):
     collection_limit = models.IntegerField(default=10)
     media_megabytes = models.IntegerField(default=0, db_default=0)
     posts_per_day = models.IntegerField(default=0, db_default=0)
-    # What one person may bring along from archives altogether: posts, and MiB of files.
+    # Limits of what one person may import from archives in total: posts, and MiB of files.
     imported_posts_limit = models.PositiveIntegerField(default=200_000, db_default=200_000)
     imported_mebibytes_limit = models.PositiveIntegerField(default=20_480, db_default=20_480)
 
@@ -141,8 +141,8 @@ ADMIN_VIEW = {
 }
 
 
-#: What waits for a signed-in person and is counted on every page, by name: each function returns an expression, the number of
-#: things in a query of users. Apps of higher layers add theirs when the process starts.
+#: Counts that every page shows to a signed-in person (such as notifications), by name: each function returns an expression
+#: for a query of users. Apps of higher layers add entries when the process starts.
 WAITING_COUNTS: Final[dict[str, Callable[[], Any]]] = {}
 
 
@@ -153,11 +153,11 @@ class UserManager(BaseUserManager["User"]):
         return self.get(email__lower=(username or "").lower())
 
     def get(self, *args: Any, **conditions: Any) -> User:
-        """Return the user with account and role, whether the address is confirmed, and what waits for them, for Django's
+        """Return the user with account, role, whether the address is confirmed, and the WAITING_COUNTS, for Django's
         sessions.
         """
         if not args and conditions.keys() == {"pk"} and isinstance(conditions["pk"], int):
-            # What each page of a session asks for.
+            # Django's sessions make this call for each page.
             user = _SESSION_USER.first(id=conditions["pk"])
             if user is None:
                 raise self.model.DoesNotExist
@@ -165,7 +165,7 @@ class UserManager(BaseUserManager["User"]):
         return self.for_sessions().get(*args, **conditions)
 
     def for_sessions(self) -> models.QuerySet[User]:
-        """Return users with what `get` loads."""
+        """Return a query of users that loads the same as `get`."""
         primary = models.FilteredRelation("emailaddress", condition=models.Q(emailaddress__primary=True))
         users = self.select_related("account", "role").alias(primary_email=primary)
         annotated = users.annotate(confirmed=F("primary_email__verified"))  # type: ignore[no-redef]  # fills the attribute

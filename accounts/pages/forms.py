@@ -28,7 +28,7 @@ def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
     return forms.BooleanField(label=label, required=False, help_text=help_text)
 
 
-#: Refusals by a service that are shown in the form, so that what was typed stays.
+#: Errors of services that are shown in the form, which keeps the typed text.
 REFUSALS: Final = (Invalid, Forbidden, NotFound, RateLimited)
 
 

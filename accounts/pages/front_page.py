@@ -1,5 +1,5 @@
-"""The front page, which presents this server to visitors and tells signed-in people what their account waits for; the page
-about apps, and the page that lists the settings.
+"""The front page, which presents this server to visitors, and shows signed-in people the state of their account and what to
+do next; the page about apps, and the page that lists the settings.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def front(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def apps(request: HttpRequest) -> HttpResponse:
-    """`/apps`: which apps work here, and how they are connected."""
+    """`/apps`: which apps work with this server, and how to sign in with them."""
     context = {
         "server": settings.WEB_DOMAIN,
         "web_apps": {name: url.format(server=quote(settings.WEB_DOMAIN, safe=":")) for name, url in _WEB_APPS.items()},
@@ -72,7 +72,9 @@ def apps(request: HttpRequest) -> HttpResponse:
 
 
 def _for_visitors() -> dict[str, Any]:
-    """Template values of the front page for visitors: the title and description that staff have written, if any."""
+    """Return the template values of the front page for visitors: the title and description that staff have written, figures,
+    and whether registrations are open.
+    """
     texts = load_site_texts(raw=True)
     title, description = texts.get("site_title"), plain(texts.get("site_short_description") or "")
     load = welcome.find()
@@ -86,7 +88,7 @@ def _for_visitors() -> dict[str, Any]:
 
 
 def suggestions(account_id: int) -> list[dict[str, Any]]:
-    """Return people whom somebody might want to follow, as `pages/suggestions.html` expects them."""
+    """Return suggested accounts in the form that `pages/suggestions.html` expects."""
     ids = [each.account_id for each in load_suggestions(account_id)[:SUGGESTIONS_SHOWN]]
     return [
         {"id": entity["id"], "person": shown_author(entity), "note": shown_biography(entity)}

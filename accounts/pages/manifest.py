@@ -15,7 +15,7 @@ from social.kernel.identity import current_identity
 from social.pages.frame import url_of
 from social.pages.look import list_icons
 
-#: Characters of a name below an icon; home screens cut longer ones.
+#: Limit of characters of a name below an icon; home screens truncate longer names.
 _SHORT: Final = 30
 
 

@@ -1,4 +1,4 @@
-"""Pages for signed-in people: who may see them, and the navigation around them.
+"""Pages for signed-in people: access checks, and the navigation.
 
 A view is wrapped by `member_page` in the URLs. Inside, `signed_in(request)` is the user.
 """
@@ -30,7 +30,7 @@ from social.pages.navigation import entries
 from social.pages.typed import keep, values_of, with_key
 from social.pages.views import View, page
 
-#: All states but waiting for approval: people who may not use their account can still export their data.
+#: Every state except waiting for approval: people who may not use their account can still export their data.
 LET_IN: Final = tuple(state for state in SignInState if state is not SignInState.UNAPPROVED)
 ACTIVE: Final = (SignInState.ACTIVE,)
 MOVING: Final = (SignInState.ACTIVE, SignInState.MOVED)
@@ -40,8 +40,8 @@ _COUNT_LIMIT: Final = 99
 
 @dataclass(frozen=True)
 class Member:
-    """The signed-in reader of a page, and the navigation for them; `waiting` is the number of things that wait on pages which
-    a phone shows in its menu only.
+    """The signed-in reader of a page, and the navigation for them; `waiting` is the number of new things on pages that phones
+    show only in the menu.
     """
 
     person: Person
@@ -59,7 +59,7 @@ class Member:
 
     @property
     def other_links(self) -> list[dict[str, Any]]:
-        """The links of the menu of a phone."""
+        """Return the entries of the navigation that phones show only in the menu."""
         return [link for link in self.links if not link["main"]]
 
 
@@ -91,8 +91,8 @@ def _shown(count: int) -> str:
 
 
 def viewer_of(request: HttpRequest) -> User | None:
-    """Return the user who reads a page that visitors may read too; None for a visitor, and without a query if there is no
-    session.
+    """Return the signed-in user of a page that visitors may read too; None for a visitor. No query without a session
+    cookie.
     """
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
         return None
@@ -100,8 +100,8 @@ def viewer_of(request: HttpRequest) -> User | None:
 
 
 def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpResponse | None:
-    """Return the answer for who may not see a page: sign-in, which leads back with the text of the form that was sent, or the
-    reason (403) if the account is in none of the `states`; None if they may.
+    """Return the response for a person who may not see a page, or None if they may see it: a redirect to the sign-in, after
+    which the submitted form is shown again; or the reason (403) if the account is in none of the `states`.
     """
     if isinstance(request.user, User):
         # An approved user is always in one of LET_IN, which saves the query.
@@ -119,7 +119,7 @@ def _way_back(request: HttpRequest) -> str:
 def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0) -> View:
     """Wrap a page for signed-in people, which is never cached.
 
-    `max_body`: how many bytes its forms may send, if more than on other pages.
+    `max_body` is the maximum size of a request in bytes, if it is larger than for other pages.
     """
 
     @wraps(view)
@@ -132,19 +132,21 @@ def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_bod
 
 
 def back_path(request: HttpRequest) -> str:
-    """Return the path of this server from which a form was sent, which is its field `next`; without one, home."""
+    """Return the local path of the page with the submitted form, from the form's field `next`; without one, the front
+    page.
+    """
     path = request.POST.get("next") or values_of(request).get("next") or ""
     return path if is_local_path(path) else reverse("front")
 
 
 def refuse(request: HttpRequest, reason: KernelError | str) -> None:
-    """Say why a form was refused; `back` then leads to the form with what was typed in it."""
+    """Show a message with the reason why a form was refused; `back` then shows the form with the submitted values."""
     messages.error(request, capfirst(reason.said if isinstance(reason, KernelError) else reason))
     request.refused = True  # type: ignore[attr-defined]  # read below
 
 
 def back(request: HttpRequest, anchor: str = "") -> HttpResponse:
-    """Redirect (303) to the page from which a form was sent, at the element with the id `anchor`."""
+    """Redirect (303) to the page with the submitted form, at the element with the id `anchor`."""
     path = back_path(request).partition("#")[0]
     if getattr(request, "refused", False):
         path = with_key(path, keep(request))

@@ -39,7 +39,9 @@ class Person:
 
     @property
     def link(self) -> SafeString:
-        """The account as a link to its page, with its picture, name and address: not a template, for pages show many."""
+        """Return the account as a link to its page, with picture, name and address. Not a template, because pages show many
+        people.
+        """
         return format_html(_LINK, self.url, self.avatar, self.shown, self.address)
 
 
@@ -59,7 +61,9 @@ def shown_person(account: Account) -> Person:
 
 
 def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
-    """Return `shown_person` for an entity "Account". For a `member`, people of other servers have a page here."""
+    """Return `shown_person` for an entity "Account". For a `member`, remote accounts are linked to their page on this
+    server.
+    """
     username, domain = account["username"], account["acct"].partition("@")[2]
     name = visible_text(account["display_name"]) or username
     return Person(
@@ -72,8 +76,8 @@ def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
 
 
 def load_entities(account_ids: Iterable[int], viewer_id: int | None = None) -> list[dict[str, Any]]:
-    """The entities "Account" as the viewer sees them (None: a visitor), in this order, without suspended ones; in a fixed
-    number of queries.
+    """Return the entities "Account" as the viewer sees them (None for a visitor), in the order of the ids, without suspended
+    accounts; in a fixed number of queries.
     """
     return [entity for entity in present_accounts(account_ids, viewer_id).values() if not entity.get("suspended")]
 

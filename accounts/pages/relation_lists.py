@@ -33,7 +33,7 @@ from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
 
 @dataclass(frozen=True)
 class _Page:
-    """A list of people: what it is called, what selects it, and its buttons with their services by name."""
+    """A page that lists people: its texts, its query, and its buttons, each with the service that it calls."""
 
     title: str | Promise
     hint: str | Promise
@@ -72,8 +72,8 @@ _PAGES: Final = {
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest, name: str) -> HttpResponse:
-    """`/follow_requests`, `/mutes` and `/blocks`: people as the API lists them. A POST request does what the button `act` says
-    with the account `id`, and goes back (303); done twice it has the effect of once. Raises NotFound.
+    """`/follow_requests`, `/mutes` and `/blocks`: people as the API lists them. A POST request carries out the action `act`
+    on the account `id` and redirects back (303); repeating it has no effect. Raises NotFound.
     """
     user, listed = signed_in(request), _PAGES[name]
     if request.method == "POST":
@@ -104,8 +104,8 @@ def people(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def domain_blocks(request: HttpRequest) -> HttpResponse:
-    """`/domain_blocks`: the servers that the reader blocks. A POST request blocks the server `block`, or ends the block of
-    `unblock`, and goes back (303).
+    """`/domain_blocks`: the servers that the reader blocks. A POST request blocks the server `block`, or unblocks the server
+    `unblock`, and redirects back (303).
     """
     user = signed_in(request)
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""Relations of a signed-in reader to somebody else: what a profile shows of them, and the forms that change them."""
+"""Relation of a signed-in reader to another account, as profiles and lists show it, and the forms that change it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ from social.pages.frame import url_of
 
 
 def relation_of(user: User, account: Account) -> dict[str, Any] | None:
-    """Return the entity "Relationship" of the user to somebody else, as `pages/relation.html` shows it; None to oneself."""
+    """Return the entity "Relationship" of the user to the account, for `pages/relation.html`; None for the user's own
+    account.
+    """
     if account.id == user.account_id:
         return None
     relations = load_relations(user.account_id, [account.id])
@@ -37,8 +39,8 @@ def relation_of(user: User, account: Account) -> dict[str, Any] | None:
 
 
 def with_relations(user: User, entities: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return people, given as entities "Account", as `pages/people.html` shows them to the user: with a button to follow
-    them. One query, none without people.
+    """Return people, given as entities "Account", in the form that `pages/people.html` expects, with the user's relation to
+    each, for the follow buttons. One query, none without people.
     """
     ids = [int(entity["id"]) for entity in entities]
     relations = load_relations(user.account_id, ids)
@@ -59,7 +61,7 @@ def _follow(change: FollowChange) -> Callable[[Account, Account], object]:
     return lambda account, target: follow_account(account=account, target=target, change=change)
 
 
-#: What each button does. Each can be pressed twice with the effect of once.
+#: The service behind each button. Pressing a button twice has the same effect as pressing it once.
 _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
     "follow": _follow(FollowChange()),
     "notify": _follow(FollowChange(notify=True)),
@@ -76,10 +78,10 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/act`: do what the button `act` says with an account, and return (303) to the page `next`, at the row
-    `at` of a list.
+    """`POST /people/:id/act`: carry out the action `act` on an account, then redirect (303) to the page `next`; if `at` is
+    sent, to the account's row in a list.
 
-    Raises NotFound for an unknown or suspended account and an unknown act.
+    Raises NotFound for an unknown or suspended account and for an unknown action.
     """
     user, name = signed_in(request), request.POST.get("act", "")
     counted(limits.GENERAL_RULES[0], user)

@@ -1,5 +1,5 @@
-"""Look of this server on its pages: the context processors of name, icons and picture, and the style sheet and icon in the
-owner's colour.
+"""The look of this server on its pages: the context processors for name, icons and picture, and the style sheet and icon in
+the owner's colour.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def server_picture(request: HttpRequest) -> dict[str, Callable[[], str]]:
 
 @require_safe
 def custom_css(request: HttpRequest) -> HttpResponse:
-    """`/custom.css`: the owner's colours and style sheet (Mastodon has the same path). Pages name its version, so that
-    browsers keep it for long; under an earlier version, or without one, it is kept for a minute.
+    """`/custom.css`: the owner's colours and style sheet (Mastodon has the same path). Pages link to it with its version, so
+    that browsers cache it for long; a request with an earlier version, or without one, is cached for a minute.
     """
     identity = current_identity()
     return _answer(request, identity.stylesheet, "text/css; charset=utf-8", identity.version)
@@ -37,7 +37,7 @@ def custom_css(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def coloured_icon(request: HttpRequest) -> HttpResponse:
-    """`/icon.svg`: the icon of this software in the owner's colour, for a server without an icon of its own."""
+    """`/icon.svg`: the default icon in the owner's colour, for a server without an icon of its own."""
     identity = current_identity()
     with open(str(finders.find("icon.svg")), encoding="utf-8") as file:
         drawing = file.read()

@@ -1,10 +1,10 @@
-"""Reads who has acted, from the audit log."""
+"""Reads the list of staff members who have entries in the audit log."""
 
 from __future__ import annotations
 
 from social.kernel.statements import rows_of
 
-# One step of an index for each, however many entries the log has.
+# One index lookup for each staff member, however many entries the log has.
 _ACTORS = """
 WITH RECURSIVE actors (id) AS (
   SELECT min(account_id) FROM accounts_auditentry
@@ -19,5 +19,5 @@ SELECT e.account_id, e.account_name FROM actors
 
 
 def list_actors() -> list[tuple[int, str]]:
-    """Return the staff who have done something that the audit log holds, by number, with the name of the oldest entry."""
+    """Return the staff members with entries in the audit log, as pairs of account id and name, in the order of the ids."""
     return [(number, name) for number, name in rows_of(_ACTORS, {})]

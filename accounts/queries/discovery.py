@@ -74,11 +74,12 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
 
 
 def load_suggestions(viewer_id: int) -> list[Suggestion]:
-    """Load suggestions for the viewer, best first: the accounts that staff offer to newcomers, then follows of the viewer's
-    latest follows, then the most followed accounts.
+    """Load suggestions for the viewer, best first: the accounts that staff have chosen for newcomers, then follows of the
+    viewer's latest follows, then the most followed accounts.
 
-    At most SUGGESTIONS_LIMIT, in four queries (six where staff offer accounts), from _CANDIDATES of each kind. The viewer is
-    left out, and so are accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed.
+    At most SUGGESTIONS_LIMIT, in four queries (six if staff have chosen accounts for newcomers), from _CANDIDATES of each
+    kind. The viewer is left out, and so are accounts that the viewer follows, has requested to follow, blocks, mutes or has
+    dismissed.
     """
     wanted = _suggestable(viewer_id, _discoverable())
     offered = _offered(viewer_id)
@@ -105,7 +106,7 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
 
 
 def _offered(viewer_id: int) -> list[int]:
-    """Return the accounts that staff offer to newcomers, whether or not they want to be found otherwise."""
+    """Return the ids of the accounts that staff have chosen for newcomers, whether or not the accounts are discoverable."""
     pairs = [pair for pair in map(split_address, find_suggested_accounts()) if pair is not None]
     if not pairs:
         return []

@@ -13,7 +13,7 @@ from accounts.models import SiteSetting
 from social.kernel.identity import Identity, default_language
 
 SUGGESTED_SETTING: Final = "site_suggested_accounts"
-"""The key of the addresses of accounts that newcomers are offered."""
+"""Key of the setting for the accounts that are suggested to newcomers."""
 
 _DEFAULTS: Final[dict[str, Any]] = {
     "site_extended_description": "",
@@ -80,12 +80,12 @@ def kept_days(name: str) -> int:
 
 
 def find_remote_posts_limit() -> int:
-    """Return how many of the newest posts of other servers are kept; 0 for any number."""
+    """Return how many remote posts are kept, the newest first; 0 means no limit."""
     return int(_find("REMOTE_POSTS_LIMIT"))
 
 
 def find_minimum_age() -> int:
-    """Return the age in years that people must have to sign up; 0 if it does not matter."""
+    """Return the age in years that people must have to sign up; 0 means no limit."""
     return int(_find("MINIMUM_AGE"))
 
 
@@ -95,13 +95,13 @@ def must_confirm_email() -> bool:
 
 
 def find_suggested_accounts() -> list[str]:
-    """Return the addresses of the accounts that newcomers are offered, in the order of staff."""
+    """Return the addresses of the accounts that are suggested to newcomers, in the order that staff have chosen."""
     found = SiteSetting.objects.filter(key=SUGGESTED_SETTING).values_list("value", flat=True).first()
     return list(found or ())
 
 
 def find_media_budget() -> int:
-    """Return the room in bytes for copies of files of other servers."""
+    """Return the storage budget in bytes for copies of remote files."""
     stored = SiteSetting.objects.filter(key=_key_of("REMOTE_MEDIA_MEGABYTES")).values_list("value", flat=True).first()
     if "REMOTE_MEDIA_MEGABYTES" in settings.FIXED_SITE_SETTINGS or not stored:
         return int(settings.REMOTE_MEDIA_BUDGET)

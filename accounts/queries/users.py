@@ -53,8 +53,8 @@ class CountOf(Subquery):
 
 
 def count_waiting(user: User, name: str) -> int:
-    """Return how many things of this name wait for a signed-in person (`WAITING_COUNTS`), 0 for an unknown name. No query if
-    Django's session has loaded the user, unless `forget_waiting` was called since, else one.
+    """Return the count `name` of WAITING_COUNTS for a signed-in person; 0 for an unknown name. No query if Django's session
+    has loaded the user and `forget_waiting` was not called since, otherwise one.
     """
     if name not in WAITING_COUNTS:
         return 0
@@ -67,7 +67,7 @@ def count_waiting(user: User, name: str) -> int:
 
 
 def forget_waiting(user: User, name: str) -> None:
-    """Have `count_waiting` count again, after a change within the request."""
+    """Discard the stored count, so that `count_waiting` counts again after a change within the request."""
     setattr(user, f"waiting_{name}", None)
 
 

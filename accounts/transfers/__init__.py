@@ -1,1 +1,1 @@
-"""Transfers: lists and archives that people take along, imports, moves and merges of accounts."""
+"""Transfers: imports and exports of lists and archives, and moves and merges of accounts."""

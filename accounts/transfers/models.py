@@ -43,7 +43,7 @@ class Import(models.Model):
     class Meta:
         constraints = [
             lengths("accounts_import_lengths", kind=WORD_LIMIT, file_name=NAME_LIMIT, state=WORD_LIMIT),
-            # One running import and one unconfirmed file at most for each list.
+            # At most one running import and one unconfirmed file for each list.
             models.UniqueConstraint(
                 fields=["account", "kind", "state"], name="accounts_import_once", condition=~Q(state="finished")
             ),
@@ -133,10 +133,10 @@ class Move(models.Model):
 
 
 class PastState(models.TextChoices):
-    """Progress of an import of somebody's own posts."""
+    """Progress of an import of a person's own posts."""
 
     READING = "reading"
-    """The archive is being read, to say what an import would do."""
+    """The archive is being read, to show what the import would do."""
     READY = "ready"
     """The archive was read; nothing is stored until its owner starts the import."""
     UNREADABLE = "unreadable"
@@ -147,14 +147,15 @@ class PastState(models.TextChoices):
 
 
 class PastImport(models.Model):
-    """Import of somebody's own posts from an archive, which the owner reads first (`READY`), then starts, and can undo.
+    """Import of a person's own posts from an archive. The server first reads the archive (`READY`), then its owner starts the
+    import, and can undo it.
 
     `source` is the ActivityPub id of the author that the archive names, `software` the kind of archive. `visibility` is the
-    widest visibility that an imported post may have; empty for that of the archive. `total` is the number of posts that can
+    widest visibility that an imported post may have; empty if the posts keep theirs. `total` is the number of posts that can
     be stored, `position` how many of these have been handled, `done` how many were stored and `left_out` how many entries
     were not. `numbers` are further counts by name, `reasons` the numbers of entries and parts that were left out, by reason
-    (`accounts.transfers.past.Reason`). `problem` is the reason for which the whole archive was refused. An `unlimited` import
-    was made by an operator, whom the limits of the owner's role do not bind.
+    (`accounts.transfers.past.Reason`). `problem` is the reason why the whole archive was refused. An `unlimited` import was
+    made by an operator, and is not subject to the limits of the owner's role.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -189,7 +190,7 @@ class PastImport(models.Model):
                 reasons=OBJECT_LIMIT,
                 problem=WORD_LIMIT,
             ),
-            # One unfinished import at most for each account, so that two never store the same post at once.
+            # At most one unfinished import for each account, so that two imports never store the same post at once.
             models.UniqueConstraint(
                 fields=["account"],
                 name="accounts_pastimport_once",
@@ -200,8 +201,8 @@ class PastImport(models.Model):
 
 
 class PastLine(models.Model):
-    """Entry of an archive, or part of one, that was not imported, and why. `line` is its place in the archive, `uri` its
-    address if it has one.
+    """Entry of an archive, or part of an entry, that was not imported, and the reason. `line` is its position in the archive,
+    `uri` its address if it has one.
     """
 
     batch = models.ForeignKey(PastImport, on_delete=models.CASCADE, related_name="lines", db_index=False)

@@ -1,4 +1,4 @@
-"""Words and limits of imports of somebody's own posts from an archive."""
+"""Limits and reasons of imports of a person's own posts from an archive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from social.kernel import clock
 from social.kernel.errors import KernelError
 
 POSTS_LIMIT: Final = 500_000
-"""Maximum number of entries of an archive, posts and others."""
+"""Maximum number of entries of an archive, including entries that are not posts."""
 ARCHIVE_ENTRIES_LIMIT: Final = 500_000
 """Maximum number of files in an archive."""
 DIRECTORY_LIMIT: Final = 64 * 1024 * 1024
@@ -26,15 +26,15 @@ LIST_SIZE_LIMIT: Final = 4 * 1024**3
 FREE_SPACE: Final = 2 * 1024**3
 """Number of bytes that stay free on the disk when an archive is unpacked."""
 LISTED_LIMIT: Final = 20_000
-"""Maximum number of lines that say what was left out; further ones are only counted."""
+"""Maximum number of stored lines about left-out entries; further entries are only counted."""
 UPLOAD_LIMIT: Final = 256 * 1024**2
 """Maximum number of bytes of an archive that is uploaded; operators import larger ones by a command."""
 UNDO_PERIOD: Final = timedelta(days=30)
-"""Time after the end of an import in which it can be undone."""
+"""Time after the end of an import during which it can be undone."""
 
 
 class Reason(StrEnum):
-    """Reason why an archive, an entry of it, or a part of an entry is not imported."""
+    """Reasons why an archive, an entry of it, or a part of an entry is not imported."""
 
     NO_ARCHIVE = "no_archive"
     NO_POSTS = "no_posts"
@@ -109,7 +109,7 @@ PARTS: Final = frozenset(
 
 
 def sentence_of(reason: str) -> str:
-    """Return the sentence of a reason that was stored, also by another release."""
+    """Return the sentence for a stored reason, which another release may have stored."""
     return str(SENTENCES[Reason(reason)]) if reason in SENTENCES else reason
 
 
@@ -122,7 +122,7 @@ class UnreadableArchive(KernelError):
 
 
 def undo_end(found: PastImport) -> datetime | None:
-    """Return until when an import can be undone: for UNDO_PERIOD after its end; None if it cannot be."""
+    """Return the time until which an import can be undone; None if it cannot be undone."""
     if found.state != PastState.FINISHED or found.finished_at is None or not found.done:
         return None
     end = found.finished_at + UNDO_PERIOD

@@ -60,13 +60,13 @@ def find_past_import(account_id: int, import_id: int) -> PastImport:
 
 
 def list_left_out(found: PastImport) -> QuerySet[PastLine]:
-    """List what an import of posts left out, in the order of the archive."""
+    """List the entries that an import of posts left out, in the order of the archive."""
     return found.lines.order_by("line", "reason")
 
 
 @dataclass(frozen=True)
 class Allowance:
-    """Numbers of posts and of bytes of files that a person may bring along from archives, and has brought along so far."""
+    """Limits for imports from archives (posts, and bytes of files), and how much of them a person has used."""
 
     posts: int
     bytes: int
@@ -75,7 +75,7 @@ class Allowance:
 
 
 def load_allowance(account_id: int) -> Allowance:
-    """Return what the role of a local account allows. Two queries."""
+    """Return the limits of a local account's role, and how much of them is used. Two queries."""
     role = User.objects.select_related("role").get(account_id=account_id).role
     stored_bytes = Cast(KeyTextTransform("bytes", "numbers"), BigIntegerField())
     used = PastImport.objects.filter(account_id=account_id, done__gt=0).aggregate(

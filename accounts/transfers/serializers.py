@@ -1,4 +1,4 @@
-"""The entities and parameters of imports of somebody's old posts, an extension of this server."""
+"""The entities and parameters of imports of a person's old posts, an extension of this server."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from social.kernel import clock
 
 
 class PastImportSerializer(EntitySerializer):
-    """PastImport: an import, with what it would do before it is started. `counts` are numbers of posts by visibility, of
-    `polls` and `files`, and the `bytes` of the files; those of nothing are left out.
+    """PastImport: an import, which shows what it would do before it is started. `counts` has the numbers of posts by
+    visibility, of `polls` and `files`, and the `bytes` of the files; zeros are left out.
     """
 
     def to_representation(self, instance: PastImport) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class PastImportSerializer(EntitySerializer):
 
 
 class PastLineSerializer(EntitySerializer):
-    """PastLine: an entry of an archive, or a part of one, that was not imported, and why."""
+    """PastLine: an entry of an archive, or a part of an entry, that was not imported, and the reason."""
 
     def to_representation(self, instance: PastLine) -> dict[str, Any]:
         return {"line": instance.line, "url": instance.uri or None, **_described(instance.reason)}
@@ -62,6 +62,6 @@ class PastInput(Form):
 
 
 class PastStartInput(Form):
-    """The widest visibility that imported posts may have; that of the archive if it is left out."""
+    """The widest visibility that imported posts may have; if it is left out, the posts keep theirs."""
 
     visibility: str = ""

@@ -1,4 +1,4 @@
-"""Imports of somebody's old posts over HTTP, an extension of this server."""
+"""HTTP endpoints for imports of a person's old posts, an extension of this server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from social.kernel.errors import BadRequest
 
 
 class PastImportsViewSet(ApiViewSet):
-    """`/api/v1/past_imports`: an archive is uploaded, read, started and can be undone, each in the background."""
+    """`/api/v1/past_imports`: an archive is uploaded, read, imported and undone, each in the background."""
 
     endpoints = {
         "list": Endpoint(user("read:statuses"), "PastImport", many=True, paging=ByCursor(Limit(20, 40))),
@@ -48,8 +48,8 @@ class PastImportsViewSet(ApiViewSet):
         return page.respond(PastImportSerializer(page.items, many=True).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Upload an archive. It is `reading` until it is `ready`, with what the import would do, or `unreadable`; nothing
-        is stored before it is started.
+        """Upload an archive. Its state is `reading` until it is `ready`, which shows what the import would do, or
+        `unreadable`; no post is stored before the import is started.
         """
         file = PastInput.read(request).file
         if file is None:
@@ -59,27 +59,29 @@ class PastImportsViewSet(ApiViewSet):
         return reply(PastImportSerializer(made).data)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """An import, with how far it has come."""
+        """An import and its progress."""
         return self._shown(id)
 
     def destroy(self, request: Request, id: int) -> Any:
-        """Stop an import, which keeps what was imported, or remove an archive that was not imported."""
+        """Stop an import, whose posts stay, or remove an archive that was not imported."""
         drop_past(account=find_own_account(self.account_id), import_id=id)
         return {}
 
     def start(self, request: Request, id: int) -> HttpResponse:
-        """Start an import that is `ready`; `visibility` (`unlisted` or `private`) lowers that of all posts."""
+        """Start an import that is `ready`; posts with a wider visibility than `visibility` (`unlisted` or `private`) get that
+        visibility.
+        """
         visibility = PastStartInput.read(request).visibility
         start_past(account=find_own_account(self.account_id), import_id=id, visibility=visibility)
         return self._shown(id)
 
     def undo(self, request: Request, id: int) -> HttpResponse:
-        """Remove again all posts that an import has brought, until `undoable_until`."""
+        """Remove all posts of an import, until `undoable_until`."""
         undo_past(account=find_own_account(self.account_id), import_id=id)
         return self._shown(id)
 
     def left_out(self, request: Request, id: int) -> HttpResponse:
-        """Entries that an import leaves out, in the order of the archive."""
+        """Entries of the archive that the import leaves out, in the order of the archive."""
         page = self.paginate(list_left_out(find_past_import(self.account_id, id)))
         return page.respond(PastLineSerializer(page.items, many=True).data)
 

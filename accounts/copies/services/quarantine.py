@@ -141,8 +141,8 @@ def release_file(*, by: Staff, file: QuarantinedFile) -> None:
 def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
     """Delete the bytes of a file for good; its row stays, so that the same file is recognised later.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file about which staff have decided before, and
-    while its sender's account is held.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file about which staff have decided before, and while
+    its sender's account is on hold.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():

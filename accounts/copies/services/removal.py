@@ -24,7 +24,7 @@ _FAILURE_RETENTION: Final = timedelta(days=7)
 
 
 def trim_copies() -> int:
-    """Remove copies until they fit into the room for them, the least recently served first; return how many.
+    """Remove copies until they fit into the budget, the least recently served first; return how many.
 
     One call removes a bounded number. Run by the scheduler, once a minute. Also deletes failures older than a week.
     """

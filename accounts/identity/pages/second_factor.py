@@ -290,9 +290,7 @@ def _removed(request: HttpRequest) -> None:
 
 
 def _wanted_page(request: HttpRequest, has_factor: bool) -> str:
-    """The admin page that redirected the user here, from the session, which stores it until the user has a second
-    factor.
-    """
+    """Return the admin page that redirected the user here; the session stores it until the user has a second factor."""
     wanted: str = request.session.get(WANTED_PAGE, "")
     if wanted and has_factor:
         del request.session[WANTED_PAGE]

@@ -80,7 +80,7 @@ class SignUpView(SignupView):
         """Create the account and continue with the sign-in, or show the errors that the service found."""
         try:
             response: HttpResponse = super().form_valid(form)
-            # Whoever has made the account in this browser may correct its address until that is confirmed.
+            # The person who signed up in this browser may correct the e-mail address until it is confirmed.
             self.request.session[_SIGNED_UP] = self.user.pk if self.user is not None else None
         except Invalid as refusal:
             form.add_details(refusal)
@@ -89,15 +89,15 @@ class SignUpView(SignupView):
 
 
 class CorrectedEmailForm(ServiceForm):
-    """The address of somebody who has just signed up."""
+    """Form for the corrected address of somebody who has just signed up."""
 
     email = forms.EmailField(label=gettext_lazy("E-mail address"), max_length=EMAIL_LIMIT)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def look_into_mailbox(request: HttpRequest) -> HttpResponse:
-    """Say where the confirmation mail was sent; in the browser in which the account was made the address can be corrected
-    until it is confirmed.
+    """Say where the confirmation mail was sent; the browser that signed up can also correct the address until it is
+    confirmed.
     """
     waiting = find_unconfirmed(request.session.get(_SIGNED_UP))
     form = CorrectedEmailForm(

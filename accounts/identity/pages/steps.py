@@ -26,8 +26,8 @@ AUTHORIZE = "/oauth/authorize"
 
 
 def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
-    """Redirect to the sign-in page, in the requested language. It leads back to this page, with what was typed in the form that
-    was sent, or to `back` if nothing was.
+    """Redirect to the sign-in page, in the requested language. After signing in, the person returns to this page, with the
+    submitted form filled in again, or to `back` if no form was submitted.
     """
     key = keep(request) if request.method == "POST" else ""
     here = with_key(request.get_full_path(), key)

@@ -1,4 +1,4 @@
-"""Reads browser sessions, whose streams they may open, and second factors."""
+"""Reads browser sessions, the identities with which their pages open streams, and second factors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from social.api.identities import Identity
 from social.kernel import clock
 
 SESSIONS_SHOWN: Final = 100
-#: What the pages may read of the streams.
+#: Scopes of the pages of a signed-in browser for streams.
 _SESSION_SCOPES: Final = frozenset({"read:statuses", "read:notifications"})
 
 
@@ -50,8 +50,8 @@ def live_sessions(user: User) -> QuerySet[UserSession]:
 
 
 def find_session_identity(session_key: str) -> Identity | None:
-    """Return the identity with which the pages of a signed-in browser open streams; None unless the session is alive and
-    its user may use the account. Its `token_id` is the id of the session below zero, where no token has an id.
+    """Return the identity with which the pages of a signed-in browser open streams; None unless the session is alive and its
+    user may use the account. Its `token_id` is the negative id of the session, so that it differs from the id of every token.
     """
     request = HttpRequest()
     request.session = SessionStore(session_key)

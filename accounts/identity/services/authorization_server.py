@@ -36,7 +36,7 @@ class OAuthRequest:
     """A request of an application: its parameters, from query or body, and the `Authorization` header.
 
     It holds only parameters that the endpoint declares, because oauthlib makes each parameter an attribute of its own
-    request, even if its name is `user`. `user` is the person who is asked for authorization, if any.
+    request, even if its name is `user`. `user` is the person whose authorization the application requests, if any.
     """
 
     parameters: Mapping[str, str]

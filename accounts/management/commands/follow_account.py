@@ -16,11 +16,11 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Make local accounts follow an account of this or another server; accounts that block it or that it blocks do not.
+    """Make local accounts follow an account of this or another server; accounts that block it, or that it blocks, are
+    skipped.
 
-    address: the account to follow: ada, or ada@there.example
-    by: who follows it
-    all: everybody who can use their account follows it
+    address: the account to follow: ada, or ada@there.example by: the accounts that follow it all: every local account that
+    can be used follows it
     """
 
     def run(self, address: str, *, by: LocalUsers = (), all: bool, dry_run: bool) -> None:

@@ -1,5 +1,5 @@
-"""Pages that export lists and an archive of everything, import lists from another server, and show the follows that a
-block or a suspension ended.
+"""Pages that export lists and a complete archive, import lists from another server, and show the follows that a block or a
+suspension ended.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
 
 
 def change(request: HttpRequest, act: Callable[..., object], page: str, import_id: int, **values: Any) -> HttpResponse:
-    """Do something with an import of the signed-in person, and show its page, which says why if that is impossible."""
+    """Call `act` for an import of the signed-in person, and show the import's page, with the error if `act` fails."""
     try:
         act(account=signed_in(request).account, import_id=import_id, **values)
     except Conflict as refusal:

@@ -68,7 +68,7 @@ class PastForm(ServiceForm):
 
 
 class PastStartForm(ServiceForm):
-    """Choice of who may see imported posts."""
+    """Form that starts an import, with the visibility of the imported posts."""
 
     visibility = forms.ChoiceField(
         label=_("Who may see these posts"),

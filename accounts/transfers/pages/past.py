@@ -1,4 +1,4 @@
-"""Pages that import somebody's old posts from an archive."""
+"""Pages that import a person's old posts from an archive."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def drop(request: HttpRequest, import_id: int) -> HttpResponse:
 
 @require_safe
 def left_out(request: HttpRequest, import_id: int) -> HttpResponseBase:
-    """Download of a table of what was left out. Raises NotFound."""
+    """Download of a table of the entries that were left out. Raises NotFound."""
     user = signed_in(request)
     counted(limits.EXPORTS, user)
     found = find_past_import(user.account_id, import_id)

@@ -115,14 +115,14 @@ def drop_import(*, account: Account, import_id: int) -> None:
 
 
 def work_off_imports(events: Sequence[ImportDue]) -> None:
-    """Handle ImportDue: work on the imports."""
+    """Handle ImportDue: process each import for TURN_SECONDS."""
     for import_id in dict.fromkeys(event.import_id for event in events):
         work_off(import_id)
 
 
 def work_off(import_id: int) -> None:
-    """Work on an import for TURN_SECONDS; publishes ImportDue if lines are left, due after CHECK_INTERVAL if the import
-    only waits for other servers.
+    """Process an import for TURN_SECONDS; publishes ImportDue if lines are left, due after CHECK_INTERVAL if the import only
+    waits for other servers.
 
     It ends early when its owner can no longer use their account.
     """

@@ -1,6 +1,5 @@
-"""Takes in archives of somebody's own posts, and starts, undoes and forgets their imports.
-
-The archives are read and imported by `federation.archives`, on PastImportDue.
+"""Receives archives of a person's own posts, and starts, undoes and forgets their imports. `federation.archives` reads and
+imports the archives, on PastImportDue.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ def remove_files(import_id: int) -> None:
 
 
 def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited: bool = False) -> PastImport:
-    """Store an archive, which is then read in the background; an earlier one that was not started is dropped.
+    """Store an archive, which is then read in the background; an earlier archive whose import was not started is removed.
 
-    Raises Conflict while an import of the account runs or is undone, and Invalid for a file that is larger than all that the
-    owner may bring along, unless the import is `unlimited`. Publishes PastImportDue.
+    Raises Conflict while an import of the account runs or is undone, and Invalid for a file that is larger than the owner's
+    limit for files, unless the import is `unlimited`. Publishes PastImportDue.
     """
     limit = None if unlimited else load_allowance(account.id).bytes
     for earlier in PastImport.objects.filter(account=account, state__in=(PastState.READING, PastState.READY)):
@@ -80,7 +79,7 @@ def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited
 
 
 def start_past(*, account: Account, import_id: int, visibility: str = "") -> None:
-    """Start an import that was read. `visibility` lowers that of all posts which have a wider one.
+    """Start an import that was read. Posts with a wider visibility than `visibility` get that visibility.
 
     Raises NotFound, also for another account's import, Invalid for a visibility that is not in LOWERED_VISIBILITIES, and
     Conflict for an import that cannot be started. An import that was started before continues unchanged. Publishes
@@ -100,8 +99,8 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
 
 
 def undo_past(*, account: Account, import_id: int) -> None:
-    """Remove again all posts of an import, in the background. Raises NotFound, and Conflict unless it can be undone.
-    Publishes PastImportDue.
+    """Remove all posts of an import, in the background. Raises NotFound, and Conflict unless it can be undone. Publishes
+    PastImportDue.
     """
     try:
         with transaction.atomic():
@@ -118,9 +117,10 @@ def undo_past(*, account: Account, import_id: int) -> None:
 
 
 def drop_past(*, account: Account, import_id: int) -> None:
-    """Stop an import; what was imported stays and can be undone. One that was not started, or that was refused, is removed.
+    """Stop a running import, whose posts stay and can be removed by `undo_past`; remove an import that was not started or
+    whose archive was refused. Imports in other states are not changed.
 
-    Raises NotFound, also for another account's import. Other imports stay as they are.
+    Raises NotFound, also for another account's import.
     """
     with transaction.atomic():
         found = _find(account, import_id)
@@ -154,8 +154,8 @@ def remove_files_of(account_id: int) -> int:
 
 
 def forget_past_imports() -> int:
-    """Remove the archives that nobody has started to import, and the lines of imports that cannot be undone any more; return
-    how many imports were concerned. Run by the scheduler. The row of an import stays as long as its posts.
+    """Remove archives whose import was not started in time, and the lines of imports that can no longer be undone; return how
+    many imports were changed or removed. Run by the scheduler. The row of an import is kept as long as its posts.
     """
     now = clock.now()
     unconfirmed = PastImport.objects.filter(
