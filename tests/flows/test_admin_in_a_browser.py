@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from pprint import pformat
 from typing import Any
 
 import pytest
@@ -81,7 +82,7 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
             # Two of the pages are errors themselves.
             wrong += [(path, each) for each in tab.problems if path not in each]
             tab.problems.clear()
-    assert wrong == []
+    assert not wrong, pformat(wrong)
 
 
 def test_who_stayed_is_a_table_on_a_phone_and_no_longer_than_its_screen(

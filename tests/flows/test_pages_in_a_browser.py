@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from pprint import pformat
 from typing import Any
 from urllib.parse import quote
 
@@ -83,7 +84,7 @@ def test_every_page_is_accessible_and_still_and_asks_no_other_server(
                 seen += 1
                 if found := list(problems(tab, live_server.url + path, width)):
                     wrong[path] = found
-    assert wrong == {}
+    assert not wrong, pformat(wrong)
     assert seen > (30 if reader == "visitor" else 80)
 
 
