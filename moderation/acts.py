@@ -1,4 +1,4 @@
-"""Acts of staff on accounts: sanctions, holds, erasure, notes and evidence."""
+"""Actions of staff on accounts: sanctions, holds, erasure, notes and evidence."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def _house_rules() -> list[tuple[int, str]]:
 
 
 class WordsForm(StaffForm):
-    """A message to the person."""
+    """Form for a message to the person."""
 
     text = _text_field(_("What you write to the person (may be empty)"), STRIKE_TEXT_LIMIT, 5, required=False)
 
 
 class SanctionForm(WordsForm):
-    """A message to the person, the rules that were broken, and whether the person is notified."""
+    """Form for a sanction: a message to the person, the rules that were broken, and whether the person is notified."""
 
     field_order = ("house_rule_ids", "text", "notify")
 
@@ -82,7 +82,7 @@ def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Calla
 
 
 def _on_a_page(act: Act) -> Act:
-    """Return the act without its entry in the list, which only the list of users has."""
+    """Return the action without its entry in list menus, so that it is only a button on a page."""
     return replace(act, many=None)
 
 
@@ -305,7 +305,7 @@ ACCOUNT_ACTS: Final = (
 
 
 def _on_post(kind: str) -> Callable[..., Any]:
-    """Return what decides about the post `reported_post` of a report, and leaves the report open."""
+    """Return a function that takes a decision of this kind about the post `reported_post` of a report, which stays open."""
 
     def run(by: Any, report: Any, sent: dict[str, Any]) -> None:
         decide(
@@ -325,7 +325,7 @@ def _remove_post(by: Any, report: Any) -> None:
     remove_post(by=by, target=report.target_account, status_id=report.reported_post)
 
 
-#: Acts on one post that reports name; the row is such a report, with the id of the post as `reported_post`.
+#: Actions on one reported post; the row is a report that names the post, with the post's id as `reported_post`.
 REPORTED_POST_ACTS: Final = (
     Act(
         "delete",

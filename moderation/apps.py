@@ -14,8 +14,8 @@ class ModerationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the app's own events; register the data that is kept when a suspended account is erased, and the
-        reported posts that must not be removed; fill the front page for visitors, and count unread announcements for pages.
+        """Subscribe to the app's own events; register the data that is kept when a suspended account is erased, the reported
+        posts that must not be removed, the contents of the front page for visitors, and the count of unread announcements.
         """
         import_module("moderation.reactions")
         from accounts.models.user import WAITING_COUNTS

@@ -37,7 +37,7 @@ on(events.AnnouncementDue, handle_due, batch=1)
 on(events.AnnouncementPublished, stream_announcements, queue="notifications")
 on(events.AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
 on(events.AnnouncementReactionChanged, stream_reactions, queue="notifications")
-# A queue of their own: an event that cannot be presented never holds up what else happens to the same account or post.
+# A separate queue: an event that cannot be presented does not delay other reactions to the same account or post.
 on(AccountCreated, webhooks.call_about_new_accounts, queue="webhooks", database=True)
 on(UserActivated, webhooks.call_about_activations, queue="webhooks", database=True)
 on(ProfileUpdated, webhooks.call_about_changed_accounts, queue="webhooks", database=True)

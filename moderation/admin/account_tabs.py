@@ -56,7 +56,7 @@ def _strikes(found: AccountOverview) -> Any:
 
 
 def strike_state(strike: Any) -> Any:
-    """Return a label for a strike: taken back, or else the state of its appeal; None if there is no appeal."""
+    """Return a label for a strike: that it was undone, else the state of its appeal; None if there is neither."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
         return mark(_("Taken back"), "good")

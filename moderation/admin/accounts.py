@@ -67,7 +67,7 @@ LAST_SEEN = shown(
 
 @admin.register(Account)
 class ModeratedAccountAdmin(AccountAdmin):
-    """Local and remote accounts, with the acts of staff on them."""
+    """Local and remote accounts, with the actions of staff on them."""
 
     acts = ACCOUNT_ACTS
     in_palette = True

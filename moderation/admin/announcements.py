@@ -35,12 +35,14 @@ def _moment_field(label: Any) -> forms.DateTimeField:
 
 
 def _same_clock(moment: datetime | None, of: tzinfo, to: tzinfo) -> datetime | None:
-    """Return the moment at which clocks in one zone show what those in another zone show at the given one."""
+    """Return the moment at which clocks in the zone `to` show the same time as clocks in the zone `of` show at `moment`."""
     return moment.astimezone(of).replace(tzinfo=to) if moment is not None else None
 
 
 class AnnouncementForm(DraftForm):
-    """An announcement; times are in the zone of who writes it. Of those that are stored as days, the day is the same."""
+    """Form for an announcement. Times are in the time zone of the staff member; an all-day event keeps its dates in every
+    zone.
+    """
 
     starts_at = _moment_field(_("It takes place from"))
     ends_at = _moment_field(_("until"))

@@ -121,8 +121,8 @@ class AuditAdmin(PermittedAdmin):
     def find_rows(self, rows: QuerySet[AuditEntry], term: str) -> QuerySet[AuditEntry]:
         """Find entries by whole names: a search for parts of words would scan the whole table.
 
-        Who has done it is found by number, of which few are in use: a plan for all names takes the name of somebody who has
-        done most of the work, or of nobody, for a common one, and reads the whole table.
+        Actors are searched for by id: there are few, and a search by name would read the whole table, because the planner
+        expects every name to be common.
         """
         # An account may be searched for as `@anna` or `anna`.
         names = [term, f"@{term}"]

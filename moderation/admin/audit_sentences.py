@@ -17,7 +17,7 @@ from accounts.policies.staff import OPERATOR
 
 _PERSON: Final = "person"
 _KIND_OF_THE_REST: Final = ""
-# By action and kind of the target. Acts that the admin declares (`social.api.staff_acts`) bring their own.
+# Sentences by action and kind of the target. Actions that the admin declares (`social.api.staff_acts`) bring their own.
 _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("create", _PERSON): _("%(by)s made the account %(target)s"),
     ("follow", _PERSON): _("%(by)s had %(target)s follow somebody"),
@@ -40,7 +40,7 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("approve_trend", "Status"): _("%(by)s let a post of %(target)s be shown as trending"),
     ("reject_trend", "Status"): _("%(by)s refused a post of %(target)s as trending"),
     ("update", "SiteSetting"): _("%(by)s changed the settings of this server"),
-    # Of things of any kind:
+    # For targets of any other kind:
     ("create", _KIND_OF_THE_REST): _("%(by)s created %(kind)s %(target)s"),
     ("update", _KIND_OF_THE_REST): _("%(by)s changed %(kind)s %(target)s"),
     ("destroy", _KIND_OF_THE_REST): _("%(by)s removed %(kind)s %(target)s"),
@@ -92,7 +92,9 @@ _REASON_LENGTH: Final = 200
 
 @cache
 def sentences() -> dict[tuple[str, str], str | Promise]:
-    """Return the sentences by action and kind of the target: those above, and those of the acts that the admin declares."""
+    """Return the sentences by action and kind of the target: those above, and those of the actions that the admin
+    declares.
+    """
     found = dict(_SENTENCES)
     for model, model_admin in admin.site._registry.items():
         kind = _PERSON if model.__name__ in PEOPLE else model.__name__

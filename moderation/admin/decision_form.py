@@ -36,11 +36,11 @@ ACTS: Final = (
     ("disable", _("Disable sign-in")),
     ("suspend", _("Suspend the account")),
 )
-#: Acts on users; not offered for remote accounts, whose users are managed by their own server.
+#: Actions on users; not offered for remote accounts, whose users are managed by their own server.
 _USER_ACTS: Final = ("disable",)
-#: Acts on reports: the moderator need not outrank the reported person.
+#: Actions on reports: the moderator need not outrank the reported person.
 _UNRANKED_ACTS: Final = ("resolve", "assign")
-#: Acts on the posts that are chosen.
+#: Actions on the chosen posts.
 POST_ACTS: Final = frozenset({"mark", "delete"})
 
 
@@ -64,8 +64,8 @@ class DecisionForm(StaffForm):
     )
 
     def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
-        """Offer the acts that the role of `by` allows. `outranked`: whether `by` outranks the account; `local`: whether the
-        account is local.
+        """Offer the actions that the role of `by` allows. `outranked`: whether `by` outranks the account; `local`: whether
+        the account is local.
         """
         field: Any = self.fields["acts"]
         on_users = local and can(by, Permission.MANAGE_USERS)
@@ -76,7 +76,7 @@ class DecisionForm(StaffForm):
         ]
 
     def clean(self) -> dict[str, Any]:
-        """Require an act or a note. Resolving without sanction cannot be combined with an act on the person."""
+        """Require an action or a note. Resolving without a sanction cannot be combined with an action on the person."""
         found = super().clean() or {}
         if not self.errors and not (found["acts"] or found["note"].strip()):
             raise forms.ValidationError(gettext("Choose what to do."))
@@ -86,7 +86,7 @@ class DecisionForm(StaffForm):
 
     @property
     def has_words(self) -> bool:
-        """Tell whether a text or a note is written, or refused."""
+        """Tell whether a text or a note was sent, valid or not."""
         return any(self[name].value() or self[name].errors for name in ("text", "note"))
 
 

@@ -25,7 +25,9 @@ from social.kernel.identity import default_language
 
 
 class RuleForm(RowForm):
-    """A rule with its translations into the languages of the pages; those that the page does not show are kept unchanged."""
+    """Form for a rule and its translations into the languages of the pages. Stored translations into other languages are
+    kept.
+    """
 
     class Meta:
         model = InstanceRule
@@ -95,7 +97,7 @@ class RuleAdmin(EditedAdmin):
     ordering = ("position", "id")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the rule, with translations into all languages but the one in which rules are written."""
+        """Return the fields of the rule and its translations into all languages except the one in which rules are written."""
         own = default_language()
         return [name for name in RuleForm.base_fields if name not in (f"text_{own}", f"hint_{own}")]
 
@@ -106,7 +108,7 @@ class RuleAdmin(EditedAdmin):
 
 
 class TermsForm(RowForm):
-    """A version of the terms of service."""
+    """Form for a version of the terms of service."""
 
     class Meta:
         model = TermsOfService

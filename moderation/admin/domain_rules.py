@@ -29,7 +29,7 @@ _KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting"
 
 
 class ServerForm(RowForm):
-    """A form that accepts the name of a server in any spelling."""
+    """Base of forms that accept the name of a server in any spelling."""
 
     def clean_domain(self) -> str:
         """Return the server's name in its stored spelling."""
@@ -46,8 +46,8 @@ def _comment(label: Any) -> forms.CharField:
 
 
 class DomainRuleForm(ServerForm):
-    """A domain rule; its domain cannot be changed. If the rule would end follows, the form first asks for confirmation and
-    names them.
+    """Form for a domain rule, whose domain cannot be changed. If the rule would end follows, the form first names them and
+    asks for confirmation.
     """
 
     public_comment = _comment(_("Public reason"))
@@ -84,7 +84,7 @@ class DomainRuleForm(ServerForm):
             del self.fields["end_follows"]
 
     def clean_end_follows(self) -> bool:
-        """Refuse to end follows without confirmation."""
+        """Return the confirmation that follows may end. Raises ValidationError if it is needed but missing."""
         if self.follows is not None and not self.cleaned_data["end_follows"]:
             raise ValidationError(gettext("These follows would end: %(follows)s") % {"follows": ending(self.follows)})
         return True
@@ -104,7 +104,7 @@ class DomainRuleForm(ServerForm):
 
 
 def _follows_that_end(request: Any, rule: DomainRule | None) -> FollowsUnder | None:
-    """Return the follows that the submitted rule would end, None if there are none; they are read once in a request."""
+    """Return the follows that the submitted rule would end, None if there are none. They are read once per request."""
     if request.POST.get("severity") != DomainSeverity.SUSPEND or (rule is not None and rule.severity == "suspend"):
         return None
     domain = rule.domain if rule is not None else normalise_domain(request.POST.get("domain", ""))
@@ -158,7 +158,7 @@ class DomainRuleAdmin(FiledBlockListAdmin):
 
 
 class DomainAllowForm(ServerForm):
-    """A server to be allowed."""
+    """Form for a server to be allowed."""
 
     class Meta:
         model = DomainAllow

@@ -65,7 +65,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the steps that a new server needs and that are still to be done."""
+    """Return the steps of setting up a new server that are not done yet."""
     user: Any = request.user
     who: Any = {
         "open": _("Everybody may sign up now."),
@@ -174,7 +174,9 @@ def _hosts() -> dict[str, Any] | None:
 
 
 def _space() -> list[Part]:
-    """Return what takes room: databases and files, then the posts of other servers, and how their number changes."""
+    """Return the disk usage of databases and files, then the number and size of remote posts, their daily change, and how
+    many were removed.
+    """
     parts = load_parts("space_usage", *_period(), {}, 0)
     samples, current = load_state()
     if samples:
@@ -205,7 +207,7 @@ def _time(written: str) -> datetime:
 
 
 def _line(title: str, found: Measured) -> dict[str, Any]:
-    """Return a line chart of a measure, in the format of the theme's script, with its totals in words."""
+    """Return a line chart of a measure, in the format of the theme's script, with its totals as a sentence."""
     data = {
         "labels": [date_format(day, "j M") for day, _count in found.days],
         "datasets": [
@@ -229,7 +231,9 @@ def _line(title: str, found: Measured) -> dict[str, Any]:
 
 
 def _retention(cohorts: Iterable[Cohort]) -> dict[str, Any]:
-    """Return a table of retention: the percentage of the users who signed up in a month and were seen then or later."""
+    """Return a table of retention: for each month of sign-up, the percentage of users who were seen in that month or a later
+    one.
+    """
     found = list(cohorts)
     rows = []
     for cohort in found:

@@ -77,7 +77,7 @@ class InboxAdmin(PermittedAdmin):
         form.offer(by)
         posts = _numbers(request.POST.getlist("post"))
         authors = load_authors(posts)
-        # Whoever has chosen posts has chosen their authors.
+        # Choosing a post also chooses its author.
         chosen = sorted({*_numbers(request.POST.getlist("account")), *authors.values()})
         if form.is_bound:
             if not chosen:
@@ -169,7 +169,9 @@ class InboxAdmin(PermittedAdmin):
         return self._page(request, "admin/case.html", context)
 
     def post(self, request: HttpRequest, account_id: int, status_id: int, name: str) -> HttpResponse:
-        """Ask about an act on one reported post, and do it; the reports stay open. Raises PermissionDenied and Http404."""
+        """Ask for confirmation of an action on one reported post, and carry it out; the reports stay open. Raises
+        PermissionDenied and Http404.
+        """
         by = self._staff(request)
         target = _find_target(account_id)
         act = next((act for act in REPORTED_POST_ACTS if act.name == name and act.one is not None), None)
@@ -187,7 +189,7 @@ class InboxAdmin(PermittedAdmin):
         return answer
 
     def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> list[dict[str, Any]]:
-        """The posts that these reports name, or the one that an act is about."""
+        """Return the posts that these reports name, or only the post of the action."""
         numbers = {
             number
             for row in rows
@@ -209,8 +211,8 @@ class InboxAdmin(PermittedAdmin):
         return see(reverse("admin:moderation_report_case", args=[decision.target_account_id]))
 
     def undo_last(self, request: HttpRequest) -> HttpResponse:
-        """Undo what this member of staff has decided last, in this session, and return to the page where that was asked.
-        Raises PermissionDenied, and Http404 when nothing can be undone.
+        """Undo the last decision that this staff member took in this session, and redirect to the page from which the request
+        came. Raises PermissionDenied, and Http404 when nothing can be undone.
         """
         by = self._staff(request)
         numbers = last_decisions(request)
@@ -252,7 +254,7 @@ class InboxAdmin(PermittedAdmin):
         last: int,
         form: DecisionForm,
     ) -> TemplateResponse:
-        """Ask for confirmation, with the accounts, their reports, their chosen posts and the names of the acts.
+        """Ask for confirmation, with the accounts, their reports, their chosen posts and the names of the actions.
 
         Because a sanction also settles reports that the page did not show, the hidden reports are listed too.
         """
@@ -330,8 +332,8 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
-    """Return the form of the page: bound if one of these fields was sent; with what was typed, but not checked, if only
-    rows were selected.
+    """Return the form of the page: bound if one of the fields `names` was submitted; if only the selection of rows was
+    submitted, unbound with the typed values.
     """
     if "select" in request.POST:
         sent = request.POST
@@ -375,7 +377,7 @@ def _numbers(sent: Sequence[str]) -> list[int]:
 
 
 def _last(request: HttpRequest) -> int:
-    """Return the id of the newest report on the submitted page. Raises BadRequest if it is not an id."""
+    """Return the id of the newest report on the submitted page. Raises BadRequest for a value that is not an id."""
     number = parse_id(request.POST.get("last", ""))
     if number is None:
         raise BadRequest

@@ -63,8 +63,8 @@ StrikeStateFilter = condition_filter(
 
 
 def _by_person_or_words(rows: QuerySet[Any], words: str, person: str) -> QuerySet[Any]:
-    """Find the rows about an account if `words` are its address, else the rows with these words or about an account of
-    this name. `person` is the column of the account.
+    """Find the rows about an account if `words` are its address; otherwise the rows that contain these words, or are about an
+    account with this name. `person` is the column of the account.
     """
     if "@" in words:
         return matching(rows, words, f"{person}__")
@@ -138,7 +138,7 @@ def _waits(appeal: Appeal) -> bool:
 
 
 def _buttons(appeal: Appeal) -> Any:
-    """Return links to the questions of the acts; None for an appeal that is decided."""
+    """Return links to the confirmation pages of the two decisions; None for an appeal that is decided."""
     if not _waits(appeal):
         return None
     page = reverse("admin:moderation_appeal_changelist")
@@ -225,7 +225,7 @@ class AppealAdmin(PermittedAdmin):
         return f"@{row.account.acct}"
 
     def asked_about(self, row: Appeal) -> str:
-        """Return the action of the strike with its text, and the appeal."""
+        """Return the action and the text of the strike, and the text of the appeal."""
         strike = ": ".join(part for part in (str(row.strike.get_action_display()), row.strike.text) if part)
         return f"{strike} – {row.text}"
 
@@ -274,7 +274,7 @@ def _history(report: Report) -> Any:
 
 
 def _settling(name: str, title: Any, service: Callable[..., Any], question: Any, *, verb: str) -> Act:
-    """Return an act that applies `service` to the posts of reports, settles the reports and issues strikes."""
+    """Return an action that applies `service` to the posts of reports, settles the reports and issues strikes."""
 
     def settle(by: Staff, report: Report, sent: dict[str, Any]) -> None:
         service(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)

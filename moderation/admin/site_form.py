@@ -77,7 +77,7 @@ _PART_NAMES: Final = {
 }
 
 
-#: Lists that settings of a section belong to.
+#: Lists (such as rules) to which a section of the settings links.
 _PART_LISTS: Final = {
     "about": ("moderation.instancerule", "moderation.termsofservice"),
     "sign_up": ("accounts.invite", "accounts.emaildomainblock", "accounts.usernameblock"),
@@ -87,8 +87,8 @@ _PART_LISTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Section of the page: key, title and fields, lists that belong to it (title, path), and those of both that a search has
-    found.
+    """Section of the page: key, title and fields, the lists to which it links (title, path), and the fields and lists that
+    match a search.
     """
 
     key: str
@@ -276,7 +276,7 @@ class SiteForm(Styled, ServiceForm):
             self.fields[name].help_text = words % {"name": name.removeprefix("site_").upper()}
         chosen = self["site_languages"].value() or ()
         languages: Any = self.fields["site_languages"]
-        # Further ones are added by their names: all of them would be a very long list.
+        # A text field adds further languages by name, because a list of all languages would be very long.
         languages.widget.choices = [choice for choice in languages.choices if choice[0] in chosen]
 
     def _offer_default(self, name: str, default: Any) -> None:

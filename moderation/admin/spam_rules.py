@@ -43,7 +43,7 @@ from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.reviewing import approve_held, discard_held, discard_held_by_rule, open_held, version_of
 
-# The dry run is part of a request: the viewer waits for it.
+# Limits of a dry run, which runs within a request.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
 #: Session key of the versions of the held posts whose pages the viewer opened most recently.
 _SEEN_VERSIONS = "held_versions"

@@ -53,7 +53,7 @@ KindFilter = condition_filter(
 
 
 def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
-    """Return the two decisions about `trendable`, which `review` passes to the service."""
+    """Return the actions that allow and forbid trending, each of which calls `review`."""
     return (
         Act(
             "approve",

@@ -1,4 +1,4 @@
-"""Webhooks, for staff: where they are, which events they get, their secret, and how they have answered."""
+"""Webhooks, for staff: their addresses and events, their secrets, and the last responses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SECRET_CHANGED: Final = _("The secret is another one: what is sent from now on 
 
 
 class WebhookForm(DraftForm):
-    """Address, events and template of a webhook."""
+    """Form for the address, the events and the template of a webhook."""
 
     events = forms.MultipleChoiceField(
         label=_("Events"), choices=WebhookEvent.choices, widget=forms.CheckboxSelectMultiple
@@ -100,7 +100,7 @@ ATTEMPTS: Final = shown("attempts", _("What was sent last"), _attempts)
 
 @admin.register(Webhook)
 class WebhookAdmin(EditedAdmin):
-    """Webhooks. The page of one shows its secret and how it answered last."""
+    """Webhooks. The page of a webhook shows its secret and its last responses."""
 
     permission = Permission.MANAGE_WEBHOOKS
     form = WebhookForm
@@ -141,13 +141,13 @@ class WebhookAdmin(EditedAdmin):
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the form; for a stored webhook also its secret, its state and the last answers."""
+        """Return the form; for a stored webhook also its secret, its state and the last responses."""
         parts: list[Any] = [(None, {"fields": [*WebhookForm.Meta.fields]})]
         if obj is not None:
             parts.append((_("How it stands"), {"fields": [STATE, SECRET, WAITING, ATTEMPTS]}))
         return parts
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
-        """Return the webhooks with how many calls wait."""
+        """Return the webhooks with the number of waiting calls."""
         rows: QuerySet[Webhook] = super().get_queryset(request)
         return rows.annotate(waiting=Count("calls", filter=Q(calls__dead_at=None)))

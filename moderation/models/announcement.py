@@ -63,8 +63,8 @@ class Announcement(models.Model):
 
 
 class AnnouncementReaction(models.Model):
-    """`account` reacted with a Unicode emoji, or with a custom emoji of this server, given by its shortcode (`custom_emoji`
-    is set).
+    """Reaction of `account` with a Unicode emoji, or with a custom emoji of this server, given by its shortcode
+    (`custom_emoji` is set).
     """
 
     id = SnowflakeField(primary_key=True)
@@ -84,7 +84,7 @@ class AnnouncementReaction(models.Model):
 
 
 class AnnouncementDismissal(models.Model):
-    """`account` has read an announcement."""
+    """Record that `account` has read an announcement."""
 
     announcement = models.ForeignKey(Announcement, on_delete=models.CASCADE, related_name="dismissals", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="announcement_dismissals")

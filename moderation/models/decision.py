@@ -18,11 +18,9 @@ UNDO_PERIOD = timedelta(minutes=10)
 
 class Decision(models.Model):
     """A decision of `account` (None: the operator) about `target_account`; `acts` are names from
-    `moderation.services.decisions.ACTS`.
-
-    It can be undone until `ends_at`, which sets `undone_at`; a decision that only assigns or notes cannot be undone.
-    `report_ids` are the reports that it settled, `strike_ids` the strikes that it gave, and `status_ids` the posts that are
-    deleted when it can no longer be undone.
+    `moderation.services.decisions.ACTS`. It can be undone until `ends_at`; undoing it sets `undone_at`. A decision that only
+    assigns a report or adds a note cannot be undone. `report_ids` are the reports that it settled, `strike_ids` the strikes
+    that it issued, and `status_ids` the posts that are deleted when it can no longer be undone.
     """
 
     id = SnowflakeField(primary_key=True)

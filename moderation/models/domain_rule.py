@@ -1,4 +1,4 @@
-"""Decisions of staff about other servers: rules for domains, and the servers that limited federation is open to."""
+"""Decisions of staff about other servers: rules for domains, and the servers that are allowed where federation is limited."""
 
 from __future__ import annotations
 

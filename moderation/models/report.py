@@ -1,4 +1,4 @@
-"""Reports to the staff of this server, strikes given because of them, and appeals against strikes."""
+"""Reports to the staff of this server, strikes issued because of them, and appeals against strikes."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class ReportCategory(models.TextChoices):
 class Report(models.Model):
     """A report of `account` about `target_account`; resolved when `action_taken_at` is set.
 
-    `status_ids`, `rule_ids` and `collection_ids` are what the reporter attached. They are stored as ids, so that a post
-    that is deleted later is still named. `rule_ids` is None when no rule was named. `uri` is None for local reports; the
-    account of a report from another server is its instance actor. `forward_domains` are the servers to which a forwarded
-    report is sent. `spam_rule` is the spam rule that made the report; `account` is then the server's own account.
+    `status_ids`, `rule_ids` and `collection_ids` are the ids of the attached posts, rules and collections. They are not
+    foreign keys, so that a post that is deleted later is still named. `rule_ids` is None when no rule was named. `uri` is
+    None for local reports; the account of a report from another server is its instance actor. `forward_domains` are the
+    servers to which a forwarded report is sent. `spam_rule` is the spam rule that made the report; `account` is then the
+    server's own account.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -111,7 +112,7 @@ class StrikeAction(models.TextChoices):
 class Strike(models.Model):
     """An action of `account` (a member of staff; None: the operator) against `target_account`.
 
-    `status_ids` are the posts that the action was about, None if it was about the account. `overruled_at` is set when an
+    `status_ids` are the posts that the action concerned, None if it concerned the account. `overruled_at` is set when an
     appeal against it was accepted. `spam_rule` is the rule that acted automatically, None if a person acted. `statement` is
     the statement of reasons as it was given (`moderation.policies.statements`); empty for strikes of earlier releases.
     """

@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are notified of events on this server, what is on its way to them, and how they answered."""
+"""Webhooks: addresses that are notified of events on this server, the waiting calls, and the results of earlier calls."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from social.kernel.runner import WaitingRow
 
 #: Maximum number of characters of a template; also in the database.
 TEMPLATE_LIMIT = 65_535
-# An encrypted secret is longer than the secret.
+# Greater than the limit of a secret, because an encrypted secret is longer.
 _SECRET_LIMIT = 1000
 
 
@@ -41,8 +41,8 @@ class WebhookEvent(models.TextChoices):
 class Webhook(models.Model):
     """A web address that is notified of `events`.
 
-    `secret` signs what is sent, and is encrypted. `template` is the body
-    to be sent, with variables; without one the event is sent as JSON.
+    `secret` is the key that signs the calls; it is stored encrypted. `template` is the body of the calls, with variables;
+    without a template the event is sent as JSON.
     """
 
     url = models.TextField()
@@ -70,8 +70,8 @@ class Webhook(models.Model):
 
 
 class WebhookCall(WaitingRow):
-    """A call of a webhook that waits, with its body; `event` is one of WebhookEvent. `host` names the webhook as well: one
-    that fails is paused without those at the same host.
+    """A waiting call of a webhook, with its body; `event` is one of WebhookEvent. `host` also contains the webhook's id, so
+    that a failing webhook is paused without pausing others on the same host.
     """
 
     queue = "webhooks"
@@ -97,8 +97,8 @@ class WebhookCall(WaitingRow):
 
 
 class WebhookAttempt(models.Model):
-    """An attempt to call a webhook: the HTTP status of the answer (None without an answer), what went wrong (empty
-    for a success), and how long it took.
+    """An attempt to call a webhook: the HTTP status of the response (None without a response), the error (empty for a
+    success), and the duration.
     """
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="attempts", db_index=False)

@@ -1,4 +1,4 @@
-"""Pages about this server: what it is, who runs it, its rules and terms, and which data it stores about people."""
+"""Pages about this server: its description and contact, its rules and terms, and the personal data that it stores."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def about(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def privacy_policy(request: HttpRequest) -> HttpResponse:
-    """`/privacy-policy`: which personal data this server keeps and to whom it sends them."""
+    """`/privacy-policy`: which personal data this server stores, and who receives them."""
     policy = find_privacy_policy()
     context = {
         "written": _html(policy.markdown),

@@ -23,13 +23,13 @@ from social.pages import frame
 from social.pages.text import shown_html, with_headings_below
 from statuses.pages.posts import posts_for_templates, reader_of
 
-#: Emojis that are offered beside those which others have reacted with.
+#: Emojis that are offered in addition to those that others have used.
 _OFFERED: Final = ("👍", "❤️", "🎉", "😄", "😢")
 
 
 @require_safe
 def announcements(request: HttpRequest) -> HttpResponse:
-    """`/announcements`: those of `GET /api/v1/announcements`, unread ones first, then the latest first."""
+    """`/announcements`: the same announcements as `GET /api/v1/announcements`, unread ones first, then newest first."""
     user = signed_in(request)
     found = show([*reversed(list_shown())], user.account_id)
     posts = {post["number"]: post for post in posts_for_templates(found.statuses, reader_of(user, "public"))}
@@ -61,9 +61,9 @@ def _moment(text: str | None) -> datetime | None:
 
 @require_POST
 def act_on_announcement(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /announcements/:id/act`: mark an announcement as read (`dismiss`), or add or remove the reader's reaction with the
-    emoji `react` or `unreact`, and return (303) to the page. Each can be done twice with the effect of once. Raises
-    NotFound for an announcement that is not shown.
+    """`POST /announcements/:id/act`: mark an announcement as read (`dismiss`), or add or remove the reader's reaction with
+    the emoji `react` or `unreact`, and redirect (303) to the page. Repeating a request has no effect. Raises NotFound for an
+    announcement that is not shown.
     """
     user = signed_in(request)
     counted(limits.GENERAL_RULES[0], user)

@@ -36,14 +36,14 @@ from social.pages.once import once
 from statuses.pages.posts import Reader, load_shown, newest_shown, reader_of, summary_of
 from statuses.queries.listings import AccountStatusesFilter
 
-#: Newest posts of an account that can be attached to a report.
+#: Number of an account's newest posts that the form offers to attach to a report.
 POSTS_OFFERED: Final = 10
 _EXCERPT: Final = 120
 _POSTS: Final = AccountStatusesFilter(exclude_reblogs=True)
 
 
 class ReportForm(ServiceForm):
-    """A report; the choices of posts and rules are those of the account and of this server."""
+    """Form for a report, with the posts of the account and the rules of this server as choices."""
 
     renamed = {"status_ids": "posts", "rule_ids": "rules"}
 
@@ -91,7 +91,7 @@ class ReportForm(ServiceForm):
             del fields["forward"]
 
     def draft(self) -> ReportDraft:
-        """Return what a valid form says. Rules are named only by reports of their category."""
+        """Return the draft of a report from a valid form. Rules are included only if the category is about rules."""
         sent = self.cleaned_data
         breaks_rule = sent["category"] == ReportCategory.VIOLATION
         return ReportDraft(
@@ -106,7 +106,9 @@ class ReportForm(ServiceForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def report(request: HttpRequest, account_id: int) -> HttpResponse:
-    """`/report/:account_id`: report an account. Raises NotFound for an account that is unknown, suspended or one's own."""
+    """`/report/:account_id`: report an account. Raises NotFound for an account that is unknown, suspended or the reporter's
+    own.
+    """
     user, target = _people(request, account_id)
     chosen = [number for number in map(parse_id, request.GET.getlist("post")[:POSTS_OFFERED]) if number is not None]
     form = ReportForm(request.POST or None, target=target, chosen=chosen, reader=reader_of(user, ""))
@@ -132,7 +134,7 @@ def report(request: HttpRequest, account_id: int) -> HttpResponse:
 
 @require_POST
 def block(request: HttpRequest, account_id: int) -> HttpResponse:
-    """`/block/:account_id`: block an account, or with `end` no longer block it. Raises NotFound as `report` does."""
+    """`/block/:account_id`: block an account, or with `end` unblock it. Raises NotFound as `report` does."""
     user, target = _people(request, account_id)
     name = {"name": shown_person(target).address}
     if "end" in request.POST:

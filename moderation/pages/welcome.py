@@ -1,4 +1,4 @@
-"""Values of the front page for visitors: its people, posts and figures, and who runs this server."""
+"""Template values of the front page for visitors: people, posts and figures of this server, and its contact."""
 
 from __future__ import annotations
 
@@ -25,11 +25,7 @@ _recent: Final[Recent[Mapping[str, Any]]] = Recent()
 
 
 def welcome_values() -> Mapping[str, Any]:
-    """Return the values, in a number of queries that does not grow; kept for some seconds, for each language.
-
-    People are discoverable and posts public; neither is shown with the setting "about", and no number of active people where
-    federation is limited, as in the instance documents.
-    """
+    """Return the values, cached for some seconds by language; a fixed number of queries."""
     return _recent.get(get_language(), _load)
 
 

@@ -21,7 +21,7 @@ from timelines.policies.access import Openness
 RULE_LIMIT: Final = 300
 HINT_LIMIT: Final = 2000
 POSITION_MAXIMUM: Final = 1000
-"""Rules are sorted by position, the lowest first."""
+"""Maximum position of a rule; rules are sorted by position, the lowest first."""
 TITLE_LIMIT: Final = 100
 SHORT_LIMIT: Final = 1000
 LONG_LIMIT: Final = 100_000
@@ -139,9 +139,9 @@ NUMBERS: Final = {
 """Settings that are numbers, with the least and the largest value."""
 
 SUGGESTED_LIMIT: Final = 50
-"""Maximum number of accounts that newcomers are offered."""
+"""Maximum number of accounts that are suggested to newcomers."""
 LANDING_PAGES: Final = ("trends", "local_feed", "about")
-"""Contents of the front page for visitors, in the words of Mastodon's setting `landing_page`."""
+"""Contents of the front page for visitors, by the values of Mastodon's setting `landing_page`."""
 
 _CHOICES: Final[dict[str, Collection[str]]] = {
     # An empty text means that nothing is chosen: the default of the environment applies.
@@ -195,7 +195,7 @@ def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[st
 
 
 def is_for(audience: str, *, signed_in: bool) -> bool:
-    """Tell whether data shown to `audience`, one of AUDIENCES, is shown to a viewer who is `signed_in` or not."""
+    """Tell whether data published to `audience`, one of AUDIENCES, are shown to a viewer who is `signed_in` or not."""
     return audience == "all" or (audience == "users" and signed_in)
 
 

@@ -1,6 +1,5 @@
-"""Rules for webhooks: which are valid, who may have them, what they are sent, and how it is signed.
-
-Source: Mastodon's `admin/webhooks` and https://docs.joinmastodon.org/admin/webhooks.
+"""Rules for webhooks: valid values, the permissions that they require, the bodies of the calls, and their signature. Source:
+Mastodon's `admin/webhooks` and https://docs.joinmastodon.org/admin/webhooks.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from moderation.models.webhook import TEMPLATE_LIMIT
 from social.kernel.errors import FieldError
 
 WEBHOOKS_LIMIT: Final = 50
-#: Answers that are kept of each webhook.
+#: Number of attempts that are stored for each webhook.
 ATTEMPTS_KEPT: Final = 50
 _PERMISSIONS: Final = {
     "account": Permission.MANAGE_USERS,
@@ -34,7 +33,7 @@ _PART: Final = re.compile(r"[a-z_]+|[0-9]+")
 
 @dataclass(frozen=True)
 class WebhookDraft:
-    """A webhook as staff have filled it in."""
+    """Values of a webhook, as staff have entered them."""
 
     url: str
     events: tuple[str, ...]
@@ -42,7 +41,7 @@ class WebhookDraft:
 
 
 def webhook_errors(draft: WebhookDraft, *, may_be_asked: bool) -> list[FieldError]:
-    """Return the errors of a draft; `may_be_asked` says whether this server may send something to its address."""
+    """Return the errors of a draft; `may_be_asked` tells whether this server may send requests to the webhook's address."""
     errors = []
     if not may_be_asked:
         message = _("is no address such as https://hooks.example/social, on another server and on the open web")
@@ -58,18 +57,18 @@ def webhook_errors(draft: WebhookDraft, *, may_be_asked: bool) -> list[FieldErro
 
 
 def permissions_for(events: Iterable[str]) -> list[Permission]:
-    """Return what a role must allow beside webhooks to be notified of these events, as in Mastodon: people for `account.*`,
-    reports for `report.*`, the machinery for `status.*`.
+    """Return the permissions that staff need, in addition to MANAGE_WEBHOOKS, for a webhook with these events, as in
+    Mastodon: one permission each for `account.*`, `report.*` and `status.*`.
     """
     kinds = dict.fromkeys(event.partition(".")[0] for event in events)
     return [_PERMISSIONS[kind] for kind in kinds if kind in _PERMISSIONS]
 
 
 def body_of(payload: Mapping[str, Any], template: str) -> str:
-    """Return what is sent: the payload as JSON, or the template with its variables filled in.
+    """Return the body of a call: the payload as JSON, or the template with its variables replaced.
 
     A variable is a path into the payload, such as `{{object.account.username}}` or `{{object.ips[0].ip}}`. Its value is
-    JSON without the quotes of a text, so that it can stand inside another text; what is not there is `null`.
+    inserted as JSON, a text without quotes, so that it can be part of a longer text; a missing value is `null`.
     """
     if not template.strip():
         return orjson.dumps(payload).decode()
@@ -90,5 +89,5 @@ def body_of(payload: Mapping[str, Any], template: str) -> str:
 
 
 def signature(secret: str, body: bytes) -> str:
-    """Return the header `X-Hub-Signature` of a body: its HMAC by SHA-256 with the secret, in hexadecimal digits."""
+    """Return the value of the header `X-Hub-Signature` for a body: its HMAC-SHA256 with the secret, in hexadecimal digits."""
     return f"sha256={hmac.digest(secret.encode(), body, hashlib.sha256).hex()}"

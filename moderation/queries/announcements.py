@@ -44,7 +44,7 @@ class ShownAnnouncements:
 
 
 def list_shown() -> QuerySet[Announcement]:
-    """Return the announcements that are shown, oldest first."""
+    """Return the announcements that are shown now, oldest first."""
     return (
         Announcement.objects.filter(is_shown(clock.now()))
         .alias(moment=Coalesce("starts_at", "published_at"))
@@ -55,7 +55,7 @@ def list_shown() -> QuerySet[Announcement]:
 def unread_announcements() -> CountOf:
     """Return the expression, in a query of users, for the number of announcements that the person has not dismissed.
 
-    Its time is the statement's, because a plan of the query is kept.
+    It compares with the time of the statement, because the query is compiled once and reused.
     """
     reader = OuterRef(OuterRef("account_id"))
     dismissed = AnnouncementDismissal.objects.filter(announcement_id=OuterRef("id"), account_id=reader)
@@ -68,8 +68,8 @@ def find_shown(announcement_id: int) -> Announcement:
 
 
 def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnouncements:
-    """Return the data of these announcements' entities for a viewer, in seven queries, plus at most those for a page of
-    posts.
+    """Return the data of these announcements' entities for a viewer, in seven queries, plus the queries for a page of posts
+    if the announcements link to posts.
     """
     ids = [row.id for row in rows]
     dismissed = None

@@ -1,4 +1,4 @@
-"""Finds the first steps that the owner of a new server has not done yet."""
+"""Finds the steps of setting up a new server that its owner has not done yet."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ _CONTACT: Final = ("site_contact_username", "site_contact_email")
 
 
 def open_first_steps(user: User) -> list[str]:
-    """Return the STEPS that are still to be done; an empty list once staff have hidden the steps. One query.
-
-    `describe`: no description is written; `contact`: no contact is named; `rules`: there are none; `registrations`: nobody
-    has chosen who may sign up; `invite`: there is no invitation and no other user; `factor`: this user has no second
-    factor; `backup`: no backup was made.
-    """
+    """Return the STEPS that are not done yet; an empty list once staff have hidden the steps. One query."""
     filled_settings = SiteSetting.objects.exclude(value="")
     conditions = {
         "hidden": Exists(SiteSetting.objects.filter(key=HIDDEN_SETTING)),

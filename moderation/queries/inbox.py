@@ -25,9 +25,9 @@ from statuses.queries.posts import load_posts
 PEOPLE_SHOWN: Final = 10
 REPORTS_SHOWN: Final = 100
 POSTS_SHOWN: Final = 30
-#: Newest reported posts of each account in the inbox.
+#: Number of reported posts that the inbox shows for each account, newest first.
 POSTS_OF_EACH: Final = 10
-#: Newest reports of a page of the inbox whose posts and comments are read.
+#: Number of reports on a page of the inbox whose posts and comments are read, newest first.
 REPORTS_READ: Final = 500
 COMMENTS_SHOWN: Final = 3
 THREAD_SHOWN: Final = 60
@@ -37,7 +37,8 @@ LISTED_LIMIT: Final = 10
 @dataclass(frozen=True, slots=True)
 class Reported:
     """An account with open reports about it: their number, reporters, categories and age, whether one of them is assigned,
-    the newest comments, and the newest posts that everybody may read; `posts_hidden` more are named.
+    the newest comments, and the newest reported posts that everybody may read; `posts_hidden` is the number of further
+    reported posts.
     """
 
     account_id: int
@@ -62,10 +63,10 @@ class ReportedPeople:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A reported account as staff see it: its open reports, newest first; the reported posts with the public posts above
-    and right below each, in a page of entities; its card; earlier strikes and notes; users with the same IP address or mail
-    server; other reported accounts of its server; decisions that can still be undone; and what the audit log says of the
-    account and of these reports, newest first.
+    """A reported account as staff see it: its open reports, newest first; the reported posts with the public posts above and
+    right below each, in a page of entities; its card; earlier strikes and notes; users with the same IP address or mail
+    server; other reported accounts of its server; decisions that can still be undone; and the audit log entries about the
+    account and these reports, newest first.
     """
 
     card: PersonCard
@@ -180,9 +181,8 @@ SELECT reported.id, other.id, other.id = ANY(reported.path) FROM reported
 
 
 def load_case(target: Account, viewer_id: int | None) -> Case:
-    """Return the data that staff see of a reported account.
-
-    The caller checks the permission, and logs the view of posts that are not public.
+    """Return the data about a reported account for staff. The caller checks the permission, and logs the view of posts that
+    are not public.
     """
     reports = list(
         Report.objects.filter(target_account=target, action_taken_at=None)
@@ -230,8 +230,8 @@ def _around(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[
 
 
 def _same_server(target: Account) -> list[tuple[Account, int]]:
-    """Return the other accounts of the target's server that have most open reports, each with their number; an empty list
-    for a local target.
+    """Return the other accounts of the target's server with the most open reports, each with the number of its reports; an
+    empty list for a local target.
     """
     if target.domain is None:
         return []

@@ -55,7 +55,7 @@ SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS
   FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
  WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span]"""
 _MEASURES: Final[dict[str, _Measure]] = {
-    # Users who were last active, or last posted, on that day: activity on earlier days is not stored.
+    # The figure of a day counts users who were last active, or last posted, on that day: earlier activity is not stored.
     "active_users": _Measure(
         """
         SELECT (active_at AT TIME ZONE 'UTC')::date AS day, account_id::text AS thing, 1 AS weight FROM accounts_user

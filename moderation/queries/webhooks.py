@@ -1,4 +1,4 @@
-"""Reads webhooks, and how they have answered."""
+"""Reads webhooks, and the results of their calls."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ def find_webhooks(event: WebhookEvent) -> list[Webhook]:
 
 
 def list_attempts(webhook: Webhook) -> list[WebhookAttempt]:
-    """Return the attempts to call a webhook that are kept, newest first."""
+    """Return the stored attempts to call a webhook, newest first."""
     return list(WebhookAttempt.objects.filter(webhook=webhook).order_by("-id")[:ATTEMPTS_KEPT])

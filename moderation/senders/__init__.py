@@ -1,1 +1,1 @@
-"""Work that waits for other servers."""
+"""Background work that sends requests to other servers."""

@@ -1,4 +1,4 @@
-"""Calls webhooks: one request for each event, signed, with retries."""
+"""Sends the calls of webhooks: one signed request for each event, with retries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def _enabled(webhook_ids: Collection[int]) -> Mapping[int, Webhook]:
 
 
 def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
-    """Make one attempt and store how it ended. An answer of 4xx ends the attempts, but for those that may be temporary."""
+    """Make one attempt and store its result. A response with status 4xx ends the attempts, unless the status may be
+    temporary.
+    """
     if webhook is None:
         return
     body = job.row.body.encode()
@@ -70,7 +72,9 @@ def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
 
 
 def _note(call: WebhookCall, *, error: str, status: int | None = None, seconds: float = 0.0) -> None:
-    """Store how an attempt has ended, and delete all but the newest of its webhook; do nothing for a removed webhook."""
+    """Store the result of an attempt, and delete the oldest attempts of its webhook beyond ATTEMPTS_KEPT; do nothing if the
+    webhook was removed.
+    """
     with transaction.atomic():
         if not keep_rows(Webhook, [call.webhook_id]):
             return
@@ -87,4 +91,4 @@ def _note(call: WebhookCall, *, error: str, status: int | None = None, seconds: 
 
 
 CALLS: Final = Work(WebhookCall, _begin)
-"""Calls of webhooks."""
+"""Work of the queue of webhook calls."""

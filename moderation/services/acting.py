@@ -100,10 +100,10 @@ def delete_posts(
 ) -> Strike | None:
     """Delete these posts of an account, issue a strike, and, with `settle`, settle the report.
 
-    Either everything is done or nothing. The strike names the posts that were deleted; posts of other accounts and posts
-    that are already deleted are skipped. If all of them are gone already, a report is settled without another strike and
-    None is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when none of the posts
-    exists and there is no report; Invalid for a text that is too long. Source: contract, entities "AccountWarning".
+    All of this happens in one transaction. The strike names the posts that were deleted; posts of other accounts and posts
+    that are already deleted are skipped. If all of them are gone already, a report is settled without another strike and None
+    is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when none of the posts exists
+    and there is no report; Invalid for a text that is too long. Source: contract, entities "AccountWarning".
     """
     return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, settle=settle, notify=notify)
 

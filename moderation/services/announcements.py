@@ -1,6 +1,5 @@
-"""Announcements: written, published, changed and withdrawn by staff; read and reacted to by local users.
-
-Every action of staff requires MANAGE_ANNOUNCEMENTS of `by` and writes an audit row.
+"""Announcements: staff write, publish, change and withdraw them; local users read them and react to them. Every action of
+staff requires MANAGE_ANNOUNCEMENTS of `by` and writes an audit row.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decisions of staff about reported accounts: several acts at once, which can be undone for UNDO_PERIOD."""
+"""Decisions of staff about reported accounts: several actions at once, which can be undone for UNDO_PERIOD."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
 from social.kernel.events import publish
 
-#: All acts, in the order in which they are carried out.
+#: All actions, in the order in which they are carried out.
 ACTS: Final = ("assign", "mark", "warn", "sensitive", "silence", "disable", "suspend", "delete", "resolve")
-#: Acts that settle every open report about the account (contract, behaviours section 18).
+#: Actions that settle every open report about the account (contract, behaviours section 18).
 SANCTIONS: Final = ("sensitive", "silence", "disable", "suspend")
 _STATES: Final[dict[str, Callable[[Account, User | None], bool]]] = {
     "sensitive": lambda account, user: account.sensitized_at is not None,
@@ -50,16 +50,16 @@ def decide(
 ) -> Decision:
     """Carry out several of ACTS on an account and these reports about it, all or none.
 
-    The acts on posts concern the posts `status_ids`, which reports about the account name; the strikes name them too, or
-    without any the posts of the first report. Posts are deleted, and the person gets a mail, when the decision can no
-    longer be undone; everything else happens at once. Every act but `assign` settles the reports, unless `settle` is false,
-    and a sanction settles every open report about the account. A sanction that is already in force is skipped. `text` is
-    sent to the person; `note` is for colleagues. Publishes StrikeIssued, and DecisionEnded if posts are to be deleted, both
-    due when the decision can no longer be undone. Raises Forbidden without MANAGE_REPORTS or, for any act on the person, a
-    rank above the person's; NotFound for a report that is not about the account, and for a post that no report about it
-    names; Invalid if there is neither an act nor a note, for an unknown act, and for a text that is too long; Conflict when
-    there are no posts to act on, and when another member of staff has settled one of the reports meanwhile. A decision that
-    only assigns or notes cannot be undone.
+    The actions on posts concern the posts `status_ids`, which reports about the account must name; the strikes name the same
+    posts, or without `status_ids` the posts of the first report. Posts are deleted, and the person gets a mail, when the
+    decision can no longer be undone; everything else happens at once. Every action except `assign` settles the reports,
+    unless `settle` is false, and a sanction settles every open report about the account. A sanction that is already in force
+    is skipped. `text` is sent to the person; `note` is for colleagues. Publishes StrikeIssued, and DecisionEnded if posts are
+    to be deleted, both due when the decision can no longer be undone. Raises Forbidden without MANAGE_REPORTS or, for any
+    action on the person, a rank above the person's; NotFound for a report that is not about the account, and for a post that
+    no report about it names; Invalid if there is neither an action nor a note, for an unknown action, and for a text that is
+    too long; Conflict when there are no posts to act on, and when another member of staff has settled one of the reports
+    meanwhile. A decision that only assigns a report or adds a note cannot be undone.
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
@@ -201,9 +201,9 @@ def _carry_out(
     *,
     settle: bool,
 ) -> Strike | None:
-    """Carry out one act without notifying the person yet; return the strike that it issued, if any.
+    """Carry out one action without notifying the person yet; return the strike that it issued, if any.
 
-    `naming`: the reports that name one of the `posts`, which their strike names if no report is chosen.
+    `naming`: the reports that name one of the `posts`, which the strike refers to if no report is chosen.
     """
     first, named = next(iter(reports), None), posts or None
     if act == "assign":

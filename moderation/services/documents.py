@@ -145,7 +145,7 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
 
 
 def _unknown(addresses: Sequence[str]) -> list[str]:
-    """Return the addresses among these that no known account has."""
+    """Return those of the addresses that belong to no known account."""
     pairs = {address: split_address(address) for address in addresses}
     known = by_address([pair for pair in pairs.values() if pair is not None])
     lowered = {address: pair and (pair[0].lower(), pair[1]) for address, pair in pairs.items()}
@@ -166,8 +166,8 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
 
 
 def change_icon(*, by: Staff, data: bytes | None, favicon: bool = False) -> None:
-    """Replace the icon of this server, or the one that browsers show beside its name: cropped to squares of ICON_SIZES. None
-    removes it. Raises as `change_thumbnail`.
+    """Replace the icon of this server, or with `favicon` the one that browsers show in tabs; it is cropped to squares of
+    ICON_SIZES. None removes it. Raises as `change_thumbnail`.
     """
     require(by, Permission.MANAGE_SETTINGS)
     field = "favicon" if favicon else "icon"
@@ -197,7 +197,7 @@ def _draw_all(by: Staff, field: str, data: bytes | None, shapes: Mapping[str, im
 
 
 def _replace_pictures(by: Staff, key: str, value: Any, paths: Sequence[str]) -> None:
-    """Store the setting; remove the files of the earlier value, or the new ones when that fails."""
+    """Store the setting, and remove the files of its former value; if storing fails, remove the new files."""
     try:
         with transaction.atomic():
             before = load_site_texts(raw=True).get(key) or ""
@@ -212,7 +212,7 @@ def _replace_pictures(by: Staff, key: str, value: Any, paths: Sequence[str]) -> 
 
 
 def hide_first_steps(*, by: Staff) -> None:
-    """Hide the list of first steps for all staff. Raises Forbidden."""
+    """Hide the steps of setting up a new server from the first page, for all staff. Raises Forbidden."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
         write_setting(HIDDEN_SETTING, True)

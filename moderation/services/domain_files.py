@@ -28,8 +28,8 @@ _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "
 
 def _server(name: str) -> str:
     domain = domain_elsewhere(name)
-    # A name without a dot is probably a line of another kind of file; if it is entered by hand, it may be a server of a
-    # local network.
+    # A name without a dot is probably from another kind of file. Such names can be entered by hand, for servers of a local
+    # network.
     if domain is None or "." not in domain:
         raise WrongLine(_("%(domain)s is no domain of another server") % {"domain": name[:253] or "''"})
     return domain

@@ -1,6 +1,5 @@
-"""Creates, changes and removes domain rules, and applies them to the accounts that are known already.
-
-A rule is applied to later accounts when they are fetched (`federation`). Source: contract, behaviours section 18.
+"""Creates, changes and removes domain rules, and applies them to accounts that are already known. Later accounts are checked
+when they are fetched (`federation`). Source: contract, behaviours section 18.
 """
 
 from __future__ import annotations

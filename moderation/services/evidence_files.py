@@ -27,7 +27,7 @@ from social.kernel.events import publish
 
 logger = logging.getLogger(__name__)
 RETENTION: Final = timedelta(days=7)
-"""Time in which a file can be downloaded; a file that is unfinished by then is given up."""
+"""Time for which a file can be downloaded; a file that is still unfinished after this time is abandoned."""
 
 
 def request_evidence(*, by: Staff, account: Account, reason: str) -> EvidenceFile:
@@ -62,7 +62,8 @@ def write_files(events: Sequence[EvidenceDue]) -> None:
 def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
     """Return the path of the file, for a download that is logged in the audit log.
 
-    Raises Forbidden without DELETE_USER_DATA or a rank above the person's; NotFound for a file that is not ready, or gone.
+    Raises Forbidden without DELETE_USER_DATA or a rank above the person's; NotFound for a file that is not ready or was
+    deleted.
     """
     user = User.objects.select_related("role").filter(account_id=row.account_id).first()
     require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
@@ -76,8 +77,8 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
 
 
 def forget_evidence() -> int:
-    """Delete expired files, and files without a row, which remain when the account was deleted or a process ended while it
-    wrote. Return the number of expired rows. Run by the scheduler.
+    """Delete expired files, and files without a row, which are left when an account was deleted or a process ended while
+    writing. Return the number of expired rows. Run by the scheduler.
     """
     count, _models = EvidenceFile.objects.filter(expires_at__lt=clock.now()).delete()
     # The files are listed before the rows, so that files written meanwhile do not look orphaned.

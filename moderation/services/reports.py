@@ -210,8 +210,8 @@ def update_report(
 
 
 def remove_post(*, by: Staff, target: Account, status_id: int) -> None:
-    """Remove a post from every open report about its author, so that no act concerns it any more; the audit log keeps which
-    posts a report named. Raises Forbidden; NotFound when no open report names the post.
+    """Remove a post from every open report about its author, so that later actions do not concern it; the audit log records
+    which posts a report named. Raises Forbidden; NotFound when no open report names the post.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():

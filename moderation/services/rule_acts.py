@@ -25,7 +25,9 @@ REPORTED_LIMIT: Final = 100
 
 
 def act_on_matches(events: Sequence[SpamRuleMet]) -> None:
-    """Handle SpamRuleMet. Each rule has at most one open report about an account; further posts are added to it."""
+    """Handle SpamRuleMet: file reports and issue strikes. Each rule has at most one open report about an account; further
+    posts are added to it.
+    """
     for event in events:
         rule = SpamRule.objects.filter(id=event.rule_id).first()
         target = Account.objects.filter(id=event.account_id, deleted_at=None).first()

@@ -1,5 +1,5 @@
-"""Strikes: records of the actions of staff against an account, shown to its owner; and appeals against them, filed by that
-person, and accepted or rejected by staff.
+"""Strikes: records of the actions of staff against an account, shown to its owner; and appeals against strikes, which the
+owner files and staff accept or reject.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
-"""Webhooks: created, changed and removed by staff, and the calls that wait for them.
-
-Every action of staff requires MANAGE_WEBHOOKS of `by` and writes an audit row. What has a webhook notified of events also
-requires the permissions of these events (`permissions_for`).
+"""Creates, changes and removes webhooks for staff, and queues their calls. Every action of staff requires MANAGE_WEBHOOKS of
+`by` and writes an audit row. Events of a webhook may require further permissions (`permissions_for`).
 """
 
 from __future__ import annotations
@@ -48,9 +46,7 @@ def create_webhook(*, by: Staff, draft: WebhookDraft) -> Webhook:
 
 
 def change_webhook(*, by: Staff, webhook: Webhook, draft: WebhookDraft) -> None:
-    """Change a webhook; what waits for it is not sent any more if its address has changed. Raises Forbidden, Invalid,
-    NotFound.
-    """
+    """Change a webhook; if its address changes, its waiting calls are deleted. Raises Forbidden, Invalid, NotFound."""
     _check(by, draft)
     with _changing(by, webhook, "update", events=list(draft.events)) as locked:
         if locked.url != draft.url:
@@ -59,13 +55,13 @@ def change_webhook(*, by: Staff, webhook: Webhook, draft: WebhookDraft) -> None:
 
 
 def delete_webhook(*, by: Staff, webhook: Webhook) -> None:
-    """Remove a webhook with what waits for it. Raises Forbidden, NotFound."""
+    """Remove a webhook with its waiting calls. Raises Forbidden, NotFound."""
     with _changing(by, webhook, "destroy") as locked:
         locked.delete()
 
 
 def switch_webhook(*, by: Staff, webhook: Webhook, enabled: bool) -> None:
-    """Enable or disable a webhook; what waits for a disabled one is not sent. Raises Forbidden, NotFound."""
+    """Enable or disable a webhook; the waiting calls of a disabled webhook are not sent. Raises Forbidden, NotFound."""
     with _changing(by, webhook, "enable" if enabled else "disable") as locked:
         if enabled:
             _require(by, locked.events)
@@ -75,7 +71,7 @@ def switch_webhook(*, by: Staff, webhook: Webhook, enabled: bool) -> None:
 
 
 def renew_secret(*, by: Staff, webhook: Webhook) -> None:
-    """Replace the secret of a webhook, which signs all that is sent from now on. Raises Forbidden, NotFound."""
+    """Replace the secret of a webhook, which signs all calls from now on. Raises Forbidden, NotFound."""
     with _changing(by, webhook, "renew_secret") as locked:
         Webhook.objects.filter(pk=locked.pk).update(secret=_new_secret())
 
@@ -83,7 +79,7 @@ def renew_secret(*, by: Staff, webhook: Webhook) -> None:
 def queue_calls(event: WebhookEvent, webhooks: Sequence[Webhook], objects: Iterable[Mapping[str, Any]]) -> None:
     """Queue a call of each webhook for each of these objects; works in the caller's transaction.
 
-    Calls beyond what may wait for one webhook, and bodies longer than DOCUMENT_LIMIT, are left out.
+    Calls beyond the limit of waiting calls of a webhook, and bodies longer than DOCUMENT_LIMIT, are dropped.
     """
     rows = []
     for entity in objects:
@@ -100,12 +96,12 @@ def queue_calls(event: WebhookEvent, webhooks: Sequence[Webhook], objects: Itera
 
 
 def count_secrets() -> int:
-    """Return how many webhooks there are, each of which has an encrypted secret."""
+    """Return the number of webhooks, each of which has an encrypted secret."""
     return Webhook.objects.count()
 
 
 def reencrypt_secrets(*, by: Staff, keys: Sequence[str]) -> int:
-    """Encrypt every secret again with the first of the keys; return how many there are. Raises Forbidden, and
+    """Encrypt every secret again with the first of the keys; return the number of secrets. Raises Forbidden, and
     UnreadableSecret for a secret that none of the keys decrypts.
     """
     require(by, Permission.ADMINISTRATOR)

@@ -1,4 +1,4 @@
-"""Carries announcements, and reactions to them, to open streams."""
+"""Sends announcements, and reactions to them, to open streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queues calls of webhooks: what has happened becomes the entities that staff's clients get."""
+"""Queues calls of webhooks for events, with the same entities that the API for staff returns."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _Present = Callable[[Sequence[int]], Mapping[int, Any]]
 
 
 def call_about_new_accounts(events: Sequence[AccountCreated]) -> None:
-    """Tell webhooks of accounts that were signed up."""
+    """Notify webhooks of accounts that were signed up."""
     _call(WebhookEvent.ACCOUNT_CREATED, (event.account_id for event in events), _accounts)
 
 
 def call_about_activations(events: Sequence[UserActivated]) -> None:
-    """Tell webhooks of accounts that can be used from now on."""
+    """Notify webhooks of accounts that became active."""
     user_ids = [event.user_id for event in events]
     accounts = User.objects.filter(id__one_of=user_ids).order_by("id").values_list("account_id", flat=True)
     _call(WebhookEvent.ACCOUNT_APPROVED, accounts, _accounts)
 
 
 def call_about_changed_accounts(events: Sequence[ProfileUpdated | AccountSanctioned]) -> None:
-    """Tell webhooks of changed accounts of this server."""
+    """Notify webhooks of changed local accounts."""
     _call(WebhookEvent.ACCOUNT_UPDATED, (event.account_id for event in events), _accounts)
 
 
@@ -45,17 +45,17 @@ def call_about_reports(events: Sequence[ReportFiled]) -> None:
 
 
 def call_about_changed_reports(events: Sequence[ReportChanged]) -> None:
-    """Tell webhooks of reports that were changed."""
+    """Notify webhooks of changed reports."""
     _call(WebhookEvent.REPORT_UPDATED, (event.report_id for event in events), _reports)
 
 
 def call_about_posts(events: Sequence[StatusPublished]) -> None:
-    """Tell webhooks of posts of this server that everybody may read."""
+    """Notify webhooks of public and unlisted local posts."""
     _call(WebhookEvent.STATUS_CREATED, (event.status_id for event in events), _statuses)
 
 
 def call_about_edited_posts(events: Sequence[StatusEdited]) -> None:
-    """Tell webhooks of edited posts of this server that everybody may read."""
+    """Notify webhooks of edited public and unlisted local posts."""
     _call(WebhookEvent.STATUS_UPDATED, (event.status_id for event in events), _statuses)
 
 
@@ -72,7 +72,9 @@ def _accounts(account_ids: Sequence[int]) -> Mapping[int, Any]:
 
 
 def _reports(report_ids: Sequence[int]) -> Mapping[int, Any]:
-    """Return the entities of reports. Posts that are not open to everybody are left out: who reads those is recorded."""
+    """Return the entities of reports, without posts that are not public or unlisted, because each view of such posts is
+    logged.
+    """
     reports = list(Report.objects.filter(id__one_of=report_ids).order_by("id"))
     context = {
         "accounts": present_admin_accounts((one for report in reports for one in people_of(report)), None),

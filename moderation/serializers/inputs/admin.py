@@ -50,7 +50,9 @@ class AccountsInput(Form):
 
 
 class AccountsV1Input(Form):
-    """Parameters of `GET /api/v1/admin/accounts`: each of the parameters from `local` to `staff` applies if it is sent."""
+    """Parameters of `GET /api/v1/admin/accounts`: each of the parameters from `local` to `staff` is a condition if it is
+    sent, whatever its value.
+    """
 
     local: Stripped = ""
     remote: Stripped = ""

@@ -32,7 +32,7 @@ _DELETE = access.staff("admin:write:accounts", Permission.DELETE_USER_DATA)
 _ACT = access.staff("admin:write:accounts", Permission.MANAGE_USERS | Permission.MANAGE_REPORTS)
 _PAGES = ByCursor(Limit(100, 200))
 ACTS: Final = {act.api: act for act in ACCOUNT_ACTS if act.api}
-"""The acts that have endpoints of their own, by the last part of the path."""
+"""Actions that have an endpoint of their own, by the last part of its path."""
 
 
 class AdminAccountsViewSet(AdminViewSet):

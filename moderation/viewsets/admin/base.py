@@ -1,4 +1,4 @@
-"""Base of all endpoints of staff: identifies the member of staff, and answers refusals by role or rank."""
+"""Base of all endpoints for staff: identifies the staff member, and refuses requests that the role or rank does not allow."""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ class AdminViewSet(ApiViewSet):
     """Base of the endpoints under `/api/v1/admin`."""
 
     by: Staff
-    """The member of staff who calls; set only if the endpoint requires a permission of staff."""
+    """The staff member who calls; set only if the endpoint requires a permission of staff."""
 
     acts: ClassVar[Mapping[str, Act]] = {}
-    """Declared acts by the names of their actions, which `endpoints` declares as well; they use `find` and `present`."""
+    """Declared actions by the names of the viewset's methods, which `endpoints` declares as well; they use `find` and
+    `present`.
+    """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -42,11 +44,11 @@ class AdminViewSet(ApiViewSet):
             setattr(cls, name, _action(act))
 
     def find(self, row_id: int) -> Any:
-        """Return the row that an act is about. Raises NotFound."""
+        """Return the row that an action concerns. Raises NotFound."""
         raise NotImplementedError  # each subclass has its own
 
     def present(self, row: Any) -> HttpResponse:
-        """Return the answer to an act on this row."""
+        """Return the response to an action on this row."""
         raise NotImplementedError  # each subclass has its own
 
     def require_permission(self, permission: IntFlag) -> None:

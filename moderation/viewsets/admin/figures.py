@@ -66,7 +66,7 @@ class AdminFiguresViewSet(AdminViewSet):
 
     @staticmethod
     def _answer(known: Sequence[str], count: Callable[[str], Any], kept: Mapping[str, str]) -> HttpResponse:
-        """Answer the figures in this order: cached where possible, the others counted now."""
+        """Return the figures in this order, cached ones where available."""
         found = fragments.load(kept.values())
         cached = {key: found[name] for key, name in kept.items() if name in found}
         fresh = {key: count(key) for key in known if key not in cached}
