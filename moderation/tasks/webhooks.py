@@ -50,12 +50,12 @@ def call_about_changed_reports(events: Sequence[ReportChanged]) -> None:
 
 
 def call_about_posts(events: Sequence[StatusPublished]) -> None:
-    """Notify webhooks of public and unlisted local posts."""
+    """Notify webhooks of public and unlisted posts by local accounts, except local-only posts."""
     _call(WebhookEvent.STATUS_CREATED, (event.status_id for event in events), _statuses)
 
 
 def call_about_edited_posts(events: Sequence[StatusEdited]) -> None:
-    """Notify webhooks of edited public and unlisted local posts."""
+    """Notify webhooks of edits of public and unlisted posts by local accounts, except local-only posts."""
     _call(WebhookEvent.STATUS_UPDATED, (event.status_id for event in events), _statuses)
 
 

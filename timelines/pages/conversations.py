@@ -58,8 +58,8 @@ def conversations(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def act_on_conversation(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /conversations/:id`: do what the button `act` says (`read`, `unread`, `remove`), and go back (303). Raises
-    NotFound for a conversation of somebody else.
+    """`POST /conversations/:id`: carry out the action `act` (`read`, `unread` or `remove`), and redirect back (303). Raises
+    NotFound for another account's conversation.
     """
     account_id, act = signed_in(request).account_id, request.POST.get("act", "")
     if act == "remove":
@@ -74,8 +74,8 @@ def act_on_conversation(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def followed_tags(request: HttpRequest) -> HttpResponse:
-    """`/followed_tags`: the followed hashtags, the latest follow first. A POST request follows the hashtag `follow`, or ends
-    the follow of `unfollow`.
+    """`/followed_tags`: the followed hashtags, the latest follow first. A POST request follows the hashtag `follow`, or
+    unfollows the hashtag `unfollow`.
     """
     account_id = signed_in(request).account_id
     if request.method == "POST":

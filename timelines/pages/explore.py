@@ -1,5 +1,5 @@
-"""Pages of trends and of discoverable accounts, for visitors who follow nobody yet, and for signed-in people, who see what
-the API shows them, with what they can do with it.
+"""Pages of trends and of discoverable accounts. Visitors may read them; signed-in people see the same as through the API,
+with buttons for their actions.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ PEOPLE_LIMIT: Final = 40
 def explore(request: HttpRequest, kind: str = "") -> HttpResponse:
     """`/explore`, `/explore/tags`, `/explore/links` and `/explore/people`, for everyone (contract, endpoints).
 
-    Shows trending posts, hashtags and links that may be shown, those with the highest score first; and discoverable
-    accounts, those that posted last first.
+    Shows the trending posts, hashtags and links that staff allow, highest score first, and discoverable accounts, the one
+    that posted last first.
     """
     viewer = viewer_of(request)
     context: dict[str, Any] = {
@@ -65,9 +65,9 @@ def _titles() -> dict[str, str]:
 
 
 def explored_posts(limit: int, viewer: User | None = None, *, trends: bool = True) -> dict[str, Any]:
-    """Return `posts` for templates, and whether they are `trending`: the trends with `trends`, or else, where nothing
-    trends, the newest public posts of discoverable people here, unless that timeline is closed to the viewer (None: a
-    visitor).
+    """Return the template values `posts` and `trending`. With `trends`, the posts are trending posts, if there are any.
+    Otherwise they are the newest public posts of discoverable local accounts, unless the viewer (None for a visitor) may not
+    read the local timeline.
     """
     reader = reader_of(viewer, "public") if viewer is not None else None
     viewer_id = _id_of(viewer)

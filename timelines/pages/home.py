@@ -1,4 +1,4 @@
-"""Home: the posts of those whom a signed-in person follows, at the front page's path."""
+"""The home timeline of a signed-in person, at the path of the front page."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from timelines.services.home import load_home_page
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """`/`: home for signed-in people, the front page for everybody else.
+    """`/`: the home timeline for signed-in people, the front page for everybody else.
 
-    The posts are those of `GET /api/v1/timelines/home`, at the same cursors; `since` is the newest post that the reader has
-    seen, after which posts are counted as new.
+    The posts are those of `GET /api/v1/timelines/home`, at the same cursors. `since` is the id of the newest post that the
+    reader has seen; newer posts are counted as new.
     """
     user = request.user
     if not isinstance(user, User) or find_sign_in_state(user) is not SignInState.ACTIVE:

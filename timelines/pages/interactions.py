@@ -1,7 +1,6 @@
-"""Pages to which other servers send visitors: to follow an account, to interact with a post, and to share a text.
-
-WebFinger gives their addresses (contract, federation section 13; FEP-3b86). Remote addresses are looked up only for signed-in
-users, at the rate that `limits.INTERACTIONS` allows.
+"""Pages to which other servers send visitors who want to follow an account, interact with a post, or share a text. WebFinger
+gives their addresses (contract, federation section 13; FEP-3b86). Remote addresses are looked up only for signed-in users, at
+the rate that `limits.INTERACTIONS` allows.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
 from timelines.services.searching import find_behind
 
-#: How often the page of a follow request looks for its answer.
+#: Number of times that the page of a pending follow request reloads itself.
 _LOOKS: Final = 5
 
 
@@ -96,7 +95,7 @@ def _of_person(request: HttpRequest, user: User, target: Account) -> HttpRespons
     looked = request.GET.get("looked", "")
     looks = int(looked) if looked.isdecimal() and len(looked) == 1 else 0
     if context["requested"] and not target.locked and looks < _LOOKS:
-        # The answer of another server comes within seconds: the page looks for it, more and more seldom.
+        # The other server usually answers within seconds: the page reloads itself, at growing intervals.
         again = with_query(request.path, uri=request.GET.get("uri", ""), looked=str(looks + 1))
         answer.headers["Refresh"] = f"{2 << looks}; url={again}"
     return answer

@@ -1,4 +1,4 @@
-"""Pages of a signed-in person's lists: all of them, the posts of one, and its settings and members."""
+"""Pages of a signed-in person's lists: all lists, the posts of a list, and its settings and members."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ListForm(ServiceForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def lists(request: HttpRequest) -> HttpResponse:
-    """`/lists`: all lists of the reader; a POST request creates another one."""
+    """`/lists`: all lists of the reader; a POST request creates a list."""
     account_id = signed_in(request).account_id
     form = ListForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -95,7 +95,9 @@ def list_posts(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_list(request: HttpRequest, id: int) -> HttpResponse:
-    """`/lists/:id/edit`: the settings of a list, and its members, whom `remove` removes. Raises NotFound."""
+    """`/lists/:id/edit`: the settings of a list, and its members. A POST request removes the member `remove`, or changes the
+    settings. Raises NotFound.
+    """
     account_id = signed_in(request).account_id
     found = find_list(id, account_id)
     removed = parse_id(request.POST.get("remove", ""))
@@ -115,7 +117,7 @@ def edit_list(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, Any]:
-    """Return a page of the members, the newest account first."""
+    """Return a page of the members, the account with the highest id first."""
     cursor = cursor_of(request, PAGE_SIZE)
     read = cursor.cut(list_members(found), "person_id")
     rows = one_page(read, cursor)
@@ -126,8 +128,8 @@ def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, An
 
 
 def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) -> list[dict[str, Any]] | None:
-    """Return the user's lists as a profile shows them: whether each has the person in it; None for somebody who may not be in
-    a list. `relation` is the entity "Relationship". Two queries.
+    """Return the user's lists for a profile, each with whether it contains the person; None for a person who may not be in a
+    list. `relation` is the entity "Relationship". Two queries.
     """
     if relation is None or not may_be_listed(relation):
         return None
@@ -139,9 +141,9 @@ def lists_with(user: User, person: Account, relation: Mapping[str, Any] | None) 
 
 @require_POST
 def list_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/lists`: put somebody into the list `add`, or into the list with the title `title`, which is created
-    if missing, or take them out of the list `remove`, and go back (303). Done twice it has the effect of once. Raises
-    NotFound for an unknown or suspended account and for a list of somebody else.
+    """`POST /people/:id/lists`: add a person to the list `add`, or to the list with the title `title`, which is created if
+    missing, or remove them from the list `remove`, and redirect back (303). Repeating it has no effect. Raises NotFound for
+    an unknown or suspended account, and for another account's list.
     """
     user, person = signed_in(request), find_account(id)
     counted(limits.GENERAL_RULES[0], user)
@@ -163,7 +165,7 @@ def list_person(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove_list(request: HttpRequest, id: int) -> HttpResponse:
-    """`/lists/:id/delete`: asks whether the list is to be deleted, and deletes it. Raises NotFound."""
+    """`/lists/:id/delete`: ask for confirmation, then delete the list. Raises NotFound."""
     found = find_list(id, signed_in(request).account_id)
     if request.method == "POST":
         delete_list(found=found)

@@ -1,5 +1,5 @@
-"""The page of a hashtag, to which every post that uses the hashtag links, and the pages of the public timelines: for visitors
-without an app, and for signed-in people, who see what the API shows them, with the acts of each post.
+"""The page of a hashtag, to which every post with the hashtag links, and the pages of the public timelines. Visitors may read
+them; signed-in people see the same as through the API, with buttons for their actions on each post.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from timelines.queries.public import PublicFilter, TagFilter, list_public_ids, l
 PAGE_SIZE: Final = 20
 _SUMMED_DAYS: Final = 2
 
-#: Whether local and remote posts are requested, by the last part of a page's path.
+#: Whether local and remote posts are shown, by the last part of a page's path.
 _ORIGINS: Final = {"": (True, True), "local": (True, False), "remote": (False, True)}
 
 
@@ -110,7 +110,7 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
     return allow_caching(show(request, "timelines/public.html", context))
 
 
-#: What each button of a hashtag's page does. Each can be pressed twice with the effect of once.
+#: The service behind each button of a hashtag's page. Pressing a button twice has the same effect as pressing it once.
 _ACTS: Final[dict[str, Callable[[User, Tag], object]]] = {
     "follow": lambda user, tag: follow_tag(account_id=user.account_id, name=tag.display_name),
     "unfollow": lambda user, tag: unfollow_tag(account_id=user.account_id, tag=tag),
@@ -121,8 +121,8 @@ _ACTS: Final[dict[str, Callable[[User, Tag], object]]] = {
 
 @require_POST
 def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
-    """`POST /tags/:name/act`: do what the button `act` says with a hashtag, and return (303) to the page `next`. Raises
-    NotFound for an invalid hashtag and an unknown act.
+    """`POST /tags/:name/act`: carry out the action `act` on a hashtag, and redirect (303) to the page `next`. Raises NotFound
+    for an invalid hashtag and an unknown action.
     """
     user, act = signed_in(request), request.POST.get("act", "")
     counted(limits.GENERAL_RULES[0], user)
@@ -139,7 +139,7 @@ def act_on_tag(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def tags_for_templates(tags: Sequence[Tag], viewer_id: int | None) -> list[dict[str, Any]]:
-    """Return hashtags as `timelines/tags.html` shows them: their entities, and how many `people` used them lately."""
+    """Return the entities of hashtags for `timelines/tags.html`, each with the number of `people` who have used it lately."""
     entities = present_tags([*tags], view_tags(tags, viewer_id)) if tags else []
     return [{**entity, "url": path_of(entity["url"]), "people": people_of(entity)} for entity in entities]
 
@@ -166,7 +166,7 @@ def _posts(request: HttpRequest, viewer: User | None, list_ids: Callable[[Cursor
 
 
 def public_url(origin: str = "", viewer: User | None = None) -> str:
-    """Return the path of a public timeline's page; empty if the page shows nothing to the viewer (None: a visitor)."""
+    """Return the path of a public timeline's page; empty if the viewer (None for a visitor) may not read that timeline."""
     return (
         ""
         if _open(LIVE, viewer.account_id if viewer is not None else None, *_ORIGINS[origin]) is None
@@ -179,8 +179,8 @@ def _url(origin: str) -> str:
 
 
 def _open(kind: str, viewer_id: int | None, local: bool, remote: bool) -> PublicFilter | None:
-    """Return a filter for the requested origins that are shown to the viewer (None: a visitor); None if there are no such
-    origins.
+    """Return a filter for those of the requested origins that the viewer (None for a visitor) may see; None if there are
+    none.
     """
     for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
         origins = load_origins(kind, viewer_id, local=local_too, remote=remote_too)

@@ -1,4 +1,4 @@
-"""Search for signed-in people: for people, posts and hashtags by words, or for anything by its address."""
+"""Search page for signed-in people: finds people, posts and hashtags by words, or any object by its address."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from timelines.pages.public import tags_for_templates
 from timelines.policies.search_query import InvalidDate
 from timelines.services.searching import Found, SearchForm, search
 
-#: How many people and hashtags are above the posts of a search for everything.
+#: Number of people and of hashtags that a search for everything shows above the posts.
 _SHORT_SIZE: Final = 5
-#: What is searched for, by the names of the API.
+#: Kinds of results, by their names in the API, with their titles.
 _KINDS: Final[dict[str, str | Promise]] = {
     "": gettext_lazy("Everything"),
     "accounts": gettext_lazy("People"),
@@ -39,8 +39,8 @@ _KINDS: Final[dict[str, str | Promise]] = {
 
 @require_safe
 def search_page(request: HttpRequest) -> HttpResponse:
-    """`/search`: what `GET /api/v2/search` finds with `resolve` for the text `q`: of everything the first results, of one
-    `type` all of them in pages. A text that cannot be searched for is shown again, with the reason (422).
+    """`/search`: the results of `GET /api/v2/search` with `resolve` for the text `q`: the first results of every kind, or all
+    results of one `type`, in pages. After an invalid search text, the form shows it again with the error (422).
     """
     user = signed_in(request)
     text = clean_input(request.GET.get("q", "")).strip()
@@ -72,7 +72,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
 
 
 def _results(found: Found, user: User, *, few: bool) -> dict[str, Any]:
-    """Return what was found as the template shows it; `more` are the kinds of which there is more than is shown."""
+    """Return the results as the template expects them; `more` are the kinds of which only a part is shown."""
     short = _SHORT_SIZE if few else PAGE_SIZE
     sizes: dict[str, tuple[Sequence[Any], int]] = {
         "accounts": (found.accounts, short),

@@ -193,8 +193,8 @@ def list_verdict(
     """Return the verdict whether the post is in the list of `relations.viewer_id` with this policy; `is_readable` as for
     `home_verdict`.
 
-    `relations` must include `involved_ids(post)`, and `members` the author and the replied-to account if they are in the
-    list.
+    `relations` must include `involved_ids(post)`. `members` are the members of the list; it must include the author and the
+    replied-to account if they are in the list.
     """
     if post.account_id not in members:
         return FeedReason.NOT_FOLLOWED

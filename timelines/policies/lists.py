@@ -1,4 +1,4 @@
-"""Decides who may be in a list."""
+"""Rule for the members of a list."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def may_be_listed(relation: Mapping[str, Any]) -> bool:
-    """Tell whether the owner of a list may put somebody else into it, from the entity "Relationship" (contract, behaviours
-    section 14): whom they follow, or have asked to follow.
+    """Tell whether the owner of a list may add another account, given the entity "Relationship": only an account that the
+    owner follows or has requested to follow (contract, behaviours section 14).
     """
     return bool(relation["following"] or relation["requested"])

@@ -204,5 +204,5 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
 
 
 def has_shown(stream: Stream, withdrawn: Withdrawn) -> bool:
-    """Tell whether a public stream can have shown a post that is now deleted, whoever listens."""
+    """Tell whether a public stream can have shown a post that is now deleted, to any of its listeners."""
     return (withdrawn.local or not stream.only_local) and (withdrawn.had_files or not stream.only_media)

@@ -135,7 +135,7 @@ POSTS_LOOKED_AT: Final = 5_000
 @dataclass(frozen=True, slots=True)
 class PublicFilter:
     """Filter of public posts. `local`: only local (True) or remote (False) posts, None for both; `only_media`: only posts
-    with files; `discoverable`: only posts of people who want to be found.
+    with files; `discoverable`: only posts of discoverable accounts.
     """
 
     local: bool | None = None

@@ -154,8 +154,8 @@ def digest(participants: Iterable[int]) -> str:
 
 
 def withdraw_from_conversations(events: Sequence[StatusDeleted]) -> None:
-    """Remove deleted posts from conversations; a conversation without further posts is deleted, and the previous post
-    becomes the last one of the others.
+    """Remove deleted posts from conversations. A conversation without further posts is deleted; otherwise the newest
+    remaining post becomes its last post.
     """
     posts = {"posts": [event.status_id for event in events]}
     with transaction.atomic(), connection.cursor() as cursor:

@@ -163,7 +163,7 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
 
 
 def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Slice | None]:
-    """Return the page, or None if the feed does not contain enough posts, and the first slice read from the feed, or None
+    """Return the page, or None if the feed lacks posts that the page needs; and the first slice read from the feed, or None
     when Redis does not respond.
     """
     slices: list[Slice] = []

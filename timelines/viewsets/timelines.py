@@ -40,7 +40,7 @@ _TAGS_LIMIT: Final = 4
 
 
 class TimelinesViewSet(ApiViewSet):
-    """Timelines of posts. Each page that is not empty has links in both directions."""
+    """Timelines of posts. Each page that is not empty has links to the next and previous page."""
 
     endpoints = {
         # `local` has no effect, but the links contain it (contract, parameters).

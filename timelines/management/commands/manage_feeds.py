@@ -7,14 +7,13 @@ from timelines.stores import feed
 
 class Command(OperatorCommand):
     """Rebuild or clear home feeds. A feed is a cache that is built when its reader next loads it; building feeds in advance
-    takes that work off the first minutes after Redis was emptied.
+    reduces the load of the first minutes after Redis was emptied.
     """
 
     def build(self, names: LocalUsers = (), *, all: bool, dry_run: bool) -> None:
         """Rebuild home feeds.
 
-        names: whose feeds
-        all: the feeds of everybody who was active in the last week
+        names: the readers all: the feeds of everybody who was active in the last week
         """
         everybody = list_active().order_by("pk") if all else None
         users, count = named_or_all(names, everybody, "Name people, or say --all.")
