@@ -10,8 +10,8 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to the events of the apps on which this app builds, count unread notifications for pages, and keep
-        posts of other servers that somebody was notified of.
+        """Subscribe to the events of lower apps, register the count of unread notifications, and exempt posts about which
+        somebody was notified from removal.
         """
         import_module("notifications.reactions")
         from django.db.models import Exists, OuterRef

@@ -81,7 +81,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Try the chosen rows again"), permissions=["repair"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
-        """Retry the chosen rows now, with a fresh set of attempts."""
+        """Retry the chosen rows now, with the full number of attempts."""
         count = outbox.retry([row.pk for row in queryset], by=request.user)
         text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

@@ -13,20 +13,20 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, reset_queries
 
 
-def _leave_out_what_changes_nothing() -> None:
-    """Disconnect signal handlers of Django that have no effect with our settings, but take time in each request."""
-    # Each request returns its connection when it ends.
+def _disconnect_useless_handlers() -> None:
+    """Disconnect signal handlers of Django that are useless with our settings, but take time in each request."""
+    # Useless, because each request returns its connection when it ends.
     request_started.disconnect(close_old_connections)
-    # The connections of caches stay open between requests.
+    # Useless, because the connections of caches stay open between requests.
     request_finished.disconnect(close_caches)
-    # Every request sets its own URLconf.
+    # Useless, because every request sets its own URLconf.
     request_finished.disconnect(reset_urlconf)
     if not settings.DEBUG:
-        # Django records SQL statements only with DEBUG.
+        # Useless, because Django records SQL statements only with DEBUG.
         request_started.disconnect(reset_queries)
 
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
 django.setup(set_prefix=False)
-_leave_out_what_changes_nothing()
+_disconnect_useless_handlers()
 application = WSGIHandler()

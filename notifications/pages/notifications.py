@@ -31,11 +31,11 @@ from timelines.models import Timeline
 from timelines.queries.lists import load_markers
 from timelines.services.markers import save_markers
 
-#: Fewer than on other pages: each has a post, faces and buttons of its own.
+#: Smaller than on other pages, because each notification shows a post, pictures of people and buttons.
 _PAGE_SIZE: Final = 15
-#: What the page can be narrowed to, by the value of `only`.
+#: Filters of the page, by the value of `only`.
 _CHOICES: Final[Mapping[str, tuple[NotificationType, ...]]] = {"": (), "mentions": MESSAGE_TYPES}
-#: The icon of a notification, a class of `member.css`; a bell for all other types.
+#: Icons of notifications, as classes of `member.css`; all other types have a bell.
 _ICONS: Final[Mapping[str, str]] = {
     NotificationType.MENTION: "reply",
     NotificationType.REBLOG: "boost",
@@ -47,7 +47,7 @@ _ICONS: Final[Mapping[str, str]] = {
     NotificationType.ADMIN_REPORT: "shield",
     NotificationType.ADMIN_SIGN_UP: "shield",
 }
-#: Pages on which something can be done about a notification, by the name of their URL.
+#: Pages that notifications link to for further action, by the name of their URL.
 _PAGES: Final[Mapping[str, str]] = {
     NotificationType.FOLLOW_REQUEST: "follow_requests",
     NotificationType.SEVERED_RELATIONSHIPS: "severances",
@@ -58,9 +58,9 @@ _PAGES: Final[Mapping[str, str]] = {
 
 @require_safe
 def notifications(request: HttpRequest) -> HttpResponse:
-    """`/notifications`: the groups of `GET /api/v2/notifications`, newest first; `only=mentions` narrows them.
+    """`/notifications`: the groups of `GET /api/v2/notifications`, newest first; with `only=mentions`, only mentions.
 
-    The first page stores the marker, as clients do, so that what it shows is no longer counted as unread anywhere.
+    The first page stores the marker, as clients do, so that its notifications no longer count as unread in any client.
     """
     user = signed_in(request)
     me, chosen = user.account_id, request.GET.get("only", "")
@@ -95,7 +95,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
 
 
 def _mark_read(account_id: int, groups: Sequence[dict[str, Any]]) -> int:
-    """Store the marker of the newest group, never one lower than before; return the marker from before."""
+    """Move the marker forward to the newest notification of these groups; return its former position."""
     before = next((marker.last_read_id for marker in load_markers(account_id, [Timeline.NOTIFICATIONS])), 0)
     newest = max((int(group["most_recent_notification_id"]) for group in groups), default=0)
     if newest > before:
@@ -135,7 +135,7 @@ def _shown(
 
 @require_POST
 def remove(request: HttpRequest) -> HttpResponse:
-    """`POST /notifications/remove`: remove the group `key`, or with `all` every notification, and go back (303)."""
+    """`POST /notifications/remove`: remove the group `key`, or with `all` every notification, and redirect back (303)."""
     user = signed_in(request)
     if request.POST.get("all"):
         clear(account_id=user.account_id)

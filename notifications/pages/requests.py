@@ -57,7 +57,9 @@ class PolicyForm(ServiceForm):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def policy(request: HttpRequest) -> HttpResponse:
-    """`/notifications/policy`: of whom the reader is notified, whose messages are held, and whose are dropped."""
+    """`/notifications/policy`: the settings that decide, for each kind of senders, whether notifications are delivered, held
+    or dropped.
+    """
     account_id = signed_in(request).account_id
     found = find_policy(account_id)
     form = PolicyForm(request.POST or None, initial={name: getattr(found, name) for name in POLICY_COLUMNS})
@@ -72,7 +74,7 @@ def policy(request: HttpRequest) -> HttpResponse:
 def notification_requests(request: HttpRequest) -> HttpResponse:
     """`/notifications/requests`: the senders whose messages are held, the newest request first, as the API lists them.
 
-    A POST request accepts or dismisses (`act`) the requests `id` and goes back (303); done twice it has the effect of once.
+    A POST request accepts or dismisses (`act`) the requests `id` and redirects back (303); repeating it has no effect.
     """
     user = signed_in(request)
     if request.method == "POST":

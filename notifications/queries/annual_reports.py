@@ -21,7 +21,7 @@ from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.page import PostPage, hydrate
 
 _LAST_YEAR: Final = 9998
-# A hashtag that was used once is not typical of a year.
+# Minimum uses of a hashtag in a report: a hashtag that was used only once is not typical of the year.
 _LEAST_USES: Final = 2
 
 
@@ -35,7 +35,7 @@ class ReportPage:
 
 
 def parse_year(text: str) -> int | None:
-    """Return the year that a client sent in a path; None if it is invalid."""
+    """Parse the year in a path; None if it is invalid."""
     year = parse_id(text)
     return year if year is not None and 0 < year <= _LAST_YEAR else None
 

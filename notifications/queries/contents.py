@@ -1,4 +1,6 @@
-"""Reads what notifications are about, for mails and pushes: the current state, as far as the recipient may read it."""
+"""Reads the senders and posts of notifications, for mails and pushes: their current state, as far as the recipient may read
+it.
+"""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ def count_unread_groups(
 
 
 def _unread_rows(part: str, bound: str) -> str:
-    # BETWEEN for the reason that _STOP has; other conditions have indexes in which the account is followed by them.
+    # BETWEEN for the reason given at _STOP. The indexes for the other conditions have further columns after the account.
     if part == UNFILTERED:
         whose, order = "n.account_id BETWEEN %(account)s AND %(account)s", "n.account_id ASC, "
     else:
@@ -299,8 +299,8 @@ def _unread_rows(part: str, bound: str) -> str:
     return _UNREAD_ROWS.format(whose=whose, order=order, part=part, bound=bound)
 
 
-# The newest are read first, by the order of an index and without the marker, whose place a kept plan does not know: it would
-# look at all notifications of the account.
+# The newest notifications are read first, in the order of an index and without a condition on the marker: the planner does
+# not know the marker's value, and would read all notifications of the account.
 _UNREAD: Final = f"""
 SELECT count(DISTINCT COALESCE(CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN n.group_key END, n.id::text))
   FROM (SELECT n.account_id, n.id, n.type, n.group_key, n.from_account_id, n.status_id FROM notifications_notification n
@@ -313,8 +313,8 @@ SELECT count(DISTINCT COALESCE(CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN 
 
 
 def unread_groups() -> RawSQL:
-    """Return the expression, in a query of users, for the number of groups newer than the person's marker, among the newest
-    notifications.
+    """Return an expression for a query of users: the number of a user's groups that are newer than the marker, counted among
+    the newest notifications.
     """
     types = ", ".join(f"'{name}'" for name in GROUPED_TYPES)
     constants = {"account": "accounts_user.account_id", "timeline": f"'{Timeline.NOTIFICATIONS.value}'"}

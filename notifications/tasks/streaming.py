@@ -1,4 +1,4 @@
-"""Carries fresh notifications to open streams."""
+"""Sends new notifications to open streams."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def stream_notifications(events: Sequence[NotificationMade]) -> None:
 
 
 def stream_merges(events: Sequence[NotificationsMerged]) -> None:
-    """Tell the accounts' streams that their held notifications have been merged into the list (`notifications_merged`;
-    contract, behaviours section 16).
+    """Notify the accounts' streams that held notifications have been merged into the list (`notifications_merged`; contract,
+    behaviours section 16).
     """
     for account_id in listeners({event.account_id for event in events}):
         broadcast_notification(account_id, b"1", Event.NOTIFICATIONS_MERGED)

@@ -1,5 +1,5 @@
-"""Declarations of what staff do to rows. A declaration is wired to the admin (`accounts.admin.acting`), to the audit log's
-sentences and to the API for staff.
+"""Declarations of the actions of staff on rows. A declaration adds the action to the admin (`accounts.admin.acting`), its
+sentence to the audit log, and its endpoint to the API for staff.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Question that the admin asks before an act, and sentence that it says after it. Without a `question` the act is done
-    at once. `done` may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the act.
+    """Texts of an action: the question before it and the message after it. Without a `question` the action is carried out at
+    once. `done` may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the action.
     """
 
     question: str | Promise
@@ -40,21 +40,19 @@ class Menu:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Act of staff on a row of a model.
+    """Action of staff on a row of a model.
 
-    `run`: calls the service with the member of staff, the row and, if there is a `form`, the form's cleaned data. The
-    service checks permission and rank again, and writes the audit row.
-    `one`: the words of the button on a row's page; `many`: those of the entry in the menu of a list, for the chosen rows.
-    `permission`: what the role must grant (one of several, combined as bits); None for the permission of the page.
-    `ranked`: whether the button is offered only to staff who outrank the person whom the row is about.
-    `fits`: tells whether the act would change something about a row; a button that would not is left out.
-    `form`: the fields of the question, or a function of the member of staff that returns such a form.
-    `icon`: a name of Material Symbols. `menu`: the menu that has the button.
-    `verb`: the name in the admin's own log, by default `name`.
-    `audit`: the sentence in the audit log, with `%(by)s` and `%(target)s`; without one, that of all things of any kind
-    (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`.
-    `api`: the name of an endpoint of its own in the API for staff, for an act without a form; `api_summary`: what the
-    OpenAPI document says of it.
+    `run`: calls the service with the member of staff, the row and, if there is a `form`, the form's cleaned data. The service
+    checks permission and rank again, and writes the audit row. `one`: the words of the button on a row's page; `many`: those
+    of the entry in the menu of a list, for the chosen rows. `permission`: what the role must grant (one of several, combined
+    as bits); None for the permission of the page. `ranked`: whether the button is offered only to staff who outrank the
+    person whom the row is about. `fits`: tells whether the action would change anything about a row; if not, its button is
+    left out. `form`: the fields of the question, or a function of the member of staff that returns such a form. `icon`: a
+    name of Material Symbols. `menu`: the menu that has the button. `verb`: the name in the admin's own log, by default
+    `name`. `audit`: the sentence in the audit log, with `%(by)s` and `%(target)s`; without one, the sentence for targets of
+    any kind (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`. `api`:
+    the name of an endpoint of its own in the API for staff, for an action without a form; `api_summary`: its description in
+    the OpenAPI document.
     """
 
     name: str
@@ -78,14 +76,14 @@ class Act:
 
     @property
     def logged(self) -> str:
-        """The name of the act in the admin's own log."""
+        """The name of the action in the admin's own log."""
         return self.verb or self.name
 
 
 def switches(
     switch: Callable[[Any, Any, bool], object], *, on: Sequence[Words], off: Sequence[Words]
 ) -> tuple[Act, Act]:
-    """Return the acts that switch rows on and off. `on` and `off` are the words for one row and for many."""
+    """Return the two actions that switch rows on and off. `on` and `off` are the texts for a single row and for several."""
     return (
         Act(
             "enable",

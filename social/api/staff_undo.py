@@ -1,4 +1,4 @@
-"""Memory of what a member of staff has decided last, in the session: every page of the admin offers to undo it."""
+"""The last decisions of a staff member, stored in the session, so that every page of the admin can offer to undo them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ def see(url: str) -> HttpResponseRedirect:
 
 
 def remember(request: HttpRequest, decisions: Sequence[Any]) -> None:
-    """Remember decisions that were made at once; those that cannot be undone leave what was remembered as it is."""
+    """Remember decisions that were taken together, in place of earlier ones. Decisions that cannot be undone are not
+    remembered.
+    """
     found = [decision for decision in decisions if decision.can_be_undone]
     if found:
         request.session[_KEY] = {
@@ -41,8 +43,8 @@ def last_decisions(request: HttpRequest) -> list[int]:
 
 
 def undoable(request: HttpRequest) -> dict[str, Any] | None:
-    """Return the remembered decisions for a page (`name` of the first account, how many `more`, `ends_at`) while they can be
-    undone.
+    """Return the remembered decisions for the template (`name` of the first account, number of `more` decisions, `ends_at`);
+    None if they can no longer be undone.
     """
     found = request.session.get(_KEY)
     if not found:

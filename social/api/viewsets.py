@@ -46,7 +46,7 @@ T = TypeVar("T")
 _PUBLIC = "public, max-age=15"
 _PRIVATE = "private, no-store"
 _METHODS = ["get", "head", "post", "put", "patch", "delete"]
-# What DRF's generic views, negotiation, versioning and metadata read: here the declaration of the endpoint says it.
+# Attributes that DRF's generic views, negotiation, versioning and metadata read; the endpoint's declaration replaces them.
 _INERT = (
     "renderer_classes",
     "content_negotiation_class",
@@ -82,7 +82,7 @@ class ApiViewSet(ViewSet):
     endpoints: ClassVar[Mapping[str, Endpoint]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Raise ImproperlyConfigured for what DRF knows and this class would silently ignore."""
+        """Raise ImproperlyConfigured for attributes of DRF that this class would silently ignore."""
         super().__init_subclass__(**kwargs)
         for name in _INERT:
             if getattr(cls, name, None) is not getattr(ApiViewSet, name, None):

@@ -1,4 +1,6 @@
-"""Palettes of pages from one colour, with enough contrast in light and dark (WCAG 2.2, 1.4.3: 4.5 to 1 for text)."""
+"""Palettes of the pages, made from one colour, with enough contrast in light and dark (WCAG 2.2, 1.4.3: 4.5 to 1 for
+text).
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 CONTRAST: Final = 4.5
-"""Least contrast between text and what is behind it."""
+"""Minimum contrast between text and its background."""
 _HEX: Final = re.compile(r"#[0-9a-f]{6}")
-# The backgrounds of the pages in light and dark: the page, a card on it, and what is mixed to the tint of a notice.
+# Backgrounds of the pages in light and dark: of the page, and of cards, from which the tint of notices is mixed.
 _LIGHT: Final = ("#f6f5f1", "#ffffff")
 _DARK: Final = ("#12171a", "#1a2125")
 _LIGHTNESS_STEPS: Final = 200
@@ -21,8 +23,8 @@ _Rgb = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of one theme, as `#rrggbb`: of links and buttons, of the same under the pointer, of text on them, and of the
-    background of notices.
+    """Colours of a theme, as `#rrggbb`: of links and buttons, of links and buttons under the pointer, of text on buttons, and
+    of the background of notices.
     """
 
     accent: str
@@ -33,14 +35,14 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The light and the dark theme from one colour."""
+    """The light and the dark theme made from one colour."""
 
     light: Theme
     dark: Theme
 
 
 def parse_colour(text: str) -> str | None:
-    """Return the colour as `#rrggbb` in lower case, also of `#rgb` and without `#`; None if it is none."""
+    """Return a colour, also one written as `#rgb` or without `#`, as `#rrggbb` in lower case; None for any other text."""
     digits = text.strip().lower().removeprefix("#")
     if len(digits) == 3:
         digits = "".join(digit * 2 for digit in digits)
@@ -54,8 +56,8 @@ def contrast(one: str, other: str) -> float:
 
 
 def make_palette(colour: str) -> Palette:
-    """Return the themes for a colour (`#rrggbb`). Its lightness is moved as little as is needed: links have a contrast of
-    CONTRAST with the page, cards and notices, and text on buttons with them.
+    """Return the themes for a colour (`#rrggbb`). The lightness is changed only as far as necessary for a contrast of
+    CONTRAST between links and the page, cards and notices, and between buttons and their text.
     """
     return Palette(light=_mended(colour, _LIGHT, darker=True), dark=_mended(colour, _DARK, darker=False))
 

@@ -19,17 +19,17 @@ from social.kernel.ports import Port
 logger = logging.getLogger("social.identity")
 
 KEPT_SECONDS: Final = 5.0
-"""Time after which each process reads the identity anew."""
+"""Seconds after which each process reads the identity again."""
 ICON_SIZES: Final = (512, 192, 48)
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Look of this server, and what its owner has chosen that many requests ask for; what was not chosen is empty.
+    """Name and look of this server, and other settings that many requests need; settings without a value are empty.
 
     `icons` and `favicons` map sizes in pixels to paths of stored files, `picture` is such a path, `colour` is `#rrggbb`.
-    `registrations` says who may sign up ("open", "approval", "closed"), `language` is that of people who have chosen none.
-    With `limited_federation` this server federates with allowed servers only; None before the first reading.
+    `registrations` says who may sign up ("open", "approval", "closed"), `language` is the language of people who have not
+    chosen one. With `limited_federation` this server federates with allowed servers only; None before the first reading.
     """
 
     title: str = ""
@@ -55,7 +55,9 @@ class Identity:
 
     @cached_property
     def stylesheet(self) -> str:
-        """The style sheet that comes after that of all servers: the colours, and the style of the owner; mostly empty."""
+        """The style sheet with the server's colours and its owner's style; pages load it after the common style sheet.
+        Usually empty.
+        """
         return _rules(self.palette) + self.custom_css
 
     @cached_property
@@ -83,12 +85,14 @@ def current_identity() -> Identity:
 
 
 def known_identity() -> Identity:
-    """Return the identity that this process has read last, whatever its age; makes no query, for pages about errors."""
+    """Return the identity that this process has read last, however old it is. Makes no query, so that error pages can use
+    it.
+    """
     return _kept[1]
 
 
 def default_language() -> str:
-    """Return the language for people who have chosen none."""
+    """Return the language for people who have not chosen one."""
     return current_identity().language or settings.LANGUAGE_CODE
 
 
@@ -99,13 +103,13 @@ def is_federation_limited() -> bool:
 
 
 def keep_identity(identity: Identity) -> None:
-    """Keep an identity as if it had been read now; used by tests."""
+    """Store an identity as if it had just been read; used by tests."""
     global _kept
     _kept = (time.monotonic(), identity)
 
 
 def forget_identity() -> None:
-    """Read the identity anew at the next request; used after a change."""
+    """Discard the identity, so that the next request reads it again; used after a change."""
     global _kept
     _kept = (float("-inf"), _kept[1])
 

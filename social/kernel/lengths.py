@@ -1,6 +1,5 @@
-"""Lengths of the texts in the database: each table declares them once, and PostgreSQL refuses longer ones.
-
-Services and readers of documents cut or refuse longer texts before that, with a reason; the constraint is the last safeguard
+"""Limits of the lengths of texts in the database: each table declares them once, and PostgreSQL refuses longer texts.
+Services and readers of documents cut or refuse longer texts earlier, with a reason; the constraint is the last safeguard
 (security row 33). `tests/security/test_columns.py` checks every column in PostgreSQL.
 """
 
@@ -13,34 +12,36 @@ from django.db import DatabaseError, models
 from django.db.models import Transform
 
 WORD_LIMIT: Final = 64
-"""Words that this program chooses: types, states, kinds, languages."""
+"""Limit for words that this program chooses: types, states, kinds, languages."""
 
 NAME_LIMIT: Final = 255
-"""Names that people give, digests and short keys."""
+"""Limit for names that people give, for digests and for short keys."""
 
 HOST_LIMIT: Final = 260
-"""A host with its port: 253 characters and six (RFC 1035 section 2.3.4)."""
+"""Limit for a host with its port: 253 characters and six (RFC 1035 section 2.3.4)."""
 
 URI_LIMIT: Final = 2048
-"""Ids and addresses on the web. Longer ones that are received are refused earlier: `federation.documents.reading.MAX_URI`."""
+"""Limit for ids and addresses on the web. Longer ids from other servers are refused earlier:
+`federation.documents.reading.MAX_URI`.
+"""
 
 ADDRESS_LIMIT: Final = 2400
-"""Addresses of accounts: the longest remote username, an @ and a host."""
+"""Limit for addresses of accounts: the longest remote username, an @ and a host."""
 
 HTML_LIMIT: Final = 200_000
-"""HTML rendered from a text, or received; `social.kernel.text.sanitize` returns less than this."""
+"""Limit for HTML that was rendered from a text or received; `social.kernel.text.sanitize` returns less than this."""
 
 PATH_LIMIT: Final = 1024
-"""Paths in the media storage, all chosen by this server."""
+"""Limit for paths in the media storage, which are all chosen by this server."""
 
 DOCUMENT_LIMIT: Final = 1 << 20
-"""Documents that servers send each other: `federation.documents.reading.MAX_BYTES`."""
+"""Limit for documents that servers send each other: `federation.documents.reading.MAX_BYTES`."""
 
 MESSAGE_LIMIT: Final = 2000
-"""Reasons and errors, which are cut where they are stored."""
+"""Limit for reasons and error messages, which are truncated before they are stored."""
 
 OBJECT_LIMIT: Final = 1_000_000
-"""Objects and lists as JSON whose parts have bounds of their own."""
+"""Limit for objects and lists as JSON whose parts have limits of their own."""
 
 
 class TextLength(Transform):

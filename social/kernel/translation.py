@@ -1,7 +1,7 @@
 """Asks the operator's translation service (TRANSLATION_SERVICE), which speaks LibreTranslate's or DeepL's API.
 
-Texts are HTML: elements with `translate="no"` stay as they are. The service may be anything that answers at the address:
-what it returns is neither HTML that may be shown nor of the length that one expects.
+Texts are HTML; elements with `translate="no"` are not translated. The service is not trusted: its answer may be unsafe HTML
+of any length.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from social.kernel.http import client as http
 
 logger = logging.getLogger(__name__)
 UNKNOWN: Final = "und"
-"""Language of a text of which nobody has said in which language it is (ISO 639-2)."""
+"""Code for an unknown language (ISO 639-2)."""
 
 TRANSLATION_SECONDS: Final = 15.0
-"""Time that the service may take, in seconds. A web request has less (`social.kernel.http.limits`)."""
+"""Time-out of the service, in seconds. A web request has less (`social.kernel.http.limits`)."""
 
 _ANSWER_BYTES: Final = 512 * 1024
 _LANGUAGES_SECONDS: Final = 86_400
-#: Seconds for which a service that did not say its languages is not asked for them again.
+#: Seconds after which the languages are requested again if the service did not return them.
 _PAUSE_SECONDS: Final = 60
 _LANGUAGES_LIMIT: Final = 200
-#: DeepL takes at most 50 texts at once.
+#: DeepL accepts at most 50 texts in one request.
 _TEXTS_LIMIT: Final = 50
 _CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
-#: Codes of posts by the codes that a service may have in their place.
+#: Codes that a service may use instead of the code of a post's language.
 _OTHER_CODES: Final = {"zh-cn": "zh-hans", "zh-hk": "zh-hant", "zh-tw": "zh-hant", "no": "nb", "nb": "no"}
 
 Ask = Callable[[str, str, Any], Any]
@@ -47,7 +47,7 @@ Ask = Callable[[str, str, Any], Any]
 
 @dataclass(frozen=True)
 class Translated:
-    """Translated texts, in the order of those that were sent; `source` is the language in which the service found them."""
+    """Translated texts, in the order in which they were sent; `source` is the language that the service has detected."""
 
     texts: list[str]
     source: str
@@ -60,9 +60,8 @@ def is_on() -> bool:
 
 
 def load_languages() -> Mapping[str, Sequence[str]]:
-    """Return the languages into which the service translates, by the language of the text: UNKNOWN is a key too.
-
-    They are asked for once a day. Raises Unavailable.
+    """Return the target languages of the service by source language; UNKNOWN is a key too. They are requested once a day.
+    Raises Unavailable.
     """
     url: str = settings.TRANSLATION_SERVICE
     key = f"translation_languages:{blake2b(url.encode(), digest_size=8).hexdigest()}"
@@ -81,8 +80,8 @@ def load_languages() -> Mapping[str, Sequence[str]]:
 
 
 def find_language(code: str, offered: Sequence[str] | Mapping[str, Any]) -> str | None:
-    """Return the code among those `offered` that names a language: the same one in any case, another one for the same
-    script, or the code without its region. None if none does.
+    """Return the code in `offered` for the language `code`: the same code in any case, another code for the same script, or
+    the code without its region. None if there is no such code.
     """
     by_code = {each.lower(): each for each in offered}
     wanted = code.replace("_", "-").lower()
@@ -93,7 +92,8 @@ def find_language(code: str, offered: Sequence[str] | Mapping[str, Any]) -> str 
 
 
 def translate(texts: Sequence[str], source: str, target: str) -> Translated:
-    """Translate HTML texts from one of the languages of `load_languages` (UNKNOWN: let the service find out) into another.
+    """Translate HTML texts from the language `source` (UNKNOWN: the service detects it) into the language `target`, both as
+    returned by `load_languages`.
 
     Raises Unavailable.
     """
@@ -118,17 +118,17 @@ def translate(texts: Sequence[str], source: str, target: str) -> Translated:
 
 
 class _Service(Protocol):
-    """The API of a kind of service. What it reads from an answer may raise the errors of values with another shape."""
+    """API of a kind of translation service. Its methods may raise any error that an answer of an unexpected shape causes."""
 
     provider: str
-    #: Status of an answer to who has used up what they may have translated.
+    #: HTTP status of an answer when the quota of translations is used up.
     quota_status: int
     headers: Mapping[str, str]
 
     def load_languages(self, ask: Ask) -> dict[str, list[str]]: ...
 
     def translate(self, ask: Ask, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
-        """Return the texts, and the language in which the first one was found to be."""
+        """Return the translated texts, and the language that was detected for the first one."""
 
 
 class _LibreTranslate:
@@ -189,7 +189,7 @@ _KINDS: Final[dict[str, Callable[[str], _Service]]] = {"libretranslate": _LibreT
 
 
 def _code(written: Any) -> str:
-    """Return a code with its language in lower case; empty for what is none."""
+    """Return a language code with its language part in lower case; empty for an invalid code."""
     if not isinstance(written, str) or not _CODE.fullmatch(written):
         return ""
     language, _hyphen, region = written.partition("-")
@@ -202,7 +202,7 @@ def _codes(written: Any) -> list[str]:
 
 @functools.cache
 def _place(url: str) -> tuple[str, str, str]:
-    """The kind of the service, its base address, and its key, of `kind+https://KEY@host/path`."""
+    """Split `kind+https://KEY@host/path` into the kind of the service, its base address, and its key."""
     parts = urlsplit(url)
     kind, _plus, scheme = parts.scheme.partition("+")
     key, _at, host = parts.netloc.rpartition("@")
@@ -239,8 +239,8 @@ def _asking(service: _Service) -> Ask:
 
 
 def _understood(read: Callable[[], Any]) -> Any:
-    """Return what `read` reads from an answer. Raises Unavailable for an answer of another shape, and without an answer, whose
-    reason is logged.
+    """Call `read`, which reads an answer, and return its result. Raises Unavailable, and logs the reason, if there is no
+    answer or if it has an unexpected shape.
     """
     try:
         return read()

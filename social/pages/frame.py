@@ -142,7 +142,7 @@ def _languages(request: HttpRequest) -> list[dict[str, Any]]:
 
 @cache
 def _fixed_url(name: str) -> str:
-    # A page of a member names thirty of them, and each search takes as long as half a post.
+    # A page for members contains thirty URLs, and each call of `reverse` takes half as long as rendering a post.
     return reverse(name)
 
 

@@ -1,4 +1,4 @@
-"""Navigation of signed-in people: the pages to which every page links, and the page that is current.
+"""Navigation of signed-in people: the pages to which every page links, and the current page.
 
 A page appears as soon as an app has a URL with its name; `docs/architecture.md` says how one is added.
 """
@@ -20,8 +20,8 @@ from social.pages.frame import url_of
 class Entry:
     """Page of the navigation: the name of its URL, its title and its icon (a class of `member.css`).
 
-    `steps` are the URL names of pages below it. A `main` entry is always in sight, also on a phone; a `passing` one only while
-    something waits on its page, or the page is shown.
+    `steps` are the URL names of pages below it. A `main` entry is always visible, also on phones. A `passing` entry is shown
+    only while its page has a count, or is the current page.
     """
 
     url_name: str
@@ -71,8 +71,8 @@ _CURRENT_PLACE: Final = SafeString(' aria-current="true"')
 
 
 def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the entries whose pages exist. `current` is the URL name of the page shown, `counts` what waits on a page, by
-    URL name.
+    """Return the entries whose pages exist. `current` is the URL name of the current page; `counts` are the texts of the
+    counts of pages, by URL name.
     """
     return [
         {

@@ -1,4 +1,6 @@
-"""Forms of members that create something: one that is sent twice, by a double click or by Back, creates it once."""
+"""Protection of forms that create something: a form that is sent twice, by a double click or the Back button, has effect only
+once.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +16,18 @@ from social.kernel import redis
 from social.pages.views import View
 
 _KEPT_SECONDS: Final = 3600
-#: Longest time that the second of two requests waits for the answer to the first.
+#: Seconds that the second of two identical requests waits for the response to the first.
 _WAIT_SECONDS: Final = 3.0
 _PENDING: Final = "pending"
 _PURPOSE: Final = "remember a form"
 
 
 def once(view: View) -> View:
-    """Let a view answer a POST request whose form was sent before by the redirect that answered it then, for an hour.
+    """Wrap a view: a POST request that repeats one of the last hour gets the redirect of the first request, and the view is
+    not called.
 
-    Each page has a token of its own in its forms, so that a form is the same if token and content are. Answers that are no
-    redirects are not kept: nothing was created, and the form may be sent again. Without Redis, each request is answered anew.
+    Requests count as equal if they have the same CSRF token and content; every page has a token of its own. Responses that
+    are not redirects are not stored, because nothing was created. Without Redis, the view is called for each request.
     """
 
     @wraps(view)
@@ -54,7 +57,7 @@ def once(view: View) -> View:
 
 
 def _claim(name: str) -> str:
-    """Return where the first request of the form was redirected, or nothing when this request is the first."""
+    """Return the redirect target of an earlier equal request; an empty text if this request is the first."""
     ends = time.monotonic() + _WAIT_SECONDS
     with redis.best_effort(_PURPOSE):
         while not redis.client("cache").set(name, _PENDING, nx=True, ex=_KEPT_SECONDS):

@@ -1,4 +1,4 @@
-"""Pages of a list that is ordered by ids: the cursor of a request, and the links to the pages before and after."""
+"""Pages of a list that is ordered by ids: the cursor of a request, and the links to the next and previous pages."""
 
 from __future__ import annotations
 
@@ -11,28 +11,30 @@ from social.kernel.cursors import Cursor
 from social.kernel.ids import parse_id
 
 T = TypeVar("T")
-#: How many rows a page shows.
+#: Number of rows on a page.
 PAGE_SIZE: Final = 20
 
 
 def cursor_of(request: HttpRequest, size: int) -> Cursor:
-    """Return the cursor that `max_id` and `min_id` ask for, with one row more than a page has: it tells whether there is
-    another page.
+    """Return the cursor of a request with `max_id` or `min_id`. It reads one row more than the page shows, which tells
+    whether there is another page.
     """
     before, after = parse_id(request.GET.get("max_id", "")), parse_id(request.GET.get("min_id", ""))
     return Cursor(size + 1, before=before, after=after, ascending=after is not None)
 
 
 def one_page(rows: Sequence[T], cursor: Cursor) -> list[T]:
-    """Return the rows that were read with a cursor of `cursor_of`, in the order of display, without the one too many."""
+    """Return the rows of the page, in the order of display, from rows that were read with a cursor of `cursor_of`: without
+    the additional row.
+    """
     size = cursor.limit - 1
     return [*(rows[-size:] if cursor.ascending else rows[:size])]
 
 
 def links(request: HttpRequest, rows: Sequence[Any], cursor: Cursor, ids: Sequence[int | str]) -> dict[str, str]:
-    """Return what `pages/paging.html` shows: the links to newer, newest and older rows, empty where there are none.
+    """Return the values of `pages/paging.html`: links to newer, newest and older rows, empty where there are none.
 
-    `rows` are those that were read, `ids` the cursors of those on the page, in the order of display.
+    `rows` are all rows that were read, `ids` the cursor values of the rows on the page, in the order of display.
     """
     more = len(rows) >= cursor.limit
     first_page = cursor.before is None and cursor.after is None

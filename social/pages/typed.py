@@ -1,7 +1,6 @@
-"""Text that somebody typed into a form which was not taken: because they were signed out meanwhile, or because of an error.
-
-Who was signed out finds it in the form again after signing in. It is kept for who typed it, whom a cookie names: a form that
-somebody else has sent is refused before, because signing in changes the token against forgery.
+"""Keeps typed text when a form is not accepted, because the person was signed out meanwhile or because of an error. A person
+who was signed out finds the text in the form again after signing in. The text is stored for the person who typed it, whom a
+cookie identifies. A form that another person has sent is refused earlier, because signing in changes the CSRF token.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ from lxml.html import document_fromstring, fragments_fromstring, tostring
 from social.kernel import redis
 from social.pages.frame import is_local_path
 
-#: Name of the parameter with the key of a kept form.
+#: Name of the query parameter with the key of a stored form.
 PARAMETER: Final = "typed"
-#: Fields that are never kept or shown again: passwords, codes, and what each form has of its own.
+#: Fields that are never stored or shown again: passwords and codes.
 SECRETS: Final = frozenset({"password", "password1", "password2", "oldpassword", "code", "credential"})
 _FORM_FIELDS: Final = frozenset({"csrfmiddlewaretoken", "key", PARAMETER})
-#: Fields that nobody types into.
+#: Hidden fields, which contain no typed text.
 _HIDDEN: Final = frozenset({"act", "next"})
 _KEPT_SECONDS: Final = 3600
 _KEPT_LIMIT: Final = 64 * 1024
 _SALT: Final = "who types"
 _PURPOSE: Final = "keep a form"
-#: Values of choices, numbers and addresses, which nobody has typed.
+#: Values of choices, numbers and addresses, which do not count as typed text.
 _CHOSEN: Final = re.compile(r"[a-z0-9_.,:/-]{0,24}\Z")
-#: Characters that no document can hold.
+#: Characters that HTML documents cannot contain.
 _UNWRITABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-#: Types of inputs into which text is typed.
+#: Types of inputs for text.
 _TEXTS: Final = frozenset({"", "text", "search", "url", "email", "tel", "number", "date", "datetime-local", "time"})
 
 
 @dataclass(frozen=True)
 class Kept:
-    """A form: the path to which it was sent, the page on which it stood, its values, whether it had files, and whether somebody
-    was signed out when they sent it.
+    """Stored form: the path to which it was sent, the page that contained it, its values, whether it had files, and whether
+    the sender was signed out.
     """
 
     key: str
@@ -60,8 +59,8 @@ class Kept:
 
 
 def name_reader(request: HttpRequest, response: HttpResponseBase) -> None:
-    """Have the browser remember, until it is closed, who reads a page and may type into it."""
-    # Pages at paths of documents for other servers, such as that of an embedded post, have no session.
+    """Set a cookie, until the browser is closed, that identifies the reader of a page, who may type text into its forms."""
+    # Requests for ActivityPub paths, such as that of an embedded post, have no session and no user.
     user = getattr(request, "user", None)
     if user is not None and user.is_authenticated and _reader(request) != user.pk:
         response.set_cookie(
@@ -81,8 +80,8 @@ def _reader(request: HttpRequest) -> Any:
 
 
 def keep(request: HttpRequest) -> str:
-    """Keep the form of a request for an hour and return its key; empty if there is no text in it, if it is too long, and if
-    nobody knows who typed it.
+    """Store the form of a request for an hour and return its key; empty if the form has no typed text, is too long, or if it
+    is unknown who typed it.
     """
     values = {name: found for name, found in request.POST.lists() if name not in SECRETS | _FORM_FIELDS}
     page = request.headers.get("Referer", "").removeprefix(f"{request.scheme}://{request.get_host()}")
@@ -96,7 +95,7 @@ def keep(request: HttpRequest) -> str:
 def keep_values(
     request: HttpRequest, path: str, values: Mapping[str, Sequence[str]], *, page: str = "", files: bool = False
 ) -> str:
-    """Keep values for the form that is sent to a path, as `keep` does."""
+    """Store values of a form that is sent to `path`, as `keep` does, and return the key."""
     signed_in = request.user.is_authenticated
     values = {name: [_UNWRITABLE.sub("", text) for text in found] for name, found in values.items()}
     reader, key = request.user.pk if signed_in else _reader(request), secrets.token_urlsafe(24)
@@ -109,7 +108,9 @@ def keep_values(
 
 
 def find(request: HttpRequest) -> Kept | None:
-    """Return the form that was kept for the reader of a page, and take its key out of the request's address."""
+    """Return the form that is stored for the reader of a page under the key in the query, and remove the key from the
+    query.
+    """
     query, found = request.GET.copy(), None
     key = str(query.pop(PARAMETER)[-1])
     request.GET = query  # type: ignore[assignment]  # not immutable, as a copy
@@ -128,7 +129,7 @@ def _name(reader: object, key: str) -> str:
 
 
 def values_of(request: HttpRequest) -> QueryDict:
-    """Return the parameters of a page, and the values of the form that was kept for its reader."""
+    """Return the parameters of a page, together with the values of the form that was stored for its reader."""
     values, kept = request.GET.copy(), getattr(request, "kept", None)
     for name, found in (kept.values if kept is not None and kept.path == request.path else {}).items():
         values.setlist(name, found)
@@ -136,7 +137,7 @@ def values_of(request: HttpRequest) -> QueryDict:
 
 
 def texts_of(values: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return what a person has typed, of the values of a form."""
+    """Return the texts that a person has typed, given the values of a form."""
     return [
         text
         for name, found in values.items()
@@ -147,7 +148,7 @@ def texts_of(values: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def sent_texts(request: HttpRequest) -> list[str]:
-    """Return what was typed into the form of this request, if the form was on a page of this server."""
+    """Return the texts that were typed into the form of this request, if a page of this server has sent it."""
     if request.method != "POST":
         return []
     try:
@@ -158,13 +159,13 @@ def sent_texts(request: HttpRequest) -> list[str]:
 
 
 def with_key(path: str, key: str) -> str:
-    """Return the path of a page with the key of a kept form; the path itself without one."""
+    """Return the path of a page with the key of a stored form in its query; the path unchanged if `key` is empty."""
     return f"{path}{'&' if '?' in path else '?'}{PARAMETER}={key}" if key else path
 
 
 def put_back(request: HttpRequest, response: HttpResponseBase, kept: Kept) -> HttpResponseBase:
-    """Return the answer with what was kept in its form, or with the text itself where there is no such form; the page on which
-    the form stood if this one shows none.
+    """Return the response with the stored values in its form, or with the typed text above its content if it has no such
+    form. An error response becomes a redirect to the page that contained the form.
     """
     if response.status_code >= 400 and urlsplit(kept.page).path not in ("", request.path):
         return HttpResponseRedirect(with_key(kept.page, kept.key))
@@ -180,7 +181,9 @@ def put_back(request: HttpRequest, response: HttpResponseBase, kept: Kept) -> Ht
 
 
 def filled(html: str, path: str, kept: Kept) -> str:
-    """Return a page with the kept values in the form that has most of their fields and is sent to the same path."""
+    """Return the page with the stored values. They go into the form that is sent to the same path and shares most fields with
+    it; typed text without a field is shown above the content.
+    """
     page, names = document_fromstring(html), kept.values.keys() - _HIDDEN
     posted = [form for form in page.forms if form.method == "POST"]
     forms = [form for form in posted if (urlsplit(form.action or "").path or path) == kept.path]
@@ -196,7 +199,7 @@ def filled(html: str, path: str, kept: Kept) -> str:
 
 
 def _fill(field: Any, values: list[str]) -> None:
-    """Give a field the first of its values, which is taken off them; one that is chosen may have several."""
+    """Fill a field with the first of its values, which is removed from `values`; mark all chosen options of a choice."""
     kind = field.get("type", "") if field.tag == "input" else field.tag
     if kind == "select" and values:
         for option in field.iter("option"):
@@ -204,7 +207,7 @@ def _fill(field: Any, values: list[str]) -> None:
     elif kind == "checkbox" or (kind == "radio" and values):
         _mark(field, "checked", field.get("value", "on") in values)
     elif kind == "textarea" and values:
-        # Parsers drop the first line break of a text area.
+        # HTML parsers drop the first line break in a text area.
         field.text = "\n" + values.pop(0).replace("\r\n", "\n")
     elif kind in _TEXTS and values:
         field.set("value", values.pop(0))

@@ -24,8 +24,8 @@ _compression: Final = GZipMiddleware(lambda request: HttpResponse())
 
 
 def page(view: View, *, in_popup: bool = False) -> View:
-    """Wrap a view whose answers are pages: add the frame and the security headers, and show kernel errors as pages. Who has
-    sent a form is redirected with 303.
+    """Wrap a view whose answers are pages: add the frame and the security headers, and show kernel errors as pages. After a
+    form, redirects have the status 303.
 
     `in_popup`: the page is a step of signing in or of authorizing an application, which web clients open in a popup.
     """

@@ -1,7 +1,7 @@
 """`/app/`: a static web client of the operator's choice, from the folder that `WEB_CLIENT` names.
 
-Only regular files of that folder are served, whatever a path or a symbolic link says. Scripts are those of this server and
-those that stand in the HTML files of the folder.
+Only regular files of that folder are served, whatever a path or a symbolic link says. Only scripts of this server and inline
+scripts in the HTML files of the folder may run.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ INDEX: Final = "index.html"
 _HTML: Final = "text/html"
 #: Types with a charset, which are sent compressed.
 _TEXTS: Final = ("text/", "application/json", "application/manifest+json", "image/svg+xml")
-# `index-BzYx12ab.js`: build tools change such a name with the content. Eight letters without a digit or a change of case may
-# be a word.
+# `index-BzYx12ab.js`: build tools put a hash of the content into the name. Eight letters without a digit or a change of case
+# may be a word instead.
 _HASHED: Final = re.compile(
     r"[-.](?=\w*[0-9]|\w*[a-z_]+\w*[A-Z]|\w*[A-Z]+\w*[a-z])\w{8,}\.(?:js|mjs|css|woff2?|wasm)\Z", re.ASCII
 )
@@ -46,8 +46,8 @@ with_slash: Final = RedirectView.as_view(url="/app/", query_string=True)
 
 @require_safe
 def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
-    """`/app/:path`: the file of this path, or `index.html` for a path without an extension that is no file. 404 for all other
-    paths, and without the setting `WEB_CLIENT`.
+    """`/app/:path`: the file of this path, or `index.html` if there is no such file and the path has no extension. 404 for
+    all other paths, and without the setting `WEB_CLIENT`.
     """
     file = find_file(path)
     if file is None and "." not in path.rpartition("/")[2]:

@@ -74,16 +74,16 @@ class Embedded:
         """
         if self.postgres_wanted:
             self.postgres.prepare()
-            self.see_former_out()
+            self.wait_for_former()
         else:
             self.postgres.prepare_folders()
         if self.valkey_wanted:
             (self.data_dir / "valkey").mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._see_out("Valkey", self._leftover_valkey, signal.SIGTERM)
+            self._wait_for_end("Valkey", self._leftover_valkey, signal.SIGTERM)
 
-    def see_former_out(self) -> None:
+    def wait_for_former(self) -> None:
         """Wait for the end of a PostgreSQL whose parent process was killed. Raises OperatorError if it does not end."""
-        self._see_out("PostgreSQL", self.postgres.leftover, signal.SIGINT)
+        self._wait_for_end("PostgreSQL", self.postgres.leftover, signal.SIGINT)
 
     def _leftover_valkey(self) -> int | None:
         try:
@@ -92,7 +92,7 @@ class Embedded:
             return None
         return pid if is_running(pid, "valkey") else None
 
-    def _see_out(self, name: str, find: Callable[[], int | None], signum: int) -> None:
+    def _wait_for_end(self, name: str, find: Callable[[], int | None], signum: int) -> None:
         """Wait for the end of a server whose parent process was killed. It is already shutting down: it is sent
         `signum` after 3 s. Raises OperatorError if it still runs after 15 s.
         """

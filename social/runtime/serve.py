@@ -1,6 +1,7 @@
 """Entry points of the kinds of processes: `python -m social.runtime.serve web|streaming|worker|scheduler`.
 
-The supervisor of `manage.py run` starts these; so may systemd or a container, with the settings in the environment.
+The supervisor of `manage.py run` starts these processes; systemd or a container may start them too, with the settings in the
+environment.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ try:
 except ImproperlyConfigured as error:
     sys.exit(f"social.runtime.serve: The settings are wrong: {error}")
 
-#: Database connections of a worker beyond one for each thread: for the main loop, and for the renewal of leases.
+#: Number of database connections of a worker in addition to one for each thread: for the main loop, and for the renewal of
+#: leases.
 SPARE_CONNECTIONS = 2
 
 
 def web() -> None:
-    """The REST API and the pages, on PORT: WEB_WORKERS processes of WEB_THREADS threads.
-
-    SIGHUP replaces them with processes of the program as it is then.
+    """Serve the REST API and the pages on PORT, with WEB_WORKERS processes of WEB_THREADS threads. SIGHUP replaces them with
+    processes that run the current program.
     """
     from django.conf import settings
     from django.urls import get_resolver
@@ -60,10 +61,11 @@ def web() -> None:
         error_page=refused,
         at_end=write_last_counts,
     )
-    # What was loaded lives as long as the process: a collection that walked it would unshare every page.
+    # The loaded modules live as long as the process. A garbage collection that visits them would copy every memory page that
+    # the processes share.
     gc.collect()
     gc.freeze()
-    # A request makes thousands of objects that end with it; looking for cycles after every 700 took a twentieth of its time.
+    # A request creates thousands of objects that end with it; a collection after every 700 objects took 5 % of its time.
     gc.set_threshold(5_000, 20, 20)
     Server(adapter, limits, env.BIND, env.PORT, workers=env.WEB_WORKERS).run()
 
@@ -72,26 +74,26 @@ def _load_web() -> Any:
     from django.urls import get_resolver
 
     application = importlib.import_module("social.wsgi").application
-    # Reads the addresses of every app, and so its views: once, and not in the first request of each worker.
+    # Loads the URLs and views of every app, once for all workers instead of in the first request of each.
     assert get_resolver().reverse_dict is not None
     return application
 
 
 def streaming() -> None:
-    """The streaming API, on STREAMING_PORT: one event loop; its options stand in `social.asgi`."""
+    """Serve the streaming API on STREAMING_PORT, with one event loop; its options are in `social.asgi`."""
     importlib.import_module("social.asgi").serve()
 
 
 def _celery() -> Celery[Any]:
-    """The app, as its own command would set it up; that command brings a shell of 6 MiB along."""
+    """Return the Celery app, set up as by the command `celery`, which would also load a shell of 6 MiB."""
     import django
     from celery import signals
 
     django.setup()
-    # Checks are for who changes the code, and would load every view.
+    # System checks are for developers, and would load every view.
     os.environ["CELERY_SKIP_CHECKS"] = "yes"
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
-    # Somebody who listens is all it takes for Celery to leave the logging to settings.LOGGING_CONFIG.
+    # With a receiver of this signal, Celery leaves the logging to settings.LOGGING_CONFIG.
     signals.setup_logging.connect(_keep_logging)
     app: Celery[Any] = importlib.import_module("social.celery").app
     return app
@@ -102,7 +104,7 @@ def _keep_logging(**_: object) -> None:
 
 
 def worker() -> None:
-    """The background work of the lanes in WORKER_LANES; each queue has threads of its own (`social.queues`)."""
+    """Do the background work of the lanes in WORKER_LANES; each queue has its own threads (`social.queues`)."""
     from django.conf import settings
 
     queues = queues_of(env.WORKER_LANES)
@@ -126,14 +128,14 @@ def scheduler() -> None:
     """Run the scheduler that `social.schedule` names; it writes no schedule file and no pid file."""
     from django.conf import settings
 
-    # It sends tasks by their names. Without the apps that know them it takes 60 MiB instead of 105.
+    # The scheduler sends tasks by name. Without the apps that define the tasks it needs 60 MiB instead of 105.
     settings.SCHEDULED_APPS, settings.INSTALLED_APPS = settings.INSTALLED_APPS, ["social"]
     _celery().Beat(loglevel=env.LOG_LEVEL, quiet=True).run()
 
 
 def _check_installation() -> None:
-    """Raises OperatorError on a machine whose domains, secrets or tables are not those of the database, or that cannot reach
-    it.
+    """Raise OperatorError if the domains, secrets or tables of this machine do not match the database, or if the database
+    cannot be reached.
     """
     from django.conf import settings
 
@@ -163,9 +165,8 @@ PROCESSES: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run one kind of process until a signal stops it. 2 when the name is unknown, 1 when it does not belong here.
-
-    `web --check` only sees whether it could be run.
+    """Run one kind of process until a signal stops it, and return the exit code: 2 for an unknown name, 1 for a machine that
+    does not match the database. `web --check` only checks whether the program can be loaded.
     """
     checking = arguments == ["web", "--check"]
     if checking:
@@ -176,7 +177,7 @@ def main(arguments: list[str]) -> int:
     follow_parent()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if SUPERVISED not in os.environ:
-        # The supervisor has looked already.
+        # The supervisor has already checked the installation.
         try:
             _check_installation()
         except (OperatorError, ImproperlyConfigured) as error:

@@ -35,7 +35,7 @@ class _Server(Embedded):
     def prepare(self) -> None:
         """Prepare the folders and wait for a former server to end, without a check of the cluster's version."""
         self.postgres.prepare_folders()
-        self.see_former_out()
+        self.wait_for_former()
 
 
 def find_former(data_dir: Path) -> list[Path]:

@@ -319,7 +319,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 # --- words ------------------------------------------------------------------------------------------------------
-# Staff may choose another one for people who have chosen none (`social.kernel.identity.default_language`).
+# Staff may choose another language for people who have not chosen one (`social.kernel.identity.default_language`).
 LANGUAGE_CODE = DEFAULT_LANGUAGE = env.DEFAULT_LANGUAGE
 LANGUAGES = [("en", _("English")), ("de", _("German")), ("ar", _("Arabic"))]
 LOCALE_PATHS = [BASE_DIR / "social" / "locale"]

@@ -37,14 +37,14 @@ def ago(moment: datetime) -> str:
 
 @register.filter
 def when(moment: datetime) -> SafeString:
-    """The element `<time>` of a moment: how long ago it was, with the moment in the reader's zone as its title."""
+    """Return the element `<time>` of a moment: its age as text, and the moment in the reader's time zone as the title."""
     opening = _opening(moment, get_current_timezone_name(), get_language() or "")
     return SafeString(f"{opening}{escape(ago(moment))}</time>")
 
 
 @lru_cache(maxsize=4096)
 def _opening(moment: datetime, _zone: str, _language: str) -> str:
-    # The same posts are shown again and again, and a date takes as long as the rest of a card.
+    # Cached, because the same posts are shown again and again, and formatting a date takes as long as the rest of a card.
     local = localtime(moment)
     title = date_format(local, f"{get_format('DATE_FORMAT')} {get_format('TIME_FORMAT')} T")
     return f'<time datetime="{local.isoformat(timespec="seconds")}" title="{escape(title)}">'

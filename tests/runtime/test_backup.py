@@ -317,9 +317,9 @@ POINTS = [
     ("before", "load"),
     ("within", "load"),
     ("after", "load"),
-    ("after", "_move_sequences_on"),
-    ("before", "_forget_what_was"),
-    ("after", "_forget_what_was"),
+    ("after", "_advance_sequences"),
+    ("before", "_discard_old_caches"),
+    ("after", "_discard_old_caches"),
 ]
 _KILLED = """
 import os, signal, sys
@@ -391,7 +391,7 @@ def test_after_a_restore_no_number_is_used_again_that_other_servers_may_have_see
     monkeypatch.setattr(restoring.database, "connect", lambda _url: nullcontext(connection))
     alice = make_account()
     before = make_favourite(make_account(), make_status(alice))
-    restoring._move_sequences_on()
+    restoring._advance_sequences()
     assert make_favourite(make_account(), make_status(alice)).id > before.id + restoring.NUMBERS_PASSED_OVER
 
 

@@ -19,8 +19,8 @@ from social.kernel.http.errors import Refused
 Address = IPv4Address | IPv6Address
 AddressBlock = IPv4Network | IPv6Network
 
-# Some of these are globally reachable by the registry (anycast of IETF protocols, AS112): no web server lives there, so
-# they are refused with the rest. `ipaddress.is_global` is of no use here: it is True for multicast, 6to4 and NAT64.
+# Some of these are globally reachable by the registry (anycast of IETF protocols, AS112): no web server uses them, so they
+# are refused too. `ipaddress.is_global` is of no use here: it is True for multicast, 6to4 and NAT64.
 _IPV4: tuple[tuple[IPv4Network, str], ...] = tuple(
     (IPv4Network(network), reason)
     for network, reason in (

@@ -321,8 +321,8 @@ def policy_from_settings() -> Policy:
 
 
 def place_of(url: str) -> Target | None:
-    """Return the parsed URL if this server may send something there; None if it is too long or invalid, or has another
-    scheme than https or a blocked address or port. The name of its host is not looked up.
+    """Return the parsed URL if this server may send requests there; None if it is too long or invalid, or has another scheme
+    than https or a blocked address or port. The name of its host is not looked up.
     """
     try:
         place = parse_url(url)

@@ -11,7 +11,7 @@ from social.kernel.reasons import Reason
 
 
 class FetchReason(Reason):
-    """Reasons not to take the answer of another server, whatever was asked for."""
+    """Reasons to refuse the response of another server, whatever was requested."""
 
     NO_ANSWER = "no usable answer came", "contract 1: accepted with status 200"
     ADDRESS_REFUSED = (

@@ -22,7 +22,7 @@ from social.kernel.http.errors import Busy, Exhausted
 _lock = threading.Condition(threading.Lock())
 _waiting = 0
 _asked_by_strangers: set[str] = set()
-# Hosts for which a second unknown caller waits.
+# Hosts for which another unknown caller is waiting.
 _wanted_by_strangers: set[str] = set()
 
 

@@ -140,10 +140,10 @@ def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *,
             raise OperatorError(f"{error.filename}: {error.strerror}. Check owner and free space.") from None
         raise
     # From here on the database is the backup's: a failure leaves the mark, and the restore must be repeated.
-    _move_sequences_on()
+    _advance_sequences()
     if len(_given_secrets()) < len(secrets_file.NAMES):
         secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
-    _forget_what_was()
+    _discard_old_caches()
     remember(env.DATA_DIR, manifest.domain)
     os.sync()
     unfinished.end(env.DATA_DIR)
@@ -172,7 +172,7 @@ def _place(source: Path, target: Path) -> None:
     unfinished_file.replace(target)
 
 
-def _move_sequences_on() -> None:
+def _advance_sequences() -> None:
     """Move sequences beyond the numbers that were used after the backup: other servers may know ids made of these
     numbers, such as the ids of likes, and an id must never name two things.
     """
@@ -180,7 +180,7 @@ def _move_sequences_on() -> None:
         cursor.execute(_MOVE_ON, [NUMBERS_PASSED_OVER])
 
 
-def _forget_what_was() -> None:
+def _discard_old_caches() -> None:
     """Empty Redis, whose caches and feeds belong to the former rows, and have the next start check the tables again."""
     (env.DATA_DIR / "run" / "schema.json").unlink(missing_ok=True)
     for url in dict.fromkeys(env.REDIS_URLS.values()):

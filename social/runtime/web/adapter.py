@@ -30,12 +30,13 @@ logger = logging.getLogger("social.web")
 T = TypeVar("T")
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
-#: Seconds for which the body of a refused request is still read: closed earlier, the connection is reset, and the client
-#: never reads why it was refused.
+#: Seconds for which the rest of a refused request's body is read. If the connection were closed earlier, it would be reset,
+#: and the client would never read the reason for the refusal.
 _DISCARD_SECONDS: Final = 2.0
-#: Bytes of names and values of a head. Granian's own limit is that of a buffer, which one read may exceed.
+#: Limit of bytes of the names and values of a request's headers. Granian limits only a buffer, and a single read may exceed
+#: that.
 _HEAD_BYTES: Final = 32 * 1024
-#: Bytes of a file that are read by the thread that opened it. (Granian refuses to send nothing of a file.)
+#: Limit of bytes of a file that the thread which opened it reads completely. Granian cannot send an empty part of a file.
 _SMALL_FILE: Final = 64 * 1024
 _BUSY: Final = "There was a temporary problem serving your request, please try again"
 _CONSTANTS: Final = {
@@ -150,11 +151,11 @@ class _Threads:
 class Adapter:
     """RSGI application of a web process.
 
-    `upload_limit(method, path)` returns the limit of a body for a path that has its own, else None; such requests have
-    their own threads. Bodies that are too large for memory are stored in `folder`. SIGHUP makes the process
-    leave: it accepts no more connections, closes each with its next response, and ends after `leave_seconds`. SIGUSR1 makes
-    it write to the log where its threads are. `error_page(status, path, headers)` returns the headers and body of the page
-    for a request that the application never receives, or None for JSON. `at_end` is called after the last response.
+    `upload_limit(method, path)` returns the limit of a body for a path that has its own, else None; such requests have their
+    own threads. Bodies that are too large for memory are stored in `folder`. After SIGHUP the process accepts no more
+    connections, closes each connection with its next response, and ends after `leave_seconds`. After SIGUSR1 it logs the
+    stacks of its threads. `error_page(status, path, headers)` returns the headers and body of the page for a request that the
+    application never receives, or None for JSON. `at_end` is called after the last response.
     """
 
     def __init__(
@@ -212,7 +213,7 @@ class Adapter:
                         pass
 
     def _shown(self, answer: _Answer, scope: Any) -> _Answer:
-        """Return the refusal as a page, where people see it."""
+        """Return the refusal as a page, or unchanged for paths whose errors are JSON."""
         try:
             page = self._error_page(answer.status, scope.path, scope.headers)
         except Exception:
@@ -294,7 +295,7 @@ class Adapter:
             raise _Refused(503, _BUSY, 30) from None
         finally:
             self._body_bytes -= size
-        # A whole body ends with one empty piece, and one that breaks off, is malformed or has trailers with two.
+        # A complete body ends with one empty piece; a body that is cut off, is malformed or has trailers ends with two.
         if ends != 1:
             raise _Refused(400, "Bad Request")
         return size
@@ -383,7 +384,8 @@ def _environment(scope: Any) -> dict[str, Any]:
     status = refusal_of(version, environ.get("HTTP_HOST"), environ.get("HTTP_TRANSFER_ENCODING"))
     if any(name in ("forwarded", "via", "x-real-ip") or name.startswith("x-forwarded-") for name in lost):
         status = 400
-    # Granian would take the response to CONNECT for the start of a tunnel. A target without a path belongs to CONNECT.
+    # Granian would take the response to CONNECT for the start of a tunnel. Only a CONNECT request has a target without a
+    # path.
     if scope.method == "CONNECT" or not scope.path:
         status = 400
     if size > _HEAD_BYTES:

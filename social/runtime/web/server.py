@@ -58,8 +58,8 @@ def listen(address: str, port: int, read_seconds: float) -> socket.socket:
 class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an expression
     """`workers` processes that serve `adapter`, until SIGTERM or SIGINT.
 
-    SIGHUP replaces the program: this process runs the current one, which inherits the socket, starts its processes, and has
-    the former ones leave. A program that cannot be loaded replaces nothing.
+    SIGHUP replaces the program: this process executes the current program, which inherits the socket, starts new processes,
+    and makes the former processes end. If the current program cannot be loaded, nothing is replaced.
     """
 
     def __init__(self, adapter: Adapter, limits: Limits, address: str, port: int, *, workers: int) -> None:
@@ -79,13 +79,13 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
                 header_read_timeout=int(limits.head_seconds * 1000), max_buffer_size=32 * 1024
             ),
             respawn_failed_workers=True,
-            workers_kill_timeout=limits.stop_seconds,  # passed to Process.join, which takes a float
+            workers_kill_timeout=limits.stop_seconds,  # passed to Process.join, which accepts a float
             log_level=LogLevels.warning,
             log_dictconfig={
                 "formatters": {},
                 "handlers": {},
                 "loggers": {},
-            },  # its messages go where those of Django go
+            },  # without handlers of its own, Granian logs like Django
         )
         listener, *self._former = map(int, os.environ.pop(_INHERITANCE, "-1").split())
         self._listener = listen(address, port, limits.read_seconds) if listener < 0 else socket.socket(fileno=listener)
@@ -103,19 +103,22 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
         self.serve(target_loader=lambda: self._adapter, wrap_loader=False)
 
     def _init_shared_socket(self) -> None:
-        # Granian would give each process its own socket, and reset the connections that wait in that of a process that ends.
+        # Granian would give each process its own socket, and the connections that wait in the socket of an ending process
+        # would be reset.
         holder: Any = SocketHolder
         self._ssp, self._shd = None, holder(self._listener.fileno(), False, _BACKLOG)
         self._sso = self._listener
 
     def _stop_accepting(self) -> None:
-        """Leave new connections to the other processes: Granian would close those that it has just accepted."""
+        """Leave new connections to the other processes, by replacing the listening socket: Granian would close connections
+        that it has just accepted.
+        """
         with socket.create_server(("127.0.0.1", 0), backlog=1) as unused:
             unused.setblocking(False)
             os.dup2(unused.fileno(), self._listener.fileno())
 
     def _beat(self) -> None:
-        with contextlib.suppress(OSError):  # nobody reads those of a process that leaves
+        with contextlib.suppress(OSError):  # nobody reads the pipe of an ending former process
             os.write(self._beats_out, os.getpid().to_bytes(_PID_BYTES))
 
     def _start_threads(self) -> None:
@@ -140,7 +143,7 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
                 logger.error("web process %d sends no heartbeats and is replaced", pid)
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGUSR1)
-                    time.sleep(0.5)  # in which it writes where its threads are
+                    time.sleep(0.5)  # time in which the process logs the stacks of its threads
                     os.kill(pid, signal.SIGKILL)
 
     def _end_former(self, pid: int) -> None:
@@ -153,7 +156,9 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
                     os.kill(pid, signal.SIGKILL)
 
     def _reload(self, *_: Any) -> None:
-        """Run the current program in this process, in the main thread, with which the web processes would end."""
+        """Execute the current program in this process. It must run in the main thread, because the web processes end with the
+        thread that started them.
+        """
         self.reload_signal = False
         self.main_loop_interrupt.clear()
         environment = {name: value for name, value in os.environ.items() if name != SUPERVISED}
@@ -162,7 +167,7 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
         ).returncode:
             logger.error("the program could not be loaded (%d): the web processes go on as they are", code)
         elif not self.interrupt_signal:
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the new program handles it
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until the new program installs its handler
             os.set_inheritable(self._listener.fileno(), True)
             pids = [worker.inner.pid for worker in self.wrks]
             os.environ[_INHERITANCE] = " ".join(map(str, [self._listener.fileno(), *pids]))
