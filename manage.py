@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Entry point of every command of the server. Run by a Python without its libraries, it goes on with that of `.venv`."""
+"""Entry point of every command of the server. Outside of a virtual environment, it restarts itself with the Python of `.venv`."""
 
 import os
 import sys

@@ -31,7 +31,9 @@ _drained_at: dict[str, float] = {}
 
 @app.task
 def drain_outbox(*queues: str) -> None:
-    """Have threads of each of `queues` drain it, and return. Without such threads (`threads_of`) drain one after the other."""
+    """Start draining each of `queues` on its own threads, and return. Without such threads (`threads_of`) drain one after the
+    other.
+    """
     start = threads_of.find()
     for queue in queues:
         if start is None:

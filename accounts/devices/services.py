@@ -35,8 +35,8 @@ from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
-# Messages from one other account, and from all accounts together that neither follow the owner nor are followed by them:
-# nobody can fill up a device (security row 75).
+# Limits of stored messages for a device: from one other account, and from all accounts together that neither follow its owner
+# nor are followed by the owner. Nobody can fill up a device (security row 75).
 MESSAGES_OF_ONE = 500
 MESSAGES_OF_STRANGERS = 2500
 DEVICES_PER_CALL = 100

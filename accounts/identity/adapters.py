@@ -115,7 +115,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return confirmed
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """Have the worker send the mail, except at sign-up, which has requested it already."""
+        """Do nothing at sign-up, which has already requested the mail; otherwise request the mail, which the worker sends."""
         if not signup:
             user = emailconfirmation.email_address.user
             return_to = get_next_redirect_url(request) or ""
@@ -155,8 +155,8 @@ class AccountAdapter(DefaultAccountAdapter):
         return response
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Tell whether the password of a signed-in user is right. Attempts are counted by user, on all pages together,
-        and apart from sign-in attempts, which strangers can make (security row 81). Raises RateLimited.
+        """Tell whether the password of a signed-in user is right. Attempts are counted by user, on all pages together, and
+        separately from sign-in attempts, which strangers can make (security row 81). Raises RateLimited.
         """
         limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
         return user.check_password(password)
@@ -183,7 +183,7 @@ class AccountAdapter(DefaultAccountAdapter):
         raise NotImplementedError(template_prefix)
 
     def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
-        """Have a mail sent about a change to the account's security."""
+        """Request a mail about a change to the account's security."""
         kind = template_prefix.rpartition("/")[2]
         report_security_change(user=user, kind=kind, address=client_ip(self.request))
 

@@ -43,8 +43,8 @@ class SuspensionOrigin(models.TextChoices):
 class Account(models.Model):
     """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
 
-    `note` is the bio as it was typed (local) or received (remote); `note_html` is what is shown. `version` is raised by
-    every change that the account's entity shows, except counters: cached bodies have it in their key. `avatar_static` and
+    `note` is the bio as it was typed (local) or received (remote); `note_html` is the HTML that is shown. `version` is raised
+    by every change that the account's entity shows, except counters: cached bodies have it in their key. `avatar_static` and
     `header_static` are the first frames of animations, empty for still pictures.
     """
 
@@ -226,9 +226,9 @@ def unicode_domain(domain: str) -> str:
 class AccountStat(models.Model):
     """Counters of an account, in a row of their own so that counting never rewrites the account's row.
 
-    The row does not exist before the first post or follow. The counts are what this server knows, and rank accounts.
-    The totals are the numbers that a remote account's server states (None if it states none); they are only shown
-    (`SHOWN_COUNTS`).
+    The row does not exist before the first post or follow. The counts include only follows and posts that this server knows,
+    and are used to rank accounts. The totals are the numbers that a remote account's server states (None if it states none);
+    they are only shown (`SHOWN_COUNTS`).
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")

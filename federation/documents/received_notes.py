@@ -37,7 +37,7 @@ TYPES: Final = NOTES | CONVERTED
 ATTACHMENTS_LIMIT: Final = 4
 REPLIES_LIMIT: Final = 5
 TOTAL_LIMIT: Final = 1_000_000
-"""Largest number of boosts, favourites or replies that is believed, since it is shown and nobody can check it."""
+"""Largest accepted number of boosts, favourites or replies: the numbers are shown, and nobody can verify them."""
 MENTIONS_LIMIT: Final = 100
 TAGS_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 10_000

@@ -99,7 +99,7 @@ def last_due(key: str, inboxes: Iterable[str]) -> datetime | None:
 def drop_waiting(key: str, inboxes: Iterable[str], kind: str | None = None) -> int:
     """Delete the waiting deliveries with this key that no process has claimed, and return their number.
 
-    With `kind`, delete only those of activities of that type.
+    With `kind`, delete only deliveries of activities of that type.
     """
     deliveries = Delivery.objects.filter(idle(), key=key, inbox_url__one_of=inboxes, dead_at=None)
     if kind is not None:

@@ -195,7 +195,7 @@ def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
 
 
 def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.WebFingerResult:
-    """Return the actor's address, confirmed by WebFinger. With `again`, a known address is confirmed anew if the account was
+    """Return the actor's address, confirmed by WebFinger. With `again`, a known address is confirmed again if the account was
     not fetched for a day.
     """
     acct = received.acct or f"{received.username}@{origin_of(received.uri)}"

@@ -159,7 +159,7 @@ def _ask(account: Account) -> Finding:
             raise
     else:
         return Finding.GONE if "Tombstone" in kinds_of(document) else Finding.THERE
-    # A 404 may also come from a server that was set up anew or hides the document; the account is gone only if WebFinger does
+    # A 404 may also come from a server that was reinstalled or hides the document; the account is gone only if WebFinger does
     # not find it either.
     try:
         webfinger.look_up(account.username, account.domain or "")

@@ -100,7 +100,7 @@ def _begin(status_id: int, account_id: int) -> bool:
 
 
 def take_step(step: ThreadStep) -> None:
-    """Fetch the document of one step, store the post or what it says now, and add the next steps. Idempotent.
+    """Fetch the document of one step, store the post or its current content, and add the next steps. Idempotent.
 
     A listed post is stored only if it answers a known post, whichever document listed it. Raises Rejected, Missing, and
     Unavailable when a server could not be reached. Never call this function inside a transaction.

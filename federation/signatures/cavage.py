@@ -50,7 +50,7 @@ class CavageSignature:
     created: datetime | None = None
     expires: datetime | None = None
     times: Mapping[str, str] = field(default_factory=dict)
-    """`created` and `expires` as they were sent, which is what is signed of them."""
+    """`created` and `expires` exactly as they were sent, because the signature covers that text."""
 
 
 def parameters_of(header: str) -> dict[str, str]:

@@ -21,7 +21,8 @@ LIFETIME_SECONDS = 300
 LONGEST_LIFETIME_SECONDS = 12 * 3600
 SKEW_SECONDS = 3600
 
-#: Characters that a sender may have left as they are in a path, beside letters, digits, "-", "_" and "." (RFC 3986 3.3).
+#: Characters that a sender may have left unencoded in a path, in addition to letters, digits, "-", "_" and "." (RFC 3986
+#: 3.3).
 _UNENCODED: Final = ("/:@!$&'()*+,;=~", "/~", "/")
 _ENCODED: Final = re.compile("%[0-9A-F]{2}")
 

@@ -48,7 +48,7 @@ _PAGES: Final = 1000
 
 
 class InboxAdmin(PermittedAdmin):
-    """Pages of the inbox, beside the list of reports."""
+    """Pages of the inbox, in addition to the list of reports."""
 
     permission = Permission.MANAGE_REPORTS
 

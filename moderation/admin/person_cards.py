@@ -1,4 +1,4 @@
-"""Cards of people beside the decisions of staff, as `admin/person.html` expects them."""
+"""Cards of people, shown next to decisions of staff, in the form that `admin/person.html` expects."""
 
 from __future__ import annotations
 

@@ -53,9 +53,7 @@ def find_description() -> Document:
 
 
 def find_privacy_policy() -> Document:
-    """Return the privacy policy of staff; an empty text stands for the policy of this software, which is true of every
-    server that runs it.
-    """
+    """Return the privacy policy of staff; an empty text means that the policy that comes with this software applies."""
     markdown, updated_at = find_site_text("site_privacy_policy") or ("", _PRIVACY_POLICY_DATE)
     return Document(markdown, updated_at, load_site_texts()["site_contact_email"])
 

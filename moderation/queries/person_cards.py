@@ -1,4 +1,4 @@
-"""Reads the cards of people that staff see beside every decision, in a fixed number of statements."""
+"""Reads the cards of people that staff see next to every decision, in a fixed number of statements."""
 
 from __future__ import annotations
 

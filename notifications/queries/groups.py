@@ -84,7 +84,7 @@ SELECT n.id FROM notifications_notification n
 """
 # With chosen types PostgreSQL may scan all notifications for the end of a stretch of a rare type.
 _NO_STOP: Final = "SELECT NULL::bigint"
-# The rows are read first, without their conditions: a group then costs what one row does, whatever number of rows it has.
+# The rows are read first, without their conditions: the cost of a group then does not depend on its number of rows.
 _COUNT: Final = """
 WITH unread AS MATERIALIZED ({rows}), groups AS (
   SELECT CASE WHEN type = ANY(%(grouped)s::text[]) THEN group_key END AS key, max(id) AS newest, min(id) AS oldest
@@ -145,7 +145,7 @@ class Heads:
 @dataclass(frozen=True, slots=True)
 class NotificationGroup:
     """The notifications with the same key, except those newer than the page; `newest` is the latest of them. `count` is at
-    most COUNT_LIMIT; `sample` holds the latest senders, newest first; `lowest_id` and `latest_at` are those of its
+    most COUNT_LIMIT; `sample` holds the latest senders, newest first; `lowest_id` and `latest_at` concern only its
     notifications on the page.
     """
 

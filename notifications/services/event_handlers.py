@@ -255,7 +255,7 @@ def notify_favourited(events: Sequence[StatusFavourited]) -> None:
 def notify_poll_ended(events: Sequence[PollEnded]) -> None:
     """Notify the author of a poll that has ended, and its local voters (behaviours section 13, `poll`).
 
-    A poll that is still open is skipped: an edit has moved its end, for which there is an event of its own.
+    A poll that is still open is skipped: an edit has moved its end, and another event was published for the new end.
     """
     for event in events:
         for poll in _ended_polls(event.poll_id):

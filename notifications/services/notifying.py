@@ -273,9 +273,7 @@ def dismiss(*, account_id: int, notification_id: int) -> bool:
 
 
 def dismiss_group(*, account_id: int, key: str) -> None:
-    """Delete one of the account's groups of notifications, or one ungrouped notification, by the key that stands for it
-    alone.
-    """
+    """Delete one of the account's groups of notifications, or one ungrouped notification, by its own key."""
     values = {"account": account_id, "key": key, "id": 0}
     condition = "n.account_id = %(account)s AND n.group_key = %(key)s"
     if key.startswith(UNGROUPED):

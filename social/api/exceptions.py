@@ -38,7 +38,7 @@ STATUS: dict[type[errors.KernelError], int] = {
 FOREIGN_KEY_VIOLATION: Final = "23503"
 """PostgreSQL's state for a reference to a row that does not exist."""
 
-# Seconds in which an operator can free some space.
+# Seconds of `Retry-After` while the disk is full: time for an operator to free some space.
 _FULL_DISK_SECONDS = 30
 # Fields of a RateLimited that are meant for headers, which the admission's counters already fill.
 _HEADER_FIELDS = ("limit", "remaining", "reset")
@@ -113,7 +113,7 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.Throttled):
         return _of_kernel(errors.RateLimited())
     if isinstance(exc, MalformedJson):
-        # Only this error's body holds its status: in Mastodon, the web server answers it before the API does.
+        # Only this error has its status in the body: in Mastodon, the web server sends it instead of the API.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)
     return responses.error(str(exc.detail), status=exc.status_code)
 

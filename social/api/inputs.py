@@ -165,7 +165,7 @@ class Reading:
 class Form(Reading):
     """Base of inputs that are frozen dataclasses themselves: parameters are read by the types of their fields.
 
-    `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is no parameter.
+    `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is not a parameter.
     """
 
     def __init_subclass__(cls) -> None:

@@ -18,7 +18,7 @@ from social.kernel.identity import default_language
 
 COOKIE = "language"
 _ACCEPT_LIMIT = 120
-# Paths that answer while the database is away, and at once.
+# Paths whose responses need no database, and must not be delayed.
 _INDEPENDENT_PATHS = ("/health", "/metrics", "/static/", "/system/")
 
 

@@ -42,7 +42,7 @@ def plug_in(load: Callable[[], Iterable[str]]) -> None:
 
 
 def forget() -> None:
-    """Have this process load the networks again at its next request."""
+    """Discard the loaded networks, so that the next request of this process loads them again."""
     _State.loaded_at = _INITIAL_TIME
 
 

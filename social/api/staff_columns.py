@@ -111,7 +111,7 @@ def link(url: str, text: str) -> SafeString:
 
 @contextmanager
 def read_by(request: HttpRequest) -> Iterator[None]:
-    """Have `may_open` and `row_link` check the permissions of the request's user inside the block, which renders a page."""
+    """Set the request whose user's permissions `may_open` and `row_link` check inside the block, which renders a page."""
     token = _request.set(request)
     try:
         yield

@@ -94,7 +94,7 @@ class ApiViewSet(ViewSet):
 
     @property
     def default_response_headers(self) -> dict[str, str]:
-        """Headers of every answer: none, where DRF sends `Allow` and `Vary`."""
+        """Return no default headers, instead of DRF's `Allow` and `Vary`."""
         return {}
 
     @classonlymethod

@@ -28,8 +28,8 @@ from social.kernel.subscriptions import Subscription, registry
 
 logger = logging.getLogger("social.outbox")
 
-#: Seconds a claim lasts, unless it is renewed. Rows of a process that was killed, or lost the database, are claimed
-#: again after this time and one turn of the sweep, however long its call would have taken: in under half a minute.
+#: Seconds a claim lasts, unless it is renewed. Rows of a process that was killed, or lost the database, are claimed again
+#: after this time and the next sweep, in under half a minute, even if its call would have taken longer.
 LEASE: Final = 20.0
 MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0

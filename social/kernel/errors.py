@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 
 class KernelError(Exception):
-    """An error for the caller; `message` is translated text, `extra` is added to the JSON body. `said` is what people read: the
-    message, with each sentence once.
+    """An error for the caller; `message` is translated text, `extra` is added to the JSON body. `said` is the text for
+    people: the message, with each sentence only once.
     """
 
     default: ClassVar[str] = gettext_noop("Internal Server Error")

@@ -1,4 +1,4 @@
-"""Reads JSON of other software, with faults for which a strict reader would refuse the whole document."""
+"""Reads JSON of other software, tolerating faults for which a strict parser would refuse the whole document."""
 
 from __future__ import annotations
 

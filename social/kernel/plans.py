@@ -26,7 +26,9 @@ _values: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("values", defa
 
 
 class Slot(Expression):
-    """Value that is only known when the plan is run. `field` is its type, that of the column it is compared with."""
+    """Value that is only known when the plan is run. `field` gives its type, which is the type of the column with which it is
+    compared.
+    """
 
     def __init__(self, name: str, field: Field[Any, Any]) -> None:
         super().__init__(output_field=field)

@@ -54,7 +54,7 @@ class Port(Generic[T]):
 
 
 class AuditLog(Protocol):
-    """Writer of the audit log, which says what was done by whom."""
+    """Writer of the audit log, which records who did what."""
 
     def __call__(
         self, *, by: Any, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any

@@ -1,6 +1,7 @@
 """Counts content of others that this server has refused, by reason and sender: documents, pages, files.
 
-Operators see on the first day what is lost. Source: DESIGN section 4, "What others send is taken unless a rule says no".
+The counts show operators early which content is lost. Source: DESIGN section 4, "What others send is taken unless a rule says
+no".
 """
 
 from __future__ import annotations

@@ -149,9 +149,8 @@ def on(
 
     `queue` names the queue of `social.schedule.QUEUES`. `when(event)` is called at publishing and must be pure: when it
     returns False, no row is written. `batch` limits the events of one call (1 where each takes long). `seconds` is the
-    longest that one call may take: after that another process considers the events abandoned and runs them again.
-    `name` is the dotted name that rows carry: of a function that has moved its former one, under which earlier releases
-    write and find rows.
+    longest that one call may take: after that another process considers the events abandoned and runs them again. `name` is
+    the dotted name that rows contain. For a function that has moved it is the former name, which earlier releases use.
     """
     subscription = Subscription(event, reaction, queue, when, database, batch, seconds, name)
     registry.add(subscription)

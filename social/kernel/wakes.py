@@ -68,7 +68,7 @@ def _key(queue: str) -> str:
 
 
 def wake(*queues: str) -> None:
-    """Have workers drain `queues` soon. Never raises, and takes at most about a quarter of a second when Redis is down.
+    """Make workers drain `queues` soon. Never raises, and takes at most about a quarter of a second when Redis is down.
 
     A queue with a pending wake-up gets no second one. A wake-up may be lost with Redis or a worker: the sweep finds overdue
     rows. Without a plugged waker this does nothing.

@@ -1,6 +1,6 @@
 """Navigation of signed-in people: the pages to which every page links, and the current page.
 
-A page appears as soon as an app has a URL with its name; `docs/architecture.md` says how one is added.
+A page appears as soon as an app has a URL with its name; `docs/architecture.md` describes how to add a page.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
-#: The options of the commands below: option -> (variable, what it means). All other settings are read from the environment.
+#: The options of the commands below: option -> (variable, meaning). All other settings are read from the environment.
 OPTIONS: Final = {
     "--port": ("PORT", "Port of the web server (default 8000)."),
     "--streaming-port": ("STREAMING_PORT", "Port of the streaming server (default 4000)."),

@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def last_decision(context: Any) -> dict[str, Any] | None:
-    """Return what the member of staff has decided last, while it can be undone; None on pages without a session."""
+    """Return the staff member's last decisions while they can be undone; None on pages without a session."""
     request = context.get("request")
     return undoable(request) if request is not None and hasattr(request, "session") else None
 

@@ -225,8 +225,8 @@ class PostForm(ServiceForm):
         return values
 
     def values(self, **more: int | None) -> dict[str, list[str]]:
-        """Return the initial values, the files, and the values in `more` that are not None, in the form of a submitted
-        form.
+        """Return the values that a browser would submit for this form: the initial values, the files, and the values in
+        `more` that are not None.
         """
         given = {
             name: "on" if value is True else str(value) for name, value in {**self.initial, **more}.items() if value

@@ -101,7 +101,7 @@ def find_keyword(keyword_id: Any, account_id: int) -> FilterKeyword:
 
 
 def list_filtered_statuses(found: Filter) -> QuerySet[FilterStatus]:
-    """List the posts that were added to a filter; their order is that of a cursor."""
+    """Select the posts that were added to a filter, unordered."""
     return FilterStatus.objects.filter(filter=found)
 
 

@@ -150,7 +150,9 @@ class PageSerializer(EntitySerializer):
         }
 
     def _viewed(self, post: Post) -> dict[str, Any]:
-        """Return the members that depend on the viewer. A boost has those of the boosted post, and filters match both."""
+        """Return the members that depend on the viewer. A boost has the members of the boosted post, except that filters are
+        compared with both.
+        """
         page, proper = self.page, post.proper
         viewer_id, marks = page.viewer_id, page.marks
         entity: dict[str, Any] = {

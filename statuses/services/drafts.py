@@ -31,8 +31,8 @@ def save_draft(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> ScheduledStatus | Status:
     """Store a draft; its content is only checked when it is published. Raises Invalid for content that is too long, for files
-    that are not the author's own unattached ones, and if the limit of drafts is exceeded. A repeated key is treated like that
-    of a scheduled post.
+    that are not the author's own unattached ones, and if the limit of drafts is exceeded. A repeated key is handled as by
+    `schedule_status`.
     """
     return schedule_status(
         author=author,

@@ -37,7 +37,7 @@ def _address(status: Status) -> str:
 
 
 def _rows(account_id: int) -> Iterator[Sequence[str]]:
-    # Authors are read for posts of this server alone: posts of others have addresses of their own.
+    # Authors are read only for local posts: remote posts have a stored address.
     rows = _bookmarks(account_id).order_by("-id").values_list("status_id", "status__uri", "status__account_id")
     for batch in in_batches(rows.iterator(BATCH), BATCH):
         here = {author for _number, uri, author in batch if not uri}

@@ -35,7 +35,7 @@ SHORTEST_DELAY: Final = timedelta(minutes=5)
 """Minimum delay of a scheduled post."""
 
 LONGEST_DELAY: Final = timedelta(days=100 * 365)
-"""Maximum delay of a scheduled post that is no draft."""
+"""Maximum delay of a scheduled post that is not a draft."""
 
 LATEST: Final = datetime(9999, 12, 30, tzinfo=UTC)
 """Maximum of the time of a draft: calendars end with the year 9999, in every time zone."""

@@ -55,7 +55,7 @@ class InvalidDate(ValueError):
 
 @dataclass(frozen=True)
 class Sides:
-    """Values of one kind: all of those that a post must have, and those that it must not have."""
+    """Values of one operator: the values that a post must have, and the values that it must not have."""
 
     wanted: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()

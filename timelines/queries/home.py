@@ -114,8 +114,8 @@ class FeedStatement:
     def of(
         cls, *, sets: str, authors: str, followed: str, of_author: str, condition: str, of_hashtags: str = ""
     ) -> FeedStatement:
-        """Build the statements. `sets` are the first parts of the WITH clause; `authors` names the one that has the
-        possible authors, and `followed` is its approximate size. `of_author` is the condition that one of these authors
+        """Build the statements. `sets` are the first parts of the WITH clause; `authors` is the name of the part with the
+        possible authors, and `followed` their approximate number. `of_author` is the condition that one of these authors
         wrote a post `s`, and `condition` decides which of these posts are shown. `of_hashtags` adds posts included by
         hashtags.
         """

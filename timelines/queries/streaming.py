@@ -33,7 +33,7 @@ def load_viewer(account_id: int) -> Viewer:
 
 def list_good_tokens(token_ids: Collection[int]) -> set[int]:
     """Return the ids of the tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
-    suspended nor moved. Ids below zero are those of signed-in browsers (`find_session_identity`).
+    suspended nor moved. Negative ids are those of browser sessions (`find_session_identity`).
 
     One query for each kind; the conditions are the same as for an API request (contract, behaviours section 3).
     """

@@ -26,13 +26,15 @@ from social.pages.frame import show
 
 
 class ChangeEmailView(View):
-    """`/auth/email`: GET shows the e-mail address and asks for a new one, POST has a link sent to the new address."""
+    """`/auth/email`: GET shows the e-mail address and asks for a new one, POST requests a mail with a link to the new
+    address.
+    """
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show(request, NewEmailForm())
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Have the confirmation link sent. Raises RateLimited."""
+        """Request the mail with the confirmation link. Raises RateLimited."""
         assert isinstance(request.user, User)
         form = NewEmailForm(request.POST)
         if form.is_valid():

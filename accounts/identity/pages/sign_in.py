@@ -143,7 +143,9 @@ class ForgottenPasswordView(PasswordResetView):
     """Sends the link to reset a password. The answer is the same whether the address is known or not."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count the request by IP address and by the typed e-mail address, then have the link sent. Raises RateLimited."""
+        """Count the request by IP address and by the typed e-mail address, then request the mail with the link. Raises
+        RateLimited.
+        """
         email = request.POST.get("email", "").strip().lower()
         counts = [admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request)))]
         if email:
@@ -153,7 +155,7 @@ class ForgottenPasswordView(PasswordResetView):
         return response
 
     def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
-        """Have the link sent to the stored e-mail address, because the typed address may only look the same."""
+        """Request the mail with the link, to the stored e-mail address, because the typed address may only look the same."""
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())

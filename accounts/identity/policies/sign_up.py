@@ -144,7 +144,7 @@ def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldErro
     return errors
 
 
-# Digits that look like letters, so that they cannot be used to get around the block of a name.
+# Digits are replaced by the letters that they look like, so that they cannot be used to get around the block of a name.
 _LOOK_ALIKES: Final = str.maketrans("0123456789", "oizeasgtbg")
 _DATE_FORMATS: Final = ("%Y-%m-%d", "%d.%m.%Y")
 

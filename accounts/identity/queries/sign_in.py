@@ -21,7 +21,7 @@ from social.api.identities import Identity
 from social.kernel import clock
 
 SESSIONS_SHOWN: Final = 100
-#: Scopes of the pages of a signed-in browser for streams.
+#: Scopes of the identity with which pages open streams.
 _SESSION_SCOPES: Final = frozenset({"read:statuses", "read:notifications"})
 
 

@@ -19,8 +19,9 @@ class Command(OperatorCommand):
     """Make local accounts follow an account of this or another server; accounts that block it, or that it blocks, are
     skipped.
 
-    address: the account to follow: ada, or ada@there.example by: the accounts that follow it all: every local account that
-    can be used follows it
+    address: the account to follow: ada, or ada@there.example
+    by: the accounts that follow it
+    all: every local account that can be used follows it
     """
 
     def run(self, address: str, *, by: LocalUsers = (), all: bool, dry_run: bool) -> None:

@@ -12,7 +12,7 @@ class Command(OperatorCommand):
 
     source: the account that is deleted: ada@old.example
     target: the account that stays: ada@new.example
-    dry_run: only count what the first has
+    dry_run: only count the rows of the first account
     """
 
     def run(self, source: AnyAccount, target: AnyAccount, *, dry_run: bool) -> None:

@@ -73,7 +73,7 @@ class CredentialsInput(_SharedInput):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Read the values like any input. An empty `source` is no error (SEED-133)."""
+        """Read the values like any input. An empty `source` is not an error (SEED-133)."""
         source = values.get("source")
         sent = {name: value for name, value in values.items() if name not in _SOURCE}
         if isinstance(source, dict):

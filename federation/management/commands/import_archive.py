@@ -23,8 +23,10 @@ class Command(OperatorCommand):
         """Import an archive of Mastodon, of this server, of X, or a list of posts. If an import is already running, it is
         continued and the file is not read. The limits of the user's role do not apply.
 
-        user: the author of the posts file: the archive, .zip or .tar.gz visibility: lowers the visibility of all posts, to
-        unlisted or private dry_run: only say what would be imported and what not
+        user: the author of the posts
+        file: the archive, .zip or .tar.gz
+        visibility: lowers the visibility of all posts, to unlisted or private
+        dry_run: only say what would be imported and what not
         """
         found = PastImport.objects.filter(account=user.account, state=PastState.RUNNING).first()
         if found is None:
@@ -41,7 +43,8 @@ class Command(OperatorCommand):
     def undo(self, user: LocalUser, *, dry_run: bool) -> None:
         """Remove all posts of a user's last import, up to 30 days after it.
 
-        user: the owner of the import dry_run: only say which import would be undone
+        user: the owner of the import
+        dry_run: only say which import would be undone
         """
         found = self._last(user)
         if dry_run:

@@ -163,8 +163,8 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 
 @contextmanager
 def asking(queue: str) -> Iterator[None]:
-    """Have this thread, and the tasks that it starts, fetch with the connections and the look-ups of a queue
-    (`Terms.lookups`): fetches for imports and unknown callers then take none from deliveries (security row 72).
+    """Use the connections and look-ups of a queue (`Terms.lookups`) for fetches of this thread and of the tasks that it
+    starts, inside the block: fetches for imports and unknown callers then take none from deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:
@@ -230,7 +230,7 @@ class HostPauses:
             self._until.popitem(last=False)
 
     def forget(self, host: str, port: int) -> None:
-        """Remove a host, as it has answered."""
+        """Remove a host, because it has answered."""
         if self._until:
             self._until.pop((host, port), None)
 

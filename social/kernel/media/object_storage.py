@@ -65,7 +65,7 @@ class ObjectStorage(S3Storage):
             return str(super()._save(name, content))
 
     def delete(self, name: str) -> None:
-        """Remove a file; a missing one is no error."""
+        """Remove a file; a missing file is not an error."""
         with _translated():
             super().delete(name)
 

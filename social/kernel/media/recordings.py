@@ -106,7 +106,7 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
 
 @contextmanager
 def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
-    """Convert a file to the one that is served; metadata, other streams and attachments are left out. Raises the errors
+    """Convert a file into the format that is served; metadata, other streams and attachments are left out. Raises the errors
     of `examine`.
 
     Takes up to CONVERSION_SECONDS: for background work.

@@ -88,7 +88,7 @@ def _decoded(body: bytes, encoding: webencodings.Encoding) -> str:
 
 
 def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
-    """The encoding that a page declares: that of the first known label."""
+    """The encoding of the first known label that a page declares."""
     declaration = _XML_DECLARATION.match(body)
     in_declaration = [declaration[1].decode("latin-1")] if declaration else []
     sources = (in_declaration, _in_metas(body)) if is_xml else (_in_metas(body), in_declaration)

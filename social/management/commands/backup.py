@@ -17,18 +17,18 @@ from social.runtime.backups.saving import plan, remove_interrupted, save
 
 
 class Command(OperatorCommand):
-    """Take a backup: the database in one snapshot, the secrets, uploaded files and archives, with checksums, in a new
-    folder that only its owner can read, because it holds the secrets. The server may run meanwhile. Copies of files of
-    other servers are left out: they are fetched again. Files in an object storage (MEDIA_STORAGE) are left where they are
-    unless --with-media is given. What is in Valkey is rebuilt, and logs, mail files and settings in the environment are
-    not included. Bring the folder to another machine.
+    """Take a backup: the database in one snapshot, the secrets, uploaded files and archives, with checksums, in a new folder
+    that only its owner can read, because it holds the secrets. The server may run meanwhile. Copies of files of other servers
+    are left out: they are fetched again. Files in an object storage (MEDIA_STORAGE) are left where they are unless
+    --with-media is given. Data in Valkey is not included, because it can be rebuilt; neither are logs, mail files and
+    settings in the environment. Copy the folder to another machine.
 
     output: a new folder (DATA_DIR/backups/DOMAIN-TIME)
     into: a folder of backups; its name there is DOMAIN-TIME
-    keep: remove older backups of this server from that folder then, all but the N newest, and first what interrupted
-        ones have left there; needs --into
+    keep: keep only the N newest backups of this server in that folder; also removes the remains of interrupted backups.
+        Needs --into
     with_media: copy the files of an object storage, too
-    dry_run: say what would be in it, and write nothing
+    dry_run: show what the backup would contain, and write nothing
     json: print the manifest
     """
 

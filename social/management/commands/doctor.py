@@ -11,7 +11,7 @@ _MARKS = {"ok": "ok", "warning": "WARN", "failed": "FAIL"}
 
 
 class Command(OperatorCommand):
-    """Check what an operator can get wrong; exit with 1, and the remedies, when something is.
+    """Check the installation for mistakes of the operator. If there are any, print the remedies and exit with 1.
 
     json: print one JSON object instead of the table
     """

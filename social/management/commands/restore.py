@@ -13,16 +13,16 @@ from social.settings import env
 
 
 class Command(OperatorCommand):
-    """Restore a backup: check every file of it, then put back the files, the database and the secrets. Into an empty
-    server; --force replaces everything in the database of one that is there, and adds its files. The server must be
-    stopped, on every machine, but for --dry-run. One of another domain, or of a newer release, is refused; one of an
-    older release is upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt.
-    A backup is trusted with the whole database: --digest proves that it is the one that was taken.
-    A restore that is interrupted is run again; until it ends, nothing else starts in this data directory.
+    """Restore a backup: check every file of it, then put back the files, the database and the secrets. The server must be
+    empty; --force replaces the database of an existing server, and adds the files of the backup to its files. The server must
+    be stopped on every machine, except for --dry-run. A backup of another domain or of a newer release is refused; a backup
+    of an older release is upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt.
+    The whole content of a backup is trusted: --digest proves that it was not changed. After an interruption, run the command
+    again; until it succeeds, no other command starts in this data directory.
 
-    folder: what manage.py backup has made
-    digest: what manage.py backup printed: refuse what was changed since
-    force: replace what is there, after a question
+    folder: a folder written by manage.py backup
+    digest: the digest that manage.py backup printed; a changed backup is refused
+    force: replace the existing data, after a question
     yes: do not ask
     dry_run: check the backup and this server, and change nothing
     """

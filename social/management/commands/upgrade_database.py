@@ -11,13 +11,13 @@ from social.settings import env
 
 
 class Command(OperatorCommand):
-    """Bring the data of the embedded PostgreSQL to a newer version, when a release of this server brings one: the old
-    version writes everything, the new one loads it. Stop the server first. It takes some minutes for each gigabyte and,
-    meanwhile, as much room again as the database has. The old data is kept beside the new, until --remove-old. A server
-    of your own (DATABASE_URL) is upgraded with its own tools.
+    """Upgrade the data of the embedded PostgreSQL, after a release of this server with a newer version: the old version
+    exports everything, the new version loads it. Stop the server first. It takes some minutes for each gigabyte and as much
+    additional disk space as the database takes. The old data is kept until --remove-old is given. A server of your own
+    (DATABASE_URL) is upgraded with its own tools.
 
     dry_run: say what would be done
-    remove_old: remove the data that former upgrades have kept
+    remove_old: remove the old data of former upgrades
     """
 
     requires_system_checks: list[str] = []

@@ -117,7 +117,9 @@ def _is_known(path: str) -> bool:
 
 
 def digest_of(folder: Path) -> str:
-    """The digest of a whole backup: that of its manifest, which holds the digest of all checksums."""
+    """The digest of a whole backup, which is the digest of its manifest: the manifest contains the digest of all
+    checksums.
+    """
     return checksum(folder / MANIFEST)
 
 

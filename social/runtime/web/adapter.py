@@ -127,7 +127,7 @@ class _Threads:
         self._calls, self._progress = 0, 0.0
 
     async def run(self, work: Callable[..., T], *args: Any) -> T:
-        """Return what the call returns. Raises _Refused when too many calls wait."""
+        """Run the call in one of the threads and return its result. Raises _Refused when too many calls wait."""
         if self._calls >= self._limit:
             raise _Refused(503, _BUSY, 1)
         if self._calls < self._threads:

@@ -13,7 +13,8 @@ class Command(OperatorCommand):
     def build(self, names: LocalUsers = (), *, all: bool, dry_run: bool) -> None:
         """Rebuild home feeds.
 
-        names: the readers all: the feeds of everybody who was active in the last week
+        names: the readers
+        all: the feeds of everybody who was active in the last week
         """
         everybody = list_active().order_by("pk") if all else None
         users, count = named_or_all(names, everybody, "Name people, or say --all.")

@@ -81,7 +81,7 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
 }
 # A GIF clears each frame before the next one; the many frames of a PNG are compressed quickly.
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
-# The time for which browsers show a frame whose file gives none.
+# Time for which browsers show a frame if its file gives no time.
 _FRAME_MILLISECONDS: Final = 100
 # Pillow's modes with one value of 16 bits, all values scaled to 8 bits, and the factors that scale 2 or 4 bits to 8.
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
@@ -105,8 +105,8 @@ Facts = dict[str, Any]
 
 
 class _PngStream(PngImagePlugin.PngStream):
-    """Reader of the chunks of a PNG. As in browsers, a wrong checksum of an ancillary chunk is no reason to refuse the
-    picture.
+    """Reader of the chunks of a PNG. As in browsers, a picture is not refused because of a wrong checksum of an ancillary
+    chunk.
     """
 
     def crc(self, cid: bytes, data: bytes) -> None:
@@ -277,7 +277,7 @@ def _upright(opened: Image.Image) -> Image.Image:
     opened.load()
     image = reduced(eight_bits(opened), ORIGINAL_PIXELS)
     image.info = {name: value for name, value in opened.info.items() if name != "transparency"}
-    # Broken EXIF data is no reason to refuse a picture.
+    # A picture is not refused because of broken EXIF data.
     with contextlib.suppress(Exception):
         ImageOps.exif_transpose(image, in_place=True)
     return image

@@ -102,7 +102,7 @@ def _attached(recording: reading.Recording, output: IO[bytes]) -> Facts:
             try:
                 drawn, image = pictures.cover(io.BytesIO(bytes(packet)), output)
             except Exception:
-                # A broken attached picture is no reason to refuse the audio.
+                # An audio file is not refused because its attached picture is broken.
                 output.seek(0)
                 output.truncate()
                 return {}
