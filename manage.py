@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Entry point of every command of the server. Outside of a virtual environment, it restarts itself with the Python of `.venv`."""
+"""Entry point of every command. Outside of a virtual environment, it restarts itself with the Python of `.venv`."""
 
 import os
 import sys
