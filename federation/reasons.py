@@ -1,8 +1,8 @@
 """Lists the reasons for which a document, or a part of it, is not accepted.
 
-The sentence of each is what its outcome says; the rule is a section of the contract ("contract 11" is federation, section
-11), a row of the security table, an RFC or FEP, or what Mastodon does. Senders are those that are known to send it.
-`docs/interop.md` has the table that is made from this.
+The sentence of a reason is shown as the outcome of the activity; its rule is a section of the contract ("contract 11" is
+federation, section 11), a row of the security table, an RFC or FEP, or the behaviour of Mastodon; its senders are software
+that is known to send such content. The table in `docs/interop.md` is generated from this module.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from social.kernel.reasons import Reason as KernelReason
 
 
 class Reason(KernelReason):
-    """Reasons not to take what another server sent."""
+    """Reasons to refuse a document of another server, or a part of it."""
 
     # JSON
     TOO_LARGE = "the document is too large", "contract 16: 1 MB in and out; security row 34"
@@ -296,7 +296,7 @@ class Reason(KernelReason):
 
 
 class Refused(Exception):
-    """Refusal of what another server sent, for `reason`; `detail` says it in the words of this case where it has some."""
+    """Refusal of a document of another server for `reason`; `detail` may describe the case more precisely."""
 
     def __init__(self, reason: Reason, detail: str = "") -> None:
         super().__init__(detail or reason.sentence)

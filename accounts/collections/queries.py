@@ -54,7 +54,7 @@ def find_shown(collection_id: int, viewer_id: int | None) -> ShownCollection:
 
 
 def load_visible(collection_ids: Iterable[int], viewer_id: int | None) -> list[ShownCollection]:
-    """Return those of a few collections that the viewer may see, in this order."""
+    """Return the collections with these ids that the viewer may see, in the given order; only for a few ids."""
     found = []
     for number in collection_ids:
         with suppress(NotFound, Forbidden):

@@ -139,7 +139,7 @@ class Hidden:
         )
 
 
-# The same rules in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for anybody: no account has such an id).
+# The same rules in SQL. `%(viewer)s` is the id of the viewer's account (0 or NULL for an anonymous viewer).
 # A mute counts until its end, compared with the time of the statement: the transaction may have begun long before.
 BLOCKED_BY_VIEWER: Final = "SELECT target_id FROM accounts_block WHERE account_id = %(viewer)s"
 """Ids of the accounts that the viewer blocks."""
@@ -163,7 +163,7 @@ VIEWER_IS_BLOCKED: Final = """(EXISTS (SELECT 1 FROM accounts_block WHERE accoun
 
 
 VIEWER_IS_LOCAL: Final = "EXISTS (SELECT 1 FROM accounts_account WHERE id = %(viewer)s AND domain IS NULL)"
-"""SQL condition that the viewer is an account of this server, as opposed to another server's, and to nobody."""
+"""SQL condition that the viewer is a local account: not remote, and not anonymous."""
 
 
 def blocked(viewer_id: int | Slot, other: OuterRef) -> Q:

@@ -34,7 +34,7 @@ _SMALLEST_GROUP = 4
 
 
 class _EndpointRoute(RoutePattern):
-    """Django's route of `path()`, which a slash may follow."""
+    """Route of Django's `path()` that also matches with a slash at the end."""
 
     def match(self, path: str) -> Any:
         return super().match(path.removesuffix("/"))

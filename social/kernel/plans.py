@@ -76,8 +76,8 @@ class OneOf(Lookup):
 class NoneOf(OneOf):
     """The opposite of OneOf, also true for NULL, for lists that exclude few rows.
 
-    Of `column <> ALL(array)` the planner expects that each value takes a share of the rows away: with many it believes that
-    few rows are left, reads them all and sorts them. Of this form it expects that nearly all are left.
+    For `column <> ALL(array)` the planner assumes that each value excludes a share of the rows: with many values it expects
+    few rows, reads them all and sorts them. For this form it assumes that few rows are excluded.
     """
 
     lookup_name = "none_of"

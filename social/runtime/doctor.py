@@ -338,7 +338,7 @@ _CHECKS_OF_SETTINGS = (
 
 
 def system_checks() -> list[checks.CheckMessage]:
-    """The checks of settings, which ask nobody, as `manage.py check` shows them: warnings, so that they stop no command."""
+    """The failed checks of settings, as warnings of `manage.py check`, which stop no command."""
     found = (result for check in _CHECKS_OF_SETTINGS for result in check() if result.state != "ok")
     return [
         checks.Warning(result.detail, hint=result.remedy, id=f"social.{result.name.replace(' ', '_')}")

@@ -8,7 +8,7 @@ from social.management.base import OperatorCommand
 class Command(OperatorCommand):
     """Approve people who have signed up and wait for approval; without names, list them with their reasons.
 
-    users: who is approved
+    users: the people to approve
     all: approve everybody who waits
     """
 

@@ -7,7 +7,7 @@ class Command(OperatorCommand):
     """Request an archive of posts, files and lists for a user, at most one a week. The user gets an e-mail when the worker
     has built it, and downloads it under /settings/export.
 
-    user: whose archive
+    user: the owner of the archive
     dry_run: only say whether an archive may be requested now
     """
 

@@ -40,14 +40,14 @@ class Command(OperatorCommand):
     """Block e-mail domains, e-mail addresses, networks or usernames from signing up; without a kind, list the blocks.
     E-mail domains and networks can also be imported and exported as files: CSV, or one entry in each line.
 
-    kind: what is blocked
+    kind: the kind of value to block
     value: example.com, somebody@example.com, 192.0.2.0/24 or a username
     remove: remove the block
     allow_with_approval: let such people sign up, but only with approval by staff
     contains: block every username that contains this one
-    severity: what a blocked network may not do
-    hours: how long a network is blocked; for ever by default
-    comment: why a network is blocked
+    severity: the effect of blocking a network
+    hours: the duration of the block of a network; for ever by default
+    comment: the reason for blocking a network
     file: block what this file lists; - reads standard input
     export: print the blocks of email_domain or network as a file
     replace: change blocked networks to what the file says, even if that is less strict

@@ -15,7 +15,7 @@ from social.management.base import OperatorCommand, undone_if
 class Command(OperatorCommand):
     """Change a local account, with effect at once, and print its state as JSON.
 
-    user: whose account
+    user: the owner of the account
     role: Owner, Admin or Moderator; "none" removes the role
     approve: approve a user who waits for approval
     confirm: treat the e-mail address as confirmed

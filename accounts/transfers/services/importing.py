@@ -207,7 +207,7 @@ class _Work:
         )
 
     def _add_pending(self) -> bool:
-        """Add a batch of lines whose account is known, and mark the others as sought."""
+        """Add the lines of a batch whose account is known, and mark the other lines for a lookup of their account."""
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING).order_by("line")[:BATCH_SIZE])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
         known = _load_known(entries.values())

@@ -11,8 +11,9 @@ from social.management.base import OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Delete all accounts of a server with everything they have written; this cannot be undone. Accounts come back when this
-    server meets them again: block the server to prevent that. After an interruption, run the command again.
+    """Delete all accounts of a server with everything they have written; this cannot be undone. Accounts are stored
+    again when they send activities or are looked up: block the server to prevent that. After an interruption, run the
+    command again.
 
     domain: there.example
     dry_run: only count the accounts

@@ -27,10 +27,10 @@ class Command(OperatorCommand):
     action, list the rules. Add a rule with its conditions, try it on the last days, then enable it; approve or discard the
     posts that it holds.
 
-    action: what to do
+    action: the action (see above)
     name: the rule
     sign_ups: the rule is about sign-ups; without this, about posts
-    outcome: what happens to posts and sign-ups that match
+    outcome: the action on posts and sign-ups that match
     words: words in the text of posts or in the reason of sign-ups; may be repeated
     link_hosts: a host of links, with its subdomains; may be repeated
     mail_domains: a domain of e-mail addresses, with its subdomains; may be repeated
@@ -41,7 +41,7 @@ class Command(OperatorCommand):
     origin: posts of local or remote accounts only
     enable: with add: enable the rule at once
     dry_run: with add: do not add the rule, show what it would have matched
-    days: how many days back a rule is tried (%(default)s)
+    days: the number of past days on which a rule is tried (%(default)s)
     """
 
     def run(

@@ -19,8 +19,8 @@ from social.kernel.http.errors import Refused
 Address = IPv4Address | IPv6Address
 AddressBlock = IPv4Network | IPv6Network
 
-# Some of these are globally reachable by the registry (anycast of IETF protocols, AS112): no web server uses them, so they
-# are refused too. `ipaddress.is_global` is of no use here: it is True for multicast, 6to4 and NAT64.
+# The registry calls some of these globally reachable (anycast of IETF protocols, AS112): they are refused too, because no
+# web server uses them. `ipaddress.is_global` is not used, because it is True for multicast, 6to4 and NAT64.
 _IPV4: tuple[tuple[IPv4Network, str], ...] = tuple(
     (IPv4Network(network), reason)
     for network, reason in (
@@ -28,10 +28,10 @@ _IPV4: tuple[tuple[IPv4Network, str], ...] = tuple(
         ("10.0.0.0/8", "private use"),  # RFC 1918
         ("100.64.0.0/10", "shared address space of carriers"),  # RFC 6598
         ("127.0.0.0/8", "loopback"),  # RFC 1122 section 3.2.1.3
-        ("168.63.129.16/32", "the platform service of Azure"),  # no RFC: public by number, inside by routing
+        ("168.63.129.16/32", "the platform service of Azure"),  # no RFC: a public address, routed inside Azure
         ("169.254.0.0/16", "link-local, cloud metadata"),  # RFC 3927
         ("172.16.0.0/12", "private use"),  # RFC 1918
-        # DS-Lite, PCP and TURN anycast, NAT64 discovery (RFC 7335, RFC 7723, RFC 8155, RFC 8880) are inside it.
+        # Contains DS-Lite, PCP and TURN anycast, NAT64 discovery (RFC 7335, RFC 7723, RFC 8155, RFC 8880).
         ("192.0.0.0/24", "IETF protocol assignments"),  # RFC 6890 section 2.1
         ("192.0.2.0/24", "documentation, TEST-NET-1"),  # RFC 5737
         ("192.31.196.0/24", "AS112-v4"),  # RFC 7535
@@ -60,7 +60,7 @@ _IPV6: tuple[tuple[IPv6Network, str], ...] = tuple(
         ("100:0:0:1::/64", "dummy prefix"),  # RFC 9780
         ("200::/7", "former OSI NSAP mapping"),  # RFC 4048
         ("2001::/32", "Teredo"),  # RFC 4380, RFC 8190
-        # Benchmarking, AMT, AS112, ORCHID, DRIP (RFC 5180, RFC 7450, RFC 7535, RFC 4843, RFC 7343, RFC 9374) are in it.
+        # Contains benchmarking, AMT, AS112, ORCHID, DRIP (RFC 5180, RFC 7450, RFC 7535, RFC 4843, RFC 7343, RFC 9374).
         ("2001::/23", "IETF protocol assignments"),  # RFC 2928
         ("2001:db8::/32", "documentation"),  # RFC 3849
         ("2002::/16", "6to4"),  # RFC 3056

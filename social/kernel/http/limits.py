@@ -112,7 +112,7 @@ def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
 
 @contextmanager
 def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
-    """Limit the fetches that a web request makes for an unknown caller, the first from `host`, to `seconds` altogether;
+    """Limit the fetches that a web request makes for an unknown caller, the first one from `host`, to `seconds` in total;
     yield whether the request had to wait for another such request.
 
     In a process, a quarter of WEB_THREADS at most fetch for unknown callers at the same time, and only one for each

@@ -70,8 +70,8 @@ def encode(pixels: bytes, width: int, height: int, components_x: int = 4, compon
 
 
 def _factors(pixels: bytes, width: int, height: int, components_x: int, components_y: int) -> Sequence[_Colour]:
-    """The coefficient of each wave. Waves are products, so rows are summed once for each horizontal wave, not for each
-    pair of waves.
+    """The coefficient of each wave. A wave is the product of a horizontal and a vertical wave, so that each row is
+    summed only once for each horizontal wave.
     """
     across = _cosines(components_x, width)
     down = _cosines(components_y, height)

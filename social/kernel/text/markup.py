@@ -16,11 +16,11 @@ PARAGRAPHS: Final = frozenset({
     "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "main", "menu", "nav",
     "ol", "p", "pre", "search", "section", "table", "ul",
 })
-"""Boxes that are separated from the text before and after them (HTML Standard, section 15.3)."""
+"""Elements that are displayed as paragraphs, with space before and after them (HTML Standard, section 15.3)."""
 LINES: Final = frozenset({"caption", "dd", "dt", "figcaption", "legend", "li", "option", "summary", "title", "tr"})
-"""Boxes that begin a line of their own."""
+"""Elements that are displayed on lines of their own."""
 CELLS: Final = frozenset({"button", "select", "td", "textarea", "th"})
-"""Boxes that stand beside each other on a line."""
+"""Elements that are displayed side by side on a line."""
 _PHRASES: Final = frozenset({
     "a", "abbr", "acronym", "audio", "b", "big", "br", "cite", "code", "del", "dfn", "em", "font", "i", "iframe", "img",
     "ins", "kbd", "math", "mark", "object", "picture", "q", "rp", "rt", "ruby", "s", "samp", "script", "small", "span",
@@ -34,8 +34,8 @@ _NAME: Final = rf"(?:=?[^{_SPACE}/>=]++|=)"
 _EQUALS: Final = rf"[{_SPACE}]*+=[{_SPACE}]*+"
 _UNQUOTED_VALUE: Final = rf"[^{_SPACE}>\"'][^{_SPACE}>]*+"
 _ATTRIBUTE: Final = rf"{_NAME}(?:{_EQUALS}(?:\"[^\"]*+\"|'[^']*+'|{_UNQUOTED_VALUE}|(?=>)))?+"
-# The same with groups, and without a possessive quantifier around them: with one, CPython 3.11 reports wrong spans
-# (SystemError). Nothing follows the value, so there is nothing to try again.
+# The same with groups, and without a possessive quantifier around them, with which CPython 3.11 reports wrong spans
+# (SystemError). It is not needed: nothing follows the value in the pattern, so that there is no backtracking.
 _ATTRIBUTES: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_UNQUOTED_VALUE})))?")
 _MARKUP: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?:[{_SPACE}/]++|{_ATTRIBUTE})*+)>")

@@ -24,7 +24,7 @@ class Patterns(Generic[T]):
     """
 
     def __init__(self, values: Mapping[Sequence[str], T]) -> None:
-        # Transitions by state; a state is a beginning of patterns, and 0 is the empty one.
+        # Transitions by state; a state is a prefix of patterns, and 0 is the empty prefix.
         self._following: list[dict[str, int]] = [{}]
         self._ended: dict[int, tuple[T, int]] = {}
         for pattern, value in values.items():
@@ -35,9 +35,9 @@ class Patterns(Generic[T]):
                     self._following.append({})
             if state:
                 self._ended[state] = value, len(pattern)
-        # By state: the longest shorter beginning of a pattern that the state ends with.
+        # By state: the longest shorter state that is a suffix of it (the failure link).
         self._shorter = [0] * len(self._following)
-        # By state: the longest pattern that it ends with, and the longest one that is shorter than the state.
+        # By state: the longest pattern that is a suffix of it or equal to it, and the longest such pattern that is shorter.
         self._longest = list(self._shorter)
         self._next_longest = list(self._shorter)
         states = [0]
@@ -66,12 +66,12 @@ class Patterns(Generic[T]):
         ends: dict[int, int] = {}
         state = 0
         for place, item in enumerate(items):
-            # `_step` written out: calling it would double the time.
+            # The code of `_step`: calling it would double the time.
             while (reached := following[state].get(item)) is None and state:
                 state = shorter[state]
             state = reached or 0
             ended = longest[state]
-            # When a pattern was found before, so were all patterns that it ends with.
+            # If a pattern was found before, all patterns that are suffixes of it were found too.
             while ended and ended not in ends:
                 ends[ended] = place + 1
                 ended = self._next_longest[ended]

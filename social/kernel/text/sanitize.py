@@ -36,7 +36,7 @@ _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LISTS: Final = frozenset({"ul", "ol"})
 _BLOCKS: Final = frozenset({"p", "pre", "blockquote", "ul", "ol", "li", "heading"})
 _INLINE: Final = frozenset({"span", "a", "del", "s", "code", "b", "strong", "u", "i", "em", "ruby", "rt", "rp"})
-# Boxes that are dropped, and replaced by a space, so that their text does not run into the text around them.
+# Elements whose tags are replaced by a space, so that their text does not run into the text around them.
 _DIVIDING: Final = PARAGRAPHS | LINES | CELLS
 
 _SCHEMES: Final = ("http", "https", "dat", "dweb", "ipfs", "ipns", "ssb", "gopher", "xmpp", "magnet", "gemini")

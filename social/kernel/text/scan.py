@@ -46,7 +46,7 @@ _TOP_LEVEL_DOMAINS: Final = _known()
 def is_top_level_domain(label: str) -> bool:
     """Tell whether the last label of a host name, in Unicode or Punycode and any case, is a top-level domain.
 
-    True for `onion`; false for names of one network (`localhost`, `local`, `internal`) and reserved ones (`test`,
+    True for `onion`; false for names in local networks (`localhost`, `local`, `internal`) and reserved names (`test`,
     `example`, `invalid`; RFC 2606). Source: contract, behaviours section 8.
     """
     if label.isascii():

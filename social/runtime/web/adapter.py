@@ -343,7 +343,7 @@ class Adapter:
 
 
 async def _unless_gone(protocol: Any, call: Coroutine[Any, Any, _Answer]) -> _Answer:
-    """Return the result of the call. When the client closes the connection before, a call that still waits is not made."""
+    """Return the result of the call; cancel the call, if it still waits, when the client closes the connection."""
     gone, calling = asyncio.ensure_future(protocol.client_disconnect()), asyncio.ensure_future(call)
     gone.add_done_callback(lambda _gone: calling.cancel())
     try:
