@@ -79,7 +79,8 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
     """`POST /people/:id/act`: carry out the action `act` on an account, then redirect (303) to the page `next`; if `at` is
-    sent, to the account's row in a list.
+    sent, to the account's row in a list. The text of the private note that stands in the same form is saved with every
+    action, so that none loses it; only the action `note` removes a note.
 
     Raises NotFound for an unknown or suspended account and for an unknown action.
     """
@@ -89,13 +90,14 @@ def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
     if target.suspended:
         raise NotFound
     try:
-        if name == "note":
-            write_note(account=user.account, target=target, comment=clean_input(request.POST.get("comment", "")))
-        elif name in _ACTS:
+        comment = clean_input(request.POST.get("comment", ""))
+        if name == "note" or (comment.strip() and name in _ACTS):
+            write_note(account=user.account, target=target, comment=comment)
+        if name in _ACTS:
             if name == "follow":
                 counted(limits.family("follows")[0], user)
             _ACTS[name](user.account, target)
-        else:
+        elif name != "note":
             raise NotFound
     except (Forbidden, Invalid) as refusal:
         refuse(request, refusal)

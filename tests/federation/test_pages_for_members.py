@@ -115,7 +115,8 @@ def test_a_profile_has_the_relation_and_what_changes_it(ann: User, browser: Clie
     assert "Cancel the request" in text_of(browser, "/@shy")
     press(bea, "note", comment="met in <b>Kyoto")
     assert "met in &lt;b&gt;Kyoto</textarea>" in text_of(browser, "/@bea")
-    press(bea, "mute")
+    press(bea, "mute", comment="met in Nara")
+    assert "met in Nara</textarea>" in text_of(browser, "/@bea"), "a note is not lost with another button"
     press(shy, "block")
     assert (Mute.objects.count(), Block.objects.count(), FollowRequest.objects.count()) == (1, 1, 0)
     press(bea, "unmute")
