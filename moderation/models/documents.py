@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import clock
@@ -77,4 +78,4 @@ class TermsOfService(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.effective_date or '-'}"
+        return str(self.effective_date or gettext("no date"))
