@@ -122,7 +122,7 @@ class WebhookAdmin(EditedAdmin):
         *switches(
             lambda by, webhook, enabled: switch_webhook(by=by, webhook=webhook, enabled=enabled),
             on=(
-                Words("", _("The webhook is on.")),
+                Words(_("Switch this webhook on? It is sent what happens from now on."), _("The webhook is on.")),
                 Words("", ngettext_lazy("%(count)d webhook is on.", "%(count)d webhooks are on.", "count")),
             ),
             off=(

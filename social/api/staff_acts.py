@@ -74,6 +74,10 @@ class Act:
     api: str = ""
     api_summary: str = ""
 
+    def __post_init__(self) -> None:
+        if self.one is not None and not self.one.question:
+            raise ValueError(f"The act {self.name} needs a question: a button of a row always asks before it acts.")
+
     @property
     def logged(self) -> str:
         """The name of the action in the admin's own log."""
