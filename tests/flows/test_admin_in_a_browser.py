@@ -39,7 +39,8 @@ def addresses(client: Client) -> Iterator[str]:
             values |= {"name": REPORTED_POST_ACTS[0].name}
             address = "/admin/" + path % {each: values.get(each, 1) for each in parameters}
             answer = client.get(address)
-            if answer.status_code == 200 and b"<html" in answer.content:
+            is_html = answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html")
+            if is_html and b"<html" in answer.content:
                 yield address
 
 
