@@ -51,6 +51,7 @@ class Member:
     apps_url: str
     client_url: str
     stream_url: str
+    live_posts: bool
 
     @property
     def main_links(self) -> list[dict[str, Any]]:
@@ -81,6 +82,7 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
             apps_url=url_of("apps"),
             client_url=url_of("web_client") if settings.WEB_CLIENT else "",
             stream_url=stream_url(),
+            live_posts=request.user.preferences.get("live_posts", True),
         )
 
     return {"member": find}

@@ -71,12 +71,15 @@ class PreferencesForm(ServiceForm):
     expand_media = forms.ChoiceField(label=_("Media"), choices=_MEDIA)
     expand_spoilers = check_field(_("Always open posts with a content warning"))
     autoplay_gifs = check_field(_("Play animations without being asked"))
+    live_posts = check_field(
+        _("Show new posts at the top of a page as they arrive"), _("Without it they are only counted.")
+    )
     noindex = check_field(_("Ask search engines to leave your profile alone"))
     staff_mails = check_field(SWITCHES[STAFF])
     sign_up_mails = check_field(SWITCHES[SIGN_UPS])
 
     parts = {
-        "pages": ("locale", "time_zone"),
+        "pages": ("locale", "time_zone", "live_posts"),
         "posting": ("privacy", "quote_policy", "language", "sensitive", "show_application"),
         "reading": ("expand_media", "expand_spoilers", "autoplay_gifs"),
         "privacy": ("noindex",),
@@ -96,6 +99,7 @@ class PreferencesForm(ServiceForm):
             "expand_media": kept.get("expand_media", "default"),
             "expand_spoilers": bool(kept.get("expand_spoilers")),
             "autoplay_gifs": bool(kept.get("autoplay_gifs")),
+            "live_posts": kept.get("live_posts", True),
             "noindex": bool(kept.get("noindex")),
             **{name: is_on(kept, name) for name in SWITCHES},
         }
@@ -121,7 +125,7 @@ class PreferencesForm(ServiceForm):
     def change(self) -> PreferencesChange:
         names = (
             *("locale", "time_zone", "expand_media", "expand_spoilers", "autoplay_gifs"),
-            *("noindex", "show_application"),
+            *("live_posts", "noindex", "show_application"),
         )
         sent = {name: self.cleaned_data[name] for name in self.changed_data}
         return PreferencesChange(

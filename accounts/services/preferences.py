@@ -26,6 +26,7 @@ _SHOWN: Final = frozenset({"noindex", "show_application"})
 class PreferencesChange:
     """Changes of preferences; None leaves a value as it is, an empty string resets it.
 
+    `live_posts`: pages insert new posts as they arrive, rather than only count them.
     `noindex`: search engines are asked not to index the profile. `show_application`: posts show which application wrote
     them. `mails` are values of the settings of `accounts.policies.mails`. `mails_when_online`: notifications are mailed
     even while the user is online. `refused_address`: the e-mail address that the mail server has refused for good.
@@ -36,6 +37,7 @@ class PreferencesChange:
     expand_media: str | None = None
     expand_spoilers: bool | None = None
     autoplay_gifs: bool | None = None
+    live_posts: bool | None = None
     noindex: bool | None = None
     show_application: bool | None = None
     mails: Mapping[str, Any] = field(default_factory=dict)
@@ -63,7 +65,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
     kept: dict[str, Any] = {
         name: getattr(change, name)
         for name in (
-            *("expand_media", "expand_spoilers", "autoplay_gifs", "noindex", "show_application"),
+            *("expand_media", "expand_spoilers", "autoplay_gifs", "live_posts", "noindex", "show_application"),
             *("mails_when_online", "refused_address"),
         )
         if getattr(change, name) is not None

@@ -312,13 +312,13 @@ refresh?.addEventListener("click", async (event) => {
   if (!(await load(link, true).catch(() => false))) location.assign(link.href);
 });
 
-// Whoever watches the top of the page sees new posts, at most every ten seconds. For those who have scrolled down, write,
-// have opened something or are about to, or want less motion, they are only counted.
+// Whoever watches the top of the page sees new posts, at most every ten seconds. They are only counted for somebody who has
+// scrolled down, writes, has opened something or is about to, or chose it.
 
 const BUSY = ".menu[open], .writing[open], dialog[open], main :is(a, button, summary):hover";
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const watches = () =>
-  scrollY < 50 && !document.hidden && !still.matches && document.activeElement === document.body && !document.querySelector(BUSY);
+  "live" in words && scrollY < 50 && !document.hidden && !still.matches && document.activeElement === document.body && !document.querySelector(BUSY);
 let watched = 0;
 let next = 0;
 

@@ -218,6 +218,17 @@ def test_how_one_reads_and_posts_can_be_changed(browser: Client, person: User) -
     assert "Deine Vorlieben sind gespeichert." in page
 
 
+def test_who_chose_it_gets_new_posts_counted_and_not_inserted(browser: Client) -> None:
+    assert "data-live" in browser.get("/").content.decode()
+    sent = form_of(browser, PREFERENCES)
+    del sent["live_posts"]
+    browser.post(PREFERENCES, sent)
+    page = browser.get("/").content.decode()
+    assert "data-stream" in page
+    assert "data-live" not in page
+    assert "live_posts" not in form_of(browser, PREFERENCES)
+
+
 def test_the_chosen_language_counts_more_than_one_chosen_before(browser: Client) -> None:
     browser.get("/?lang=ar")
     browser.post(PREFERENCES, form_of(browser, PREFERENCES) | {"locale": "de"})
