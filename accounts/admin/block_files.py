@@ -87,7 +87,7 @@ class FiledBlockListAdmin(BlockListAdmin):
         """Ask for a file, show a preview of its changes, and apply them once they are confirmed."""
         kind = self.kind(request)
         if request.method == "POST" and "lines" in request.POST:
-            return self._do(request, kind)
+            return self._import_confirmed(request, kind)
         form = type("FileForm", (BlocksFileForm,), {"kind": kind})
         sent = self.ask_for(request, form, gettext_lazy("Import a file"), yes=_("Look at what would happen"))
         if isinstance(sent, TemplateResponse):
@@ -127,7 +127,7 @@ class FiledBlockListAdmin(BlockListAdmin):
         }
         return TemplateResponse(request, "admin/blocks_file.html", context)
 
-    def _do(self, request: HttpRequest, kind: BlockFile[Any]) -> HttpResponse:
+    def _import_confirmed(self, request: HttpRequest, kind: BlockFile[Any]) -> HttpResponse:
         options = self.model._meta
         counts: Counter[str] = Counter()
         reasons = []

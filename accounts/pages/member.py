@@ -110,11 +110,11 @@ def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpRespon
         if states is LET_IN and request.user.approved:
             return None
         state = find_sign_in_state(request.user)
-        return None if state in states else show_account_state(request, request.user, state, back=_way_back(request))
-    return to_sign_in(request, _way_back(request))
+        return None if state in states else show_account_state(request, request.user, state, back=_return_path(request))
+    return to_sign_in(request, _return_path(request))
 
 
-def _way_back(request: HttpRequest) -> str:
+def _return_path(request: HttpRequest) -> str:
     return request.get_full_path() if request.method in ("GET", "HEAD") else back_path(request)
 
 

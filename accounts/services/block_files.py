@@ -168,11 +168,11 @@ def import_file(kind: BlockFile[D], *, by: Staff, planned: Sequence[Planned[D]])
     """
     require(by, kind.permission)
     for batch in in_batches(planned, BATCH):
-        done = iter(_do(kind, by, [plan for plan in batch if plan.action in _DONE]))
+        done = iter(_apply_batch(kind, by, [plan for plan in batch if plan.action in _DONE]))
         yield from (next(done) if plan.action in _DONE else plan for plan in batch)
 
 
-def _do(kind: BlockFile[D], by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
+def _apply_batch(kind: BlockFile[D], by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
     try:
         try:
             return kind.do(by, plans)

@@ -43,7 +43,7 @@ def _remove(batch: PastImport, ids: list[int]) -> None:
         locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
         found = list(locked.order_by("id"))
         living = [status.id for status in found]
-        known = _known_to_others(batch.account_id, living)
+        known = _used_by_others(batch.account_id, living)
         delete_statuses(status_ids=known, delete_media=True)
         ImportedPost.objects.filter(status_id__one_of=known).delete()
         uncount_featured_tags([status for status in found if status.id not in known])
@@ -51,7 +51,7 @@ def _remove(batch: PastImport, ids: list[int]) -> None:
         PastImport.objects.filter(id=batch.id).update(done=F("done") - len(living))
 
 
-def _known_to_others(author_id: int, ids: list[int]) -> set[int]:
+def _used_by_others(author_id: int, ids: list[int]) -> set[int]:
     own = Q(account_id=author_id)
     found: set[int | None] = set()
     replies = Status.objects.filter(in_reply_to_id__one_of=ids, deleted_at=None).exclude(own)

@@ -51,7 +51,7 @@ def receive(message: Message, recipient: Account | None = None) -> None:
     parsed = parse_json(message.body)
     document = parsed if isinstance(parsed, dict) else {}
     kind = next((kind for kind in kinds_of(document) if is_acted_upon(kind)), None)
-    if kind is not None and _is_of_nobody(document, kind):
+    if kind is not None and _is_by_unknown_actor(document, kind):
         note_refusal("", Reason.OF_NOBODY_KNOWN)
         return
     if not signers.has_signature(message):
@@ -78,7 +78,7 @@ def _refuse_closed(domains: set[str]) -> None:
         raise Forbidden
 
 
-def _is_of_nobody(document: Mapping[str, Any], kind: str) -> bool:
+def _is_by_unknown_actor(document: Mapping[str, Any], kind: str) -> bool:
     """Tell whether an activity is a Delete by an unknown actor, or an unknown actor's Update of itself. No key is fetched for
     such activities, because thousands of them arrive.
 

@@ -79,7 +79,7 @@ def _pair_key(one: int, other: int) -> str:
     return f"pair:{one}:{other}"
 
 
-def _spaced(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
+def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None = None) -> datetime | None:
     """Return the time to send the next of several Follows and Undos between two accounts: SPACING after the last activity that
     is still waiting to be sent, and at least `delay` from now; None means at once.
 
@@ -228,7 +228,7 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
             document=activities.follow(request.account, request.target.uri, str(request.uri)),
             inboxes=inboxes,
             key=key,
-            due_at=_spaced(key, inboxes),
+            due_at=_due_after_earlier(key, inboxes),
         )
 
 
@@ -302,7 +302,7 @@ def send_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
                 document=activities.undo_follow(follower, target.uri, event.uri),
                 inboxes=inbox_of(target),
                 key=key,
-                due_at=_spaced(key, inbox_of(target), SPACING),
+                due_at=_due_after_earlier(key, inbox_of(target), SPACING),
             )
         else:
             _answer(target, follower, event.uri, accepted=False, number=event.follow_id)

@@ -34,7 +34,7 @@ def _moment_field(label: Any) -> forms.DateTimeField:
     return forms.DateTimeField(label=label, required=False, widget=widget, input_formats=[_MOMENT, "%Y-%m-%dT%H:%M:%S"])
 
 
-def _same_clock(moment: datetime | None, of: tzinfo, to: tzinfo) -> datetime | None:
+def _at_same_clock_time(moment: datetime | None, of: tzinfo, to: tzinfo) -> datetime | None:
     """Return the moment at which clocks in the zone `to` show the same time as clocks in the zone `of` show at `moment`."""
     return moment.astimezone(of).replace(tzinfo=to) if moment is not None else None
 
@@ -62,14 +62,14 @@ class AnnouncementForm(DraftForm):
         for name, hint in hints.items():
             self.fields[name].help_text = f"{zone}; {hint}" if hint else str(zone)
         for name in ("starts_at", "ends_at") if self.instance.all_day else ():
-            self.initial[name] = _same_clock(self.initial.get(name), UTC, zone)
+            self.initial[name] = _at_same_clock_time(self.initial.get(name), UTC, zone)
 
     @property
     def draft(self) -> AnnouncementDraft:
         """Return the draft that the form holds."""
         sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
         for name in ("starts_at", "ends_at") if sent["all_day"] else ():
-            sent[name] = _same_clock(sent[name], timezone.get_current_timezone(), UTC)
+            sent[name] = _at_same_clock_time(sent[name], timezone.get_current_timezone(), UTC)
         return AnnouncementDraft(**sent)
 
     def clean(self) -> dict[str, Any]:

@@ -163,9 +163,9 @@ def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[st
         errors += _too_long(name, len(getattr(texts, name)), SHORT_LIMIT)
     for name in ("site_extended_description", "site_privacy_policy", "site_custom_css"):
         errors += _too_long(name, len(getattr(texts, name)), LONG_LIMIT)
-    if texts.site_contact_email and not _passes(validate_email, texts.site_contact_email):
+    if texts.site_contact_email and not _is_valid(validate_email, texts.site_contact_email):
         errors.append(FieldError("site_contact_email", "ERR_INVALID", _("is invalid")))
-    if texts.site_status_page_url and not _passes(URLValidator(["https", "http"]), texts.site_status_page_url):
+    if texts.site_status_page_url and not _is_valid(URLValidator(["https", "http"]), texts.site_status_page_url):
         errors.append(FieldError("site_status_page_url", "ERR_INVALID", _("is invalid")))
     if texts.site_colour and parse_colour(texts.site_colour) != texts.site_colour:
         errors.append(FieldError("site_colour", "ERR_INVALID", _("is no colour such as #0b6e66")))
@@ -214,7 +214,7 @@ def _too_long(name: str, length: int, limit: int) -> list[FieldError]:
     return [FieldError(name, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit})]
 
 
-def _passes(validate: Any, value: str) -> bool:
+def _is_valid(validate: Any, value: str) -> bool:
     try:
         validate(value)
     except ValidationError:

@@ -127,7 +127,7 @@ def _posts(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
         if rule.first_contact and met:
             strangers = {number for (number,) in rows_of(_STRANGERS, {"ids": [row[0] for row in met]})}
             met = [row for row in met if row[0] in strangers]
-        yield len(rows), rows[-1][4], [_caught(row) for row in met]
+        yield len(rows), rows[-1][4], [_caught_post(row) for row in met]
 
 
 def _facts(row: Sequence[Any]) -> PostFacts:
@@ -141,7 +141,7 @@ def _facts(row: Sequence[Any]) -> PostFacts:
     )
 
 
-def _caught(row: Sequence[Any]) -> Caught:
+def _caught_post(row: Sequence[Any]) -> Caught:
     status_id, account_id, _local, visibility, created_at, _texts, content, username, domain, *_others = row
     words = plain(content)[:_WORDS] if visibility in OPEN_VISIBILITIES else ""
     return Caught(account_id, f"@{username}@{domain}" if domain else f"@{username}", created_at, words, status_id)

@@ -102,7 +102,7 @@ def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -
         writer.add_json("reports.json", [_report(report) for report in reports])
         writer.add_json("strikes.json", [_strike(strike) for strike in strikes])
         writer.add_json("audit.json", [_entry(entry) for entry in _entries(account, user)])
-        named_ids = {number for row in _naming(reports, strikes) for number in row}
+        named_ids = {number for row in _named_status_ids(reports, strikes) for number in row}
         files: list[MediaAttachment] = []
         for batch in _post_batches(account, named_ids):
             note_posts_seen(by=by, posts=[(post.id, name, post.visibility) for post in batch])
@@ -169,7 +169,7 @@ class _Writer:
         self.add_stored(f"media/{media.id}.{path.rpartition('.')[2]}", path)
 
 
-def _naming(reports: Iterable[Report], strikes: Iterable[Strike]) -> Iterator[list[int]]:
+def _named_status_ids(reports: Iterable[Report], strikes: Iterable[Strike]) -> Iterator[list[int]]:
     for report in reports:
         yield report.status_ids
     for strike in strikes:

@@ -59,10 +59,10 @@ def make_palette(colour: str) -> Palette:
     """Return the themes for a colour (`#rrggbb`). The lightness is changed only as far as necessary for a contrast of
     CONTRAST between links and the page, cards and notices, and between buttons and their text.
     """
-    return Palette(light=_mended(colour, _LIGHT, darker=True), dark=_mended(colour, _DARK, darker=False))
+    return Palette(light=_with_contrast(colour, _LIGHT, darker=True), dark=_with_contrast(colour, _DARK, darker=False))
 
 
-def _mended(colour: str, backgrounds: Sequence[str], *, darker: bool) -> Theme:
+def _with_contrast(colour: str, backgrounds: Sequence[str], *, darker: bool) -> Theme:
     hue, lightness, saturation = colorsys.rgb_to_hls(*(part / 255 for part in _rgb(colour)))
     end = 0.0 if darker else 1.0
     for step in range(_LIGHTNESS_STEPS + 1):

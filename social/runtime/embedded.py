@@ -259,11 +259,11 @@ def borrowed_servers(
             yield embedded
         finally:
             users.close()
-            with _alone(data_dir):
+            with _wait_for_users_lock(data_dir):
                 embedded.stop()
 
 
-def _alone(data_dir: Path) -> IO[str]:
+def _wait_for_users_lock(data_dir: Path) -> IO[str]:
     lock = try_lock(users_lock(data_dir))
     if lock is None:
         print("Another command still uses the servers that this one started: waiting for it to end.", file=sys.stderr)

@@ -54,7 +54,7 @@ def run() -> int:
         supervisor = stack.enter_context(Supervisor(console).listening())
         try:
             _start(supervisor, embedded)
-            _tell(console, time.monotonic() - began)
+            _print_ready(console, time.monotonic() - began)
             supervisor.run()
         except Interrupted:
             pass
@@ -193,7 +193,7 @@ def _cannot_listen(port: int) -> OSError | None:
     return None
 
 
-def _tell(console: Console, seconds: float) -> None:
+def _print_ready(console: Console, seconds: float) -> None:
     place = _short(env.DATA_DIR)
     mail = "" if env.EMAIL_URL else f", mail is written to {place}/mail"
     console.say("")

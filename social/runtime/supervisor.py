@@ -135,7 +135,7 @@ class Supervisor:
             for name in list(pending):
                 child = self.children[name]
                 if child.failures >= attempts:
-                    raise OperatorError(self._why(child))
+                    raise OperatorError(self._reason_not_started(child))
                 if child.process is not None and (child.spec.ready is None or child.spec.ready()):
                     pending.remove(name)
             if not pending:
@@ -162,7 +162,7 @@ class Supervisor:
         self._close(child)
         return end_group(process)
 
-    def _why(self, child: Child) -> str:
+    def _reason_not_started(self, child: Child) -> str:
         lines = list(child.tail)
         reason = child.spec.explain(lines) if child.spec.explain else None
         if reason:
@@ -218,12 +218,12 @@ class Supervisor:
             return
         with contextlib.suppress(BlockingIOError):
             if os.read(child.heartbeat, 4096):
-                self._note_life(child)
+                self._note_sign_of_life(child)
             else:
                 os.close(child.heartbeat)
                 child.heartbeat = None
 
-    def _note_life(self, child: Child) -> None:
+    def _note_sign_of_life(self, child: Child) -> None:
         child.has_shown_life, child.last_sign = True, self._awake.seconds
 
     def _end_hung(self) -> None:
@@ -235,7 +235,7 @@ class Supervisor:
             if child.spec.alive is not None and now - child.last_check >= ASKING_SECONDS:
                 child.last_check = now
                 if child.spec.alive():
-                    self._note_life(child)
+                    self._note_sign_of_life(child)
             silence = child.spec.silence if child.has_shown_life else START_SECONDS
             if now - child.last_sign >= silence and not has_ended(child.process):
                 self.console.line("run", f"{child.spec.name} gives no sign of life and is killed.")
@@ -259,9 +259,9 @@ class Supervisor:
                 lines.append(child.unread)
                 child.unread = b""
             for line in lines:
-                self._tell(child, line)
+                self._print_line(child, line)
 
-    def _tell(self, child: Child, line: bytes) -> None:
+    def _print_line(self, child: Child, line: bytes) -> None:
         text = line[:_LONGEST_LINE].decode(errors="replace").rstrip()
         if text:
             child.tail.append(text)
@@ -271,7 +271,7 @@ class Supervisor:
 
     def _close(self, child: Child) -> None:
         if child.unread:
-            self._tell(child, child.unread)
+            self._print_line(child, child.unread)
             child.unread = b""
         if child.process is not None and child.process.stdout is not None:
             child.process.stdout.close()

@@ -61,7 +61,7 @@ class RetentionForm(ServiceForm):
         """Values of a valid submitted form."""
         return RetentionDraft(**self.cleaned_data)
 
-    def kept(self) -> list[forms.BoundField]:
+    def exceptions(self) -> list[forms.BoundField]:
         """Return the fields for exceptions from deletion."""
         return [self[name] for name in self.fields if name.startswith(("keep_", "min_favourites", "min_reblogs"))]
 

@@ -39,14 +39,14 @@ def translation(request: HttpRequest, id: int) -> HttpResponse:
     post = require_found(next(iter(load_shown([found.id], reader_of(user, ""))), None))
     context = {
         "person": post["author"],
-        "post": _in_other_words(post, translated),
+        "post": _translated_post(post, translated),
         "source": _name_of(translated.detected_source_language),
         "provider": translated.provider,
     }
     return show(request, "statuses/translation.html", context)
 
 
-def _in_other_words(post: dict[str, Any], translated: Translation) -> dict[str, Any]:
+def _translated_post(post: dict[str, Any], translated: Translation) -> dict[str, Any]:
     """Return a post for templates with its texts translated."""
     warning = visible_text(translated.spoiler_text)
     described = {kind: [_described(file, translated.descriptions) for file in post[kind]] for kind in _FILES}

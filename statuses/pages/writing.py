@@ -68,38 +68,38 @@ def write(request: HttpRequest) -> HttpResponse:
     """
     user = signed_in(request)
     values = request.POST if request.method == "POST" else values_of(request)
-    kept = _maybe_draft(values.get("draft", ""), user)
-    is_lost = kept is None and bool(values.get("draft"))
+    saved = _find_draft_or_none(values.get("draft", ""), user)
+    is_lost = saved is None and bool(values.get("draft"))
     numbers = [values.get(name, "") for name in ("reply_to", "quote")]
-    if kept is not None and request.method != "POST":
-        numbers = [kept.draft.get(name) or "" for name in ("in_reply_to_id", "quoted_status_id")]
-    parent, quoted = (_maybe(parse_id(number), user) for number in numbers)
+    if saved is not None and request.method != "POST":
+        numbers = [saved.draft.get(name) or "" for name in ("in_reply_to_id", "quoted_status_id")]
+    parent, quoted = (_load_post(parse_id(number), user) for number in numbers)
     gone = any(number and post is None for number, post in zip(numbers, (parent, quoted), strict=True))
     text, visibility = values.get("text", ""), "public"
     wrong = _LOST_DRAFT if is_lost else _LOST_POST if gone else ""
-    if request.method != "POST" and (is_lost or (gone and kept is None)) and not text:
+    if request.method != "POST" and (is_lost or (gone and saved is None)) and not text:
         raise NotFound
     if parent is not None:
         visibility = requested_visibility(parent["visibility"], local_only=parent["local_only"])
         text = text or _mentions(parent, user)
     initial = initial_of(user, text, visibility) | {"local_only": values.get("local_only") in ("on", "True")}
-    files = [item.media for item in kept.media.all()] if kept is not None else []
-    if request.method != "POST" and kept is not None:
-        initial |= initial_of_draft(kept)
+    files = [item.media for item in saved.media.all()] if saved is not None else []
+    if request.method != "POST" and saved is not None:
+        initial |= initial_of_draft(saved)
     if request.method != "POST":
         form = PostForm(initial=initial, files=files)
         if "media" in values:
             form.take_files(user, values, MultiValueDict())
         if wrong:
             messages.warning(request, str(wrong))
-        return _show(request, form, parent=parent, quoted=quoted, draft=kept)
+        return _show(request, form, parent=parent, quoted=quoted, draft=saved)
     form = PostForm(request.POST, initial=initial, files=files)
     form.take_files(user, request.POST, request.FILES)
     if wrong:
         form.add_error(None, wrong)
-    if request.POST.get("act") != "attach" and form.is_valid() and _publish(request, user, form, parent, quoted, kept):
+    if request.POST.get("act") != "attach" and form.is_valid() and _publish(request, user, form, parent, quoted, saved):
         return back(request, f"post-{parent['number']}" if parent else "")
-    return _show(request, form, parent=parent, quoted=quoted, draft=kept)
+    return _show(request, form, parent=parent, quoted=quoted, draft=saved)
 
 
 def _publish(
@@ -108,9 +108,9 @@ def _publish(
     form: PostForm,
     parent: dict[str, Any] | None,
     quoted: dict[str, Any] | None,
-    kept: ScheduledStatus | None,
+    saved: ScheduledStatus | None,
 ) -> bool:
-    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that succeeded. `kept` is
+    """Publish or schedule the post of a valid form, or save it as a draft, and return whether that succeeded. `saved` is
     the saved draft from which the form was filled: it is updated first, so that nothing is lost if the post is refused.
     """
     parameters = form.parameters()
@@ -123,23 +123,23 @@ def _publish(
         counted_all(limits.family("statuses"), user)
         form.change_files(user)
         author, draft = find_author(user.account_id), StatusInput.read_mapping(parameters)
-        if kept is not None:
-            change_draft(author=author, draft_id=kept.id, draft=draft)
+        if saved is not None:
+            change_draft(author=author, draft_id=saved.id, draft=draft)
         if request.POST.get("act") == "draft":
-            if kept is None:
+            if saved is None:
                 save_draft(author=author, draft=draft, idempotency_key=key)
             messages.success(request, _("Your draft has been saved."))
         elif draft.scheduled_at is not None:
-            if kept is None:
+            if saved is None:
                 schedule_status(author=author, draft=draft, scheduled_at=draft.scheduled_at, idempotency_key=key)
             else:
-                reschedule_status(scheduled=find_draft(kept.id, user.account_id), scheduled_at=draft.scheduled_at)
+                reschedule_status(scheduled=find_draft(saved.id, user.account_id), scheduled_at=draft.scheduled_at)
             messages.success(request, _("Your post will be published at that time."))
         else:
-            if kept is None:
+            if saved is None:
                 publish_status(author=author, draft=draft, idempotency_key=key)
             else:
-                publish_saved(author=author, draft_id=kept.id, idempotency_key=key)
+                publish_saved(author=author, draft_id=saved.id, idempotency_key=key)
             messages.success(
                 request,
                 _("Your reply has been published.") if parent is not None else _("Your post has been published."),
@@ -207,7 +207,7 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
         (post,) = load_posts([status.id])
         initial["visibility"] = requested_visibility(status.visibility, local_only=status.local_only)
         initial["local_only"] = status.local_only and initial["visibility"] != LOCAL
-        parent, quoted = _maybe(post.in_reply_to_id, user), _maybe(post.quoted_status_id, user)
+        parent, quoted = _load_post(post.in_reply_to_id, user), _load_post(post.quoted_status_id, user)
         delete_status(status_id=status.id)
         messages.success(request, _("Your post has been deleted. Write it again, then publish it."))
         form = PostForm(initial=initial, files=files)
@@ -242,11 +242,11 @@ def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
     return initial, body.media
 
 
-def _maybe(number: int | None, user: User) -> dict[str, Any] | None:
+def _load_post(number: int | None, user: User) -> dict[str, Any] | None:
     return next(iter(load_shown([number], reader_of(user, ""))), None) if number is not None else None
 
 
-def _maybe_draft(number: str, user: User) -> ScheduledStatus | None:
+def _find_draft_or_none(number: str, user: User) -> ScheduledStatus | None:
     with suppress(NotFound):
         return find_draft(number, user.account_id) if number else None
     return None

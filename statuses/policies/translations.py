@@ -47,7 +47,7 @@ class _Link(NamedTuple):
         return entities.unescape(self.opening.read_attributes().get("href", ""))
 
     @property
-    def stays(self) -> bool:
+    def is_untranslatable(self) -> bool:
         """Tell whether the link's text must not be translated: an address, a mention or a hashtag."""
         return not any(letter.isspace() for letter in plain(self.inner))
 
@@ -76,10 +76,10 @@ def restore_html(answer: str, html: str) -> str:
             written.append(_html_of(part))
         elif same := links.get(part.href):
             link = same.popleft()
-            written.append(link.written(None if link.stays else part.inner))
+            written.append(link.written(None if link.is_untranslatable else part.inner))
         else:
             written.append(part.inner)
-    missing = [link.written() for left in links.values() for link in left if link.stays]
+    missing = [link.written() for left in links.values() for link in left if link.is_untranslatable]
     if missing:
         written.append(f"<p>{' '.join(missing)}</p>")
     return _WRAPPED_SHORTCODE.sub(r"\1", "".join(written))
@@ -101,7 +101,7 @@ def _marked(part: str | Tag | _Link) -> str:
     if isinstance(part, Tag):
         return _html_of(part)
     href = entities.escape(part.href)
-    if part.stays:
+    if part.is_untranslatable:
         return f'<a href="{href}" translate="no">{part.inner}</a>'
     return f'<a href="{href}">{"".join(map(_marked, tokenise(part.inner)))}</a>'
 

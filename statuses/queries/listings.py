@@ -80,7 +80,7 @@ def load_account_statuses(
     `statuses.queries.page.fill` is not called.
     """
     page = select([], viewer_id)
-    sql, parameters = _narrowed(account_id, viewer_id, post_filter)
+    sql, parameters = _list_sql(account_id, viewer_id, post_filter)
     if post_filter.pinned:
         bounded = sql + _PINNED + cursor.between("s.id") + _PIN_ORDER
         page.extend(select(_ids(bounded, parameters | cursor.parameters), viewer_id, PROFILE.shows))
@@ -95,7 +95,7 @@ def load_account_statuses(
     return page
 
 
-def _narrowed(author_id: int, viewer_id: int | None, post_filter: AccountStatusesFilter) -> tuple[str, dict[str, Any]]:
+def _list_sql(author_id: int, viewer_id: int | None, post_filter: AccountStatusesFilter) -> tuple[str, dict[str, Any]]:
     # No account has the id 0, so an anonymous viewer follows nobody and is mentioned nowhere.
     parameters: dict[str, Any] = {"author": author_id, "viewer": viewer_id or 0}
     conditions = (condition for name, condition in _CONDITIONS.items() if getattr(post_filter, name))

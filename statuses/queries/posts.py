@@ -112,7 +112,7 @@ _PARTS: Final = {
 }
 
 
-def _laid_out(part: _Part) -> list[str]:
+def _padded_columns(part: _Part) -> list[str]:
     """Return the columns of a part, padded with NULL, so that all parts have the same number of columns of each type."""
     found: list[str] = []
     for kind in ("bigint", "text", "boolean"):
@@ -123,7 +123,7 @@ def _laid_out(part: _Part) -> list[str]:
 
 def _reader(part: str, *names: str) -> Callable[[Values], Any]:
     """Return a function that extracts the values of these names from a row of the part."""
-    places = {_name(column): place for place, column in enumerate(_laid_out(_PARTS[part]), start=1)}
+    places = {_name(column): place for place, column in enumerate(_padded_columns(_PARTS[part]), start=1)}
     return itemgetter(*(places[name] for name in names))
 
 
@@ -143,7 +143,7 @@ _read_mention: Final = _reader("mention", "status_id", "account_id")
 _read_collection: Final = _reader("collection", "id", "status_id", "collection_id")
 
 _PARTS_SQL: Final = "\nUNION ALL\n".join(
-    f"SELECT '{name}', {', '.join(_laid_out(part))} FROM {part.source}"  # noqa: S608 (constants)
+    f"SELECT '{name}', {', '.join(_padded_columns(part))} FROM {part.source}"  # noqa: S608 (constants)
     for name, part in _PARTS.items()
 )
 # Besides the requested posts, this statement reads the posts that they boost, the posts quoted by any of these, and the

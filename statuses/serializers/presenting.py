@@ -109,7 +109,7 @@ class PageSerializer(EntitySerializer):
             "reblogs_count": post.reblogs_count,
             "favourites_count": post.favourites_count,
             "quotes_count": post.quotes_count,
-            **self._viewed(post),
+            **self._viewer_members(post),
             "card": self.cards.get(post.id),
             "poll": self._poll(post),
             "quote": quote(post) if post.quote_state is not None else None,
@@ -144,12 +144,12 @@ class PageSerializer(EntitySerializer):
             "poll": None,
             "tagged_collections": [],
             **self._application(boost, None),
-            **self._viewed(boost),
+            **self._viewer_members(boost),
             "account": self.authors[boost.account_id],
             "reblog": self._post(boost.proper, self._quote),
         }
 
-    def _viewed(self, post: Post) -> dict[str, Any]:
+    def _viewer_members(self, post: Post) -> dict[str, Any]:
         """Return the members that depend on the viewer. A boost has the members of the boosted post, except that filters are
         compared with both.
         """
@@ -240,15 +240,15 @@ def present_statuses(statuses_or_ids: Iterable[Status | int], viewer_id: int | N
 
 def present_status(status: Status | int, viewer_id: int | None) -> dict[str, Any]:
     """Return the entity of one post. Raises NotFound when the viewer may not read it (any more)."""
-    return _only(hydrate([status], viewer_id))
+    return _only_entity(hydrate([status], viewer_id))
 
 
 def present_acted_on(post: Post, viewer_id: int) -> dict[str, Any]:
     """Return the entity of a post after the viewer has favourited or boosted it, or has undone a favourite or boost."""
-    return _only(fill(of_rows([post], viewer_id)))
+    return _only_entity(fill(of_rows([post], viewer_id)))
 
 
-def _only(page: PostPage) -> dict[str, Any]:
+def _only_entity(page: PostPage) -> dict[str, Any]:
     for entity in present(page):
         return entity
     raise NotFound
@@ -278,7 +278,7 @@ def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
     """
     page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True
-    entity = _only(fill(page))
+    entity = _only_entity(fill(page))
     del entity["content"]
     entity["text"] = status.text
     return entity if status.content_type == PLAIN_TEXT else entity | {"content_type": status.content_type}

@@ -135,10 +135,10 @@ def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: 
     finally:
         storage.remove(unused)
     if found is not None and found.creator:
-        _seek(found.creator, host)
+        _request_creator(found.creator, host)
 
 
-def _seek(creator: str, host: str) -> None:
+def _request_creator(creator: str, host: str) -> None:
     """Request a lookup of the account that a page on `host` names as its author (`creator`), if that account is unknown."""
     address = split_address(creator)
     port = remote_accounts.find()

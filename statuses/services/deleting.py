@@ -56,7 +56,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
         _detach_answers(ids)
         Pin.objects.filter(status_id__one_of=ids).delete()
         StatusCard.objects.filter(status_id__one_of=ids).delete()
-        owners, files = _let_go_of_media(ids, delete_media=delete_media)
+        owners, files = _release_media(ids, delete_media=delete_media)
         publish(
             *(
                 StatusDeleted(
@@ -118,7 +118,7 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
         publish(*(AnswersOutlived(status_id=status_id) for status_id in status_ids))
 
 
-def _let_go_of_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[set[int | None], list[str]]:
+def _release_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[set[int | None], list[str]]:
     """Unattach or remove the files of posts and of their earlier versions. Return the ids of the posts that had files,
     and the paths of stored files to which no row refers any more.
     """

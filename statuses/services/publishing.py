@@ -26,7 +26,7 @@ def publish_status(
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)
         if first is not None:
-            return _still_there(first)
+            return _require_existing(first)
     new = compose(author=author, draft=draft, application_id=application_id)
     screening = screen(new)
     limited_by = limit_author(new, screening)
@@ -38,7 +38,7 @@ def publish_status(
                 first = idempotency.find_first(author.id, idempotency_key)
                 if first is None and is_held(author.id, idempotency_key):
                     raise HeldForReview
-                return _still_there(require_found(first))
+                return _require_existing(require_found(first))
         if screening.held_by is None:
             check_posts(author)
             status = store_status(new)
@@ -50,7 +50,7 @@ def publish_status(
     raise HeldForReview
 
 
-def _still_there(status: Status) -> Status:
+def _require_existing(status: Status) -> Status:
     if status.is_deleted:
         raise NotFound
     return status

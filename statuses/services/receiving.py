@@ -163,10 +163,10 @@ def _is_newer(status: Status, new: Composed, edited_at: datetime, *, from_author
     last = status.edited_at or status.created_at
     if edited_at != last or not (from_author or status.edited_at is None):
         return edited_at > last
-    return _says_something_else(status, new)
+    return _differs_from(status, new)
 
 
-def _says_something_else(status: Status, new: Composed) -> bool:
+def _differs_from(status: Status, new: Composed) -> bool:
     if any(getattr(status, name) != value for name, value in new.written.items() if name != "text"):
         return True
     files = MediaAttachment.objects.filter(status=status).order_by("position", "id")

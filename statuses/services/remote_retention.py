@@ -213,7 +213,7 @@ def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
     """Lock the posts and remove those that are still unneeded, newest first, REMOVED_AT_ONCE in a transaction. Return
     the number of removed rows.
     """
-    _shed(status_ids)
+    _remove_surplus(status_ids)
     removed = 0
     for ids in in_batches(sorted(status_ids, reverse=True), REMOVED_AT_ONCE):
         with transaction.atomic():
@@ -224,7 +224,7 @@ def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
     return removed
 
 
-def _shed(status_ids: Sequence[int]) -> None:
+def _remove_surplus(status_ids: Sequence[int]) -> None:
     """Remove boosts and favourites of the posts in separate transactions, until fewer than a batch of each are left."""
     boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids), local=False).values_list("id", flat=True)
     while len(ids := list(boosts[:BATCH_SIZE])) == BATCH_SIZE:

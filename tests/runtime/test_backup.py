@@ -334,7 +334,7 @@ called = getattr(restoring, name)
 if when == "before":
     setattr(restoring, name, end)
 elif when == "within":
-    sql._moves = lambda file, advance: end
+    sql._progress_of = lambda file, advance: end
     sql.CHUNK = 8192
 else:
     def call(*arguments):
@@ -422,7 +422,7 @@ def test_what_interrupted_backups_left_is_removed_and_not_what_is_being_taken(se
     assert {folder.name for folder in tmp_path.iterdir()} == {
         "data", taken.name, f"{DOMAIN}-20260104T000000Z", *(folder.name for folder in foreign),
     }  # fmt: skip
-    with saving._sole(), pytest.raises(OperatorError, match="just now"):
+    with saving._lock_for_backup(), pytest.raises(OperatorError, match="just now"):
         saving.remove_interrupted(tmp_path)
 
 

@@ -137,7 +137,7 @@ class Connection:
         if has_feed:
             await in_thread(build_open_feed, self.account_id, list_id)
         if not self.has_ended():
-            self._hear(key, stream)
+            self._listen(key, stream)
             await self._registry.settle(*stream.channels)
             if has_feed:
                 # A process that dropped the feed meanwhile may not have seen this subscriber.
@@ -185,7 +185,7 @@ class Connection:
         owned = list_id is not None and await in_thread(owns_list, self.account_id, list_id)
         return list_id if owned else None
 
-    def _hear(self, key: tuple[str, str], stream: Stream) -> None:
+    def _listen(self, key: tuple[str, str], stream: Stream) -> None:
         listener = partial(self.enqueue, stream)
         self._streams[key] = (stream, listener)
         for channel in stream.channels:
@@ -200,7 +200,7 @@ class Connection:
             renewed = await self._stream(name, tag[0] if tag else None)
             if renewed != stream and self._streams.get(key) == (stream, listener):
                 self._silence(stream, listener)
-                self._hear(key, renewed)
+                self._listen(key, renewed)
 
     def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
         """End the subscription to a stream, whatever the spelling of its hashtag; does nothing if there is no such
@@ -278,9 +278,9 @@ class Connection:
     def _on_user(self, _message: Message) -> None:
         self._user_changes += 1
         if self._review is None or self._review.done():
-            self._review = asyncio.create_task(self._look_again())
+            self._review = asyncio.create_task(self._check_user_again())
 
-    async def _look_again(self) -> None:
+    async def _check_user_again(self) -> None:
         looked_at = None
         # If the user changed again during the query, its result may be the old state.
         while looked_at != self._user_changes:

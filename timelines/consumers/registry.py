@@ -124,9 +124,9 @@ class ConnectionRegistry:
         unwatched = "Refused networks and open timelines could not be asked for"
         work = (
             self._beat(),
-            self._repeat(self.sweep, SWEEP_SECONDS, "Open streams could not be checked"),
-            self._repeat(self.watch, WATCH_SECONDS, unwatched),
-            self._repeat(self.viewers.renew, WATCH_SECONDS, "Viewers of public streams could not be read again"),
+            self._run_every(self.sweep, SWEEP_SECONDS, "Open streams could not be checked"),
+            self._run_every(self.watch, WATCH_SECONDS, unwatched),
+            self._run_every(self.viewers.renew, WATCH_SECONDS, "Viewers of public streams could not be read again"),
         )
         self._tasks = [asyncio.create_task(each) for each in work]
         self.listen(channels.HOMES, self._receive_for_homes)
@@ -218,7 +218,7 @@ class ConnectionRegistry:
             await in_thread(heartbeats.beat, "streaming")
             await asyncio.sleep(heartbeats.INTERVAL)
 
-    async def _repeat(self, act: Callable[[], Awaitable[None]], seconds: float, failure: str) -> None:
+    async def _run_every(self, act: Callable[[], Awaitable[None]], seconds: float, failure: str) -> None:
         while True:
             await asyncio.sleep(seconds)
             try:

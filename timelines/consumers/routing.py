@@ -36,7 +36,7 @@ class StreamingApplication:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve one connection, or the startup and shutdown of the process."""
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run_lifespan(receive, send)
             return
         if scope["type"] == "http":
             send = _last(send)
@@ -55,7 +55,7 @@ class StreamingApplication:
             await send({"type": "http.response.start", "status": 404, "headers": headers})
             await send({"type": "http.response.body", "body": orjson.dumps({"error": MISSING_PATH})})
 
-    async def _live(self, receive: Any, send: Any) -> None:
+    async def _run_lifespan(self, receive: Any, send: Any) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":

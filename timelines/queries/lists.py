@@ -53,7 +53,7 @@ def list_lists(account_id: int) -> QuerySet[List]:
 
 def list_lists_with(account_id: int, member_id: int) -> QuerySet[List]:
     """Select the account's lists that contain a member, oldest first."""
-    rows = ListMember.objects.filter(_may_be_in_it(account_id), account_id=member_id)
+    rows = ListMember.objects.filter(_may_be_member(account_id), account_id=member_id)
     return list_lists(account_id).filter(id__in=rows.values("list_id"))
 
 
@@ -61,11 +61,11 @@ def list_members(user_list: List) -> QuerySet[ListMember]:
     """Select the members of a list, except suspended accounts (contract, behaviours section 14) and accounts just
     unfollowed, which are removed from the list in the background.
     """
-    rows = ListMember.objects.filter(_may_be_in_it(user_list.account_id), is_present("account"), list_id=user_list.id)
+    rows = ListMember.objects.filter(_may_be_member(user_list.account_id), is_present("account"), list_id=user_list.id)
     return rows.annotate(person_id=F("account_id"))
 
 
-def _may_be_in_it(owner_id: int) -> Q:
+def _may_be_member(owner_id: int) -> Q:
     followed, requested = (
         Exists(model._default_manager.filter(account_id=owner_id, target_id=OuterRef("account_id")))
         for model in (Follow, FollowRequest)

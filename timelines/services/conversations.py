@@ -109,7 +109,7 @@ def add_posts(readers: Collection[tuple[int, int]]) -> None:
         keys[account_id, status_id] = (account_id, row.thread_root_id, others)
     with transaction.atomic():
         ids = _ensure(keys)
-        changed_pairs = _file(
+        changed_pairs = _add_to_conversations(
             [(ids[keys[pair]], pair[1], posts[pair[1]].account_id == pair[0]) for pair in pairs if keys[pair] in ids]
         )
         publish(*(ConversationChanged(conversation_id=number, account_id=account) for number, account in changed_pairs))
@@ -134,7 +134,7 @@ def _ensure(keys: dict[tuple[int, int], _Key]) -> dict[_Key, int]:
         return {digests[account, thread, key]: number for number, account, thread, key in cursor.fetchall()}
 
 
-def _file(posts: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int]]:
+def _add_to_conversations(posts: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int]]:
     """Add posts (conversation id, post id, whether the conversation's owner wrote the post) to conversations, and return
     the ids and owners of the conversations that changed.
     """

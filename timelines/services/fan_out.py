@@ -185,9 +185,11 @@ def _recipients_of(post: Post, readers: Readers) -> Recipients:
         candidates = dict.fromkeys((*candidates, *by_hashtag))
     # Readers with the same relations get the same verdict, so that only one of them is checked.
     alike = readers.alike.get(post.account_id, frozenset()) - involved_ids(post) - set(by_hashtag)
-    all_of_them = bool(alike) and _comes_home(post, next(iter(alike)), readers)
+    all_of_them = bool(alike) and _is_home_post(post, next(iter(alike)), readers)
     homes = [
-        account for account in candidates if (all_of_them if account in alike else _comes_home(post, account, readers))
+        account
+        for account in candidates
+        if (all_of_them if account in alike else _is_home_post(post, account, readers))
     ]
     lists = [
         (found.id, found.owner_id)
@@ -200,7 +202,7 @@ def _recipients_of(post: Post, readers: Readers) -> Recipients:
     return Recipients(homes, lists)
 
 
-def _comes_home(post: Post, account: int, readers: Readers) -> bool:
+def _is_home_post(post: Post, account: int, readers: Readers) -> bool:
     tagged = (post.id,) if account in readers.by_hashtag.get(post.id, ()) else ()
     return home_verdict(post, readers.relations(account, post.account_id), tagged).delivered
 

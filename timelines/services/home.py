@@ -146,7 +146,7 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
         # Posts that caused a boost to be left out are checked as well: a post that may no longer be shown must not hide a
         # boost.
         ids = [item.id for item in found.page]
-        page = _judged(source, [*dict.fromkeys([*ids, *(item.id for item in found.repeated)])], cursor)
+        page = _select_page(source, [*dict.fromkeys([*ids, *(item.id for item in found.repeated)])], cursor)
         readable = {*page.ids}
         lost = [item for item in {*found.page, *found.repeated} if item.id not in readable]
         if not lost:
@@ -159,7 +159,7 @@ def _load(source: FeedSource, cursor: Cursor) -> PostPage:
             feed.remove({source.name: lost})
         withdraw_hidden_posts(source.reader_id, [item.id for item in lost], list_id=source.list_id)
     missing_slice = feed_slice if found is None else None
-    return _judged(source, [item.id for item in _from_sql(source, cursor, missing_slice).page], cursor)
+    return _select_page(source, [item.id for item in _from_sql(source, cursor, missing_slice).page], cursor)
 
 
 def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Slice | None]:
@@ -203,7 +203,7 @@ def _fits(feed_slice: Slice, cursor: Cursor) -> bool:
     return bool(feed_slice.items) or cursor.before == feed_slice.lowest.id
 
 
-def _judged(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> PostPage:
+def _select_page(source: FeedSource, ids: Sequence[int], cursor: Cursor) -> PostPage:
     page = select(ids, source.reader_id, source.load_filter(ids))
     page.rows = cursor.newest_first(page.rows)
     return page

@@ -223,7 +223,7 @@ class _Finding:
         whose = [f"'{_PUBLIC}'"] if scope in (Scope.PUBLIC, Scope.ALL) else []
         whose += [f"'{_author(self.search.viewer_id)}'"] if scope is not Scope.PUBLIC else []
         if stage.is_newest and self.query and not self.search.query.excluded_days:
-            return self._ask_lately(stage, " | ".join(whose))
+            return self._search_recent(stage, " | ".join(whose))
         found = _WORD_MATCHES.replace("<fits>", _fits(self.query, " | ".join(whose), stage.spans))
         if scope is not Scope.PUBLIC:
             between = rf"\1 >= {stage.first} AND \1 < {stage.end}"
@@ -240,7 +240,7 @@ class _Finding:
             cursor.execute(statement, {"viewer": self.search.viewer_id, "limit": self.result_count})
             return [row[0] for row in cursor.fetchall()]
 
-    def _ask_lately(self, stage: _Stage, whose: str) -> list[int]:
+    def _search_recent(self, stage: _Stage, whose: str) -> list[int]:
         values: dict[str, Any] = {
             "viewer": self.search.viewer_id,
             "query": self.query,

@@ -218,17 +218,17 @@ def read(name: str, reader_id: int, cursor: Cursor) -> Slice:
 
     Reading keeps the feed for another seven days. Raises RedisError.
     """
-    is_script_loaded, present, found, lowest, size = _look(name, reader_id, cursor)
+    is_script_loaded, present, found, lowest, size = _read_state(name, reader_id, cursor)
     if not is_script_loaded:
         _forget_all()
-        is_script_loaded, present, found, lowest, size = _look(name, reader_id, cursor)
+        is_script_loaded, present, found, lowest, size = _read_state(name, reader_id, cursor)
     if not (is_script_loaded and lowest):
         return Slice([], False, None, present)
     complete = len(found) < cursor.limit and (cursor.ascending or lowest[0].id == 0)
     return Slice(found, complete, lowest[0], present, size)
 
 
-def _look(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem], int]:
+def _read_state(name: str, reader_id: int, cursor: Cursor) -> tuple[bool, bool, list[FeedItem], list[FeedItem], int]:
     """Return whether scripts and the reader's presence are known, the feed's items at the cursor, its lowest item, and its
     size.
 

@@ -259,7 +259,7 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
 def _store_recording(purpose: CopyPurpose, file: IO[bytes], content_type: str, size: int) -> _Stored:
     with recordings.examine(file, content_type) as examined:
         cover = examined.cover.preview if examined.cover is not None else None
-        with _keeping(purpose, cover) as preview:
+        with _stored_until_error(purpose, cover) as preview:
             file.seek(0)
             path = storage.store(file, folder=f"{FOLDER}/{purpose}", extension=_EXTENSIONS[content_type])
         blurhash = examined.cover.blurhash if examined.cover is not None else None
@@ -302,12 +302,12 @@ def _measured(kind: str, meta: dict[str, Any], small: Rendition | None, blurhash
 def _store_renditions(
     purpose: CopyPurpose, shown: Rendition, small: Rendition | None = None, measured: dict[str, Any] | None = None
 ) -> _Stored:
-    with _keeping(purpose, shown) as file, _keeping(purpose, small) as preview:
+    with _stored_until_error(purpose, shown) as file, _stored_until_error(purpose, small) as preview:
         return _Stored(file, shown.byte_count, preview, small.byte_count if small is not None else 0, measured or {})
 
 
 @contextmanager
-def _keeping(purpose: CopyPurpose, rendition: Rendition | None) -> Iterator[str]:
+def _stored_until_error(purpose: CopyPurpose, rendition: Rendition | None) -> Iterator[str]:
     """Store a picture and yield its path, "" for none. An exception removes the file."""
     path = ""
     try:

@@ -132,7 +132,7 @@ def release_file(*, by: Staff, file: QuarantinedFile) -> None:
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         current = _decide(by, file, QuarantineDecision.RELEASED)
-        digests = list(_alike(current).exclude(copy_digest="").values_list("copy_digest", flat=True).distinct())
+        digests = list(_same_digest(current).exclude(copy_digest="").values_list("copy_digest", flat=True).distinct())
         RemoteCopy.objects.filter(digest__one_of=digests, state=CopyState.FAILED).delete()
         publish(FileReleased(file_id=current.id))
         _record(by, "release", current)
@@ -146,11 +146,11 @@ def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
-        if _alike(file).filter(account__held_at__isnull=False).exists():
+        if _same_digest(file).filter(account__held_at__isnull=False).exists():
             raise Conflict(_("The account is held: nothing of it may be removed."))
         current = _decide(by, file, QuarantineDecision.DESTROYED)
-        paths = [path for path in _alike(current).values_list("path", flat=True) if path]
-        _alike(current).update(path="")
+        paths = [path for path in _same_digest(current).values_list("path", flat=True) if path]
+        _same_digest(current).update(path="")
         _record(by, "destroy", current)
         transaction.on_commit(lambda: _remove(paths), robust=True)
 
@@ -163,7 +163,7 @@ def forget_released(file: QuarantinedFile) -> None:
     _remove(paths)
 
 
-def _alike(file: QuarantinedFile) -> QuerySet[QuarantinedFile]:
+def _same_digest(file: QuarantinedFile) -> QuerySet[QuarantinedFile]:
     return QuarantinedFile.objects.filter(sha256=file.sha256)
 
 
@@ -172,7 +172,7 @@ def _decide(by: Staff, file: QuarantinedFile, decision: QuarantineDecision) -> Q
     current = require_found(QuarantinedFile.objects.select_for_update(of=("self",)).filter(pk=file.pk).first())
     if current.decision:
         raise Conflict(_("This file has been decided about already."))
-    _alike(current).filter(decision=QuarantineDecision.WAITING).update(
+    _same_digest(current).filter(decision=QuarantineDecision.WAITING).update(
         decision=decision, decided_by=by.name, decided_at=clock.now()
     )
     return current

@@ -38,7 +38,7 @@ def _from_now(days: int) -> str:
     return ngettext("%(count)d day from now", "%(count)d days from now", days) % {"count": days}
 
 
-def _danger(sent: Mapping[str, Any], own_address: str) -> str:
+def _warning_for(sent: Mapping[str, Any], own_address: str) -> str:
     """Return why a submitted block is probably a mistake: it would refuse every request of the person who submits it,
     or it covers very many addresses. Empty if there is no such reason.
     """
@@ -87,7 +87,7 @@ class NetworkForm(RowForm):
         )
         self.fields["lasts"].choices = [*stays, ("", gettext("For ever")), *days]  # type: ignore[attr-defined]  # a choice field
         self.fields["severity"].initial = Severity.SIGN_UP_BLOCK
-        if not _danger(self.data, self.own_address):
+        if not _warning_for(self.data, self.own_address):
             del self.fields["meant"]
 
     def clean_network(self) -> str:
@@ -100,7 +100,7 @@ class NetworkForm(RowForm):
     def clean_meant(self) -> bool:
         """Return True if a block that is probably a mistake was confirmed. Raises ValidationError if it was not."""
         if not self.cleaned_data["meant"]:
-            raise ValidationError(_danger(self.data, self.own_address))
+            raise ValidationError(_warning_for(self.data, self.own_address))
         return True
 
     def values(self) -> dict[str, Any]:
@@ -173,7 +173,7 @@ class IpBlockAdmin(FiledBlockListAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the fields of the form; `meant` (the confirmation) only for a block that is probably a mistake."""
         asked = ["network", "severity", "lasts", "comment"]
-        return [*asked, "meant"] if _danger(request.POST, client_ip(request)) else asked
+        return [*asked, "meant"] if _warning_for(request.POST, client_ip(request)) else asked
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form with the IP address of the person who fills it in."""

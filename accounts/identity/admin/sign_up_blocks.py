@@ -151,7 +151,7 @@ def _digest(text: str) -> str | None:
     return email_digest(written) if all(written.rpartition("@")[::2]) else None
 
 
-def _whose(block: CanonicalEmailBlock) -> Any:
+def _blocked_account(block: CanonicalEmailBlock) -> Any:
     return account_link(block.account) if block.account is not None else None
 
 
@@ -167,7 +167,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
     form = CanonicalEmailForm
     list_display = (
         shown("digest", _("Fingerprint"), lambda block: address(f"{block.digest[:DIGEST_SHOWN]}…")),
-        shown("account", _("Since the suspension of"), _whose),
+        shown("account", _("Since the suspension of"), _blocked_account),
         shown("created_at", _("Since"), order="id"),
     )
     list_select_related = ("account",)
@@ -233,7 +233,7 @@ class UsernameForm(RowForm):
         return name
 
 
-def _reach(block: UsernameBlock) -> str:
+def _scope_of(block: UsernameBlock) -> str:
     return gettext("Only this name") if block.exact else gettext("Every name that contains it")
 
 
@@ -251,7 +251,7 @@ class UsernameBlockAdmin(AddedOnlyAdmin):
     form = UsernameForm
     list_display = (
         shown("username", _("Username"), lambda block: address(block.username), order="normalised"),
-        shown("exact", _("Meant is"), _reach, order="exact"),
+        shown("exact", _("Meant is"), _scope_of, order="exact"),
         OUTCOME,
         MADE,
     )

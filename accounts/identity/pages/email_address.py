@@ -73,7 +73,7 @@ class ConfirmNewEmailView(View):
         try:
             email = address_in(key, user=request.user)
         except NotFound:
-            return _void(request)
+            return _invalid_link(request)
         return show(request, "accounts/email_confirm.html", {"email": email})
 
     def post(self, request: HttpRequest, key: str) -> HttpResponse:
@@ -83,12 +83,12 @@ class ConfirmNewEmailView(View):
         try:
             change_email(user=request.user, key=key, session_key=session_key, address=client_ip(request))
         except NotFound:
-            return _void(request)
+            return _invalid_link(request)
         messages.success(request, _("This is the e-mail address of your account now."))
         return redirect("change_email")
 
 
-def _void(request: HttpRequest) -> HttpResponse:
+def _invalid_link(request: HttpRequest) -> HttpResponse:
     return show(request, "accounts/email_confirm.html", {}, status=404)
 
 

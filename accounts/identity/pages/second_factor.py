@@ -170,17 +170,17 @@ class RecoveryCodesView(View):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         """Ask for confirmation, with the number of unused codes. Raises NotFound for a user without a second factor."""
-        return show(request, "mfa/recovery_codes/generate.html", {"left": self._left(request)})
+        return show(request, "mfa/recovery_codes/generate.html", {"left": self._count_codes(request)})
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """Create the codes. Raises NotFound for a user without a second factor."""
-        self._left(request)
+        self._count_codes(request)
         assert isinstance(request.user, User)
         codes = make_recovery_codes(user=request.user)
         report_security_change(user=request.user, kind=RECOVERY_CODES_MADE, address=client_ip(request))
         return _show_codes(request, codes)
 
-    def _left(self, request: HttpRequest) -> int:
+    def _count_codes(self, request: HttpRequest) -> int:
         assert isinstance(request.user, User)
         factors = load_second_factors(request.user)
         if not factors.any:

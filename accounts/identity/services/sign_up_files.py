@@ -60,7 +60,7 @@ class EmailDomainFile(BlockFile[bool]):
 
     def do(self, by: Staff, plans: Sequence[Planned[bool]]) -> Sequence[Planned[bool]]:
         known = block_email_domains(by=by, domains={plan.entry.name: plan.entry.draft for plan in plans})
-        return _kept(plans, known)
+        return _keep_existing(plans, known)
 
     def rows(self) -> Iterator[Sequence[str]]:
         blocks = EmailDomainBlock.objects.order_by("domain")
@@ -71,7 +71,7 @@ class EmailDomainFile(BlockFile[bool]):
         return _asked(draft)
 
 
-def _kept(plans: Sequence[Planned[D]], known: Collection[str]) -> list[Planned[D]]:
+def _keep_existing(plans: Sequence[Planned[D]], known: Collection[str]) -> list[Planned[D]]:
     """Return the plans; plans for `known` names, which somebody else has blocked meanwhile, become "keep"."""
     reason = _("it is blocked already")
     return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
@@ -149,7 +149,7 @@ class NetworkFile(BlockFile[NetworkDraft]):
     def do(self, by: Staff, plans: Sequence[Planned[NetworkDraft]]) -> Sequence[Planned[NetworkDraft]]:
         blocks = {plan.entry.name: plan.entry.draft.values() for plan in plans}
         changing = {plan.entry.name for plan in plans if plan.action == "change"}
-        return _kept(plans, write_network_blocks(by=by, blocks=blocks, changing=changing))
+        return _keep_existing(plans, write_network_blocks(by=by, blocks=blocks, changing=changing))
 
     def rows(self) -> Iterator[Sequence[str]]:
         """Yield the values of the blocks that have not expired."""

@@ -88,7 +88,7 @@ def sign_up(
         raise Invalid.of(in_order(errors), details=True)
     met = [] if by_operator else _met_rules(draft)
     if approved is None:
-        let_in = registrations == "open" or (invite is not None and _lets_in(invite))
+        let_in = registrations == "open" or (invite is not None and _replaces_approval(invite))
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not must_confirm_email()
     # Outside the transaction: hashing takes tens of milliseconds, and generating a key pair a tenth of a second.
@@ -162,7 +162,7 @@ def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
     return limiting
 
 
-def _lets_in(invite: Invite) -> bool:
+def _replaces_approval(invite: Invite) -> bool:
     """Tell whether an invitation replaces the approval: the invitation is the operator's, or its inviter has a role
     that allows this.
     """

@@ -25,11 +25,11 @@ class Command(OperatorCommand):
         if dry_run or not yes:
             for account in accounts:
                 self.stdout.write(_described(account))
-        if dry_run or not (yes or self._agreed(accounts)):
+        if dry_run or not (yes or self._is_confirmed(accounts)):
             return
         for_each(self, accounts, len(accounts), lambda one: delete_account(by=OPERATOR, account=one), dry_run=False)
 
-    def _agreed(self, accounts: Sequence[Account]) -> bool:
+    def _is_confirmed(self, accounts: Sequence[Account]) -> bool:
         count = len(accounts)
         question = ngettext("Delete it for good? Type yes:", "Delete all %(count)d for good? Type yes:", count)
         try:

@@ -32,12 +32,12 @@ class Command(OperatorCommand):
         if found is None:
             with file.open("rb") as archive:
                 found = take_archive(account=user.account, file=archive, file_name=file.name, unlimited=True)
-            self._go_on(found)
+            self._run_to_end(found)
             self._describe(found)
             if dry_run or found.state != PastState.READY:
                 return
             start_past(account=user.account, import_id=found.id, visibility=visibility)
-        self._go_on(found)
+        self._run_to_end(found)
         self._describe(found)
 
     def undo(self, user: LocalUser, *, dry_run: bool) -> None:
@@ -51,7 +51,7 @@ class Command(OperatorCommand):
             self._describe(found)
             return
         undo_past(account=user.account, import_id=found.id)
-        self._go_on(found)
+        self._run_to_end(found)
         self.stdout.write(f"import {found.pk}: {found.state}")
 
     def show(self, user: LocalUser) -> None:
@@ -67,7 +67,7 @@ class Command(OperatorCommand):
             raise NotFound
         return found
 
-    def _go_on(self, found: PastImport) -> None:
+    def _run_to_end(self, found: PastImport) -> None:
         found.refresh_from_db()
         while found.state in _BUSY:
             try:

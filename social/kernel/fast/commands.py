@@ -53,7 +53,7 @@ def _ask(client: redis.Redis, guard: Circuit, packed: bytes, number: int) -> Any
     except IndexError:
         connection = _connected(client)
     else:
-        if not _lives(connection):
+        if not _is_alive(connection):
             connection.disconnect()
             connection = _connected(client)
     answer = None
@@ -81,7 +81,7 @@ def _connected(client: redis.Redis) -> Any:
     return connection
 
 
-def _lives(connection: Any) -> bool:
+def _is_alive(connection: Any) -> bool:
     """Tell whether an idle connection can be used: no answer is expected on it, so anything to read means that it is closed."""
     try:
         return not connection.can_read()

@@ -38,7 +38,7 @@ def _after_fork_in_child() -> None:
 os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
-def _share(part: int) -> int:
+def _thread_share(part: int) -> int:
     return max(1, int(getattr(settings, "WEB_THREADS", 8)) // part)
 
 
@@ -63,7 +63,7 @@ class _Budget:
             if left <= 0:
                 raise Exhausted("the network time of this web request is spent")
             if not self._pending:
-                if _waiting >= _share(2):
+                if _waiting >= _thread_share(2):
                     raise Busy("too many web requests are waiting for the network")
                 _waiting += 1
                 self._since = now
@@ -142,7 +142,7 @@ def _wait_for_turn(host: str, end: float) -> bool:
     """Wait, under the lock, until `host` may be asked; return whether it had to wait. Raises Busy."""
     if not _is_asked(host):
         return False
-    if host not in _asked_by_strangers or host in _wanted_by_strangers or len(_wanted_by_strangers) >= _share(4):
+    if host not in _asked_by_strangers or host in _wanted_by_strangers or len(_wanted_by_strangers) >= _thread_share(4):
         raise Busy("too many web requests are waiting for what strangers name")
     _wanted_by_strangers.add(host)
     try:
@@ -154,7 +154,7 @@ def _wait_for_turn(host: str, end: float) -> bool:
 
 
 def _is_asked(host: str) -> bool:
-    return host in _asked_by_strangers or len(_asked_by_strangers) >= _share(4)
+    return host in _asked_by_strangers or len(_asked_by_strangers) >= _thread_share(4)
 
 
 _queue: ContextVar[str] = ContextVar("asking_queue", default="")

@@ -90,7 +90,7 @@ class Pool:
                     self._size += 1
             if connection is None:
                 connection = self._make()
-            elif not _lives(connection):
+            elif not _is_alive(connection):
                 self._discard(connection)
                 continue
             connection._pool = self  # Django returns it to the pool that it names
@@ -188,7 +188,7 @@ class _Attempt:
         raise psycopg.OperationalError(f"The database did not take a connection within {CONNECT_SECONDS:g} s.")
 
 
-def _lives(connection: Connection) -> bool:
+def _is_alive(connection: Connection) -> bool:
     """Tell whether an idle connection can be used. There is something to read on a connection that the server has closed."""
     pgconn = connection.pgconn
     if pgconn.status != ConnStatus.OK:

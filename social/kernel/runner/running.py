@@ -216,7 +216,7 @@ class Run(Generic[R]):
         room = terms.at_once - self._under_way.total()
         if room <= 0:
             return []
-        busy = [host for host, number in self._in_hand().items() if number >= terms.per_host]
+        busy = [host for host, number in self._count_by_host().items() if number >= terms.per_host]
         expires = time.monotonic() + terms.lease
         values = {
             "queue": model.queue,
@@ -238,7 +238,7 @@ class Run(Generic[R]):
             self._claimed.setdefault(job.row.host, deque()).append(job)
         return jobs
 
-    def _in_hand(self) -> Counter[str]:
+    def _count_by_host(self) -> Counter[str]:
         return self._under_way + Counter({host: len(jobs) for host, jobs in self._claimed.items()})
 
     def _begin_claimed(self) -> None:

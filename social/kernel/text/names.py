@@ -64,7 +64,7 @@ def one_line(text: str) -> str:
     return " ".join(line for line in map(str.strip, text.splitlines()) if line)
 
 
-def _folds() -> dict[int, str]:
+def _make_folds() -> dict[int, str]:
     # Latin-1 Supplement and Latin Extended-A: other servers fold these too, so that a hashtag is the same everywhere.
     folds = dict(zip(map(ord, "ÐðĐđĦħıĸŁłŊŋØøŦŧ"), "DdDdHhikLlNnOoTt", strict=True))
     for code in range(0xC0, 0x180):
@@ -74,7 +74,7 @@ def _folds() -> dict[int, str]:
     return folds
 
 
-_FOLDS: Final = _folds()
+_FOLDS: Final = _make_folds()
 
 
 def is_hashtag(name: str) -> bool:

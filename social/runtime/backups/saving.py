@@ -68,7 +68,7 @@ def save(found: Plan, report: Report) -> Manifest:
     unless the message says that it is complete.
     """
     partial = found.folder.with_name(found.folder.name + archive.PARTIAL)
-    with _sole():
+    with _lock_for_backup():
         shutil.rmtree(partial, ignore_errors=True)
         try:
             partial.mkdir(parents=True, mode=0o700)
@@ -95,14 +95,14 @@ def remove_interrupted(parent: Path) -> list[Path]:
     """Remove the folders that interrupted backups of this server, on any machine, have left in the folder `parent`
     (`archive.find_interrupted`), and return them. Raises OperatorError if a backup is being taken.
     """
-    with _sole():
+    with _lock_for_backup():
         found = archive.find_interrupted(parent, settings.LOCAL_DOMAIN)
         for folder in found:
             shutil.rmtree(folder)
         return found
 
 
-def _sole() -> IO[str]:
+def _lock_for_backup() -> IO[str]:
     """Lock this data directory for one backup. Raises OperatorError while another backup has the lock."""
     path = settings.DATA_DIR / "run" / "backup.lock"
     if (lock := try_lock(path)) is None:

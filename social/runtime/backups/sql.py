@@ -124,7 +124,7 @@ def load(url: str, path: Path, advance: Advance) -> None:
     with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:
         try:
             connection.execute(b"BEGIN;" + _EMPTY)
-            _send(connection, iter(text), _moves(compressed, advance))
+            _send(connection, iter(text), _progress_of(compressed, advance))
         except (psycopg.Error, OSError, EOFError, zlib.error) as error:
             said = str(error).strip().splitlines() or [type(error).__name__]
             raise OperatorError(f"The database could not be loaded, and nothing in it was changed: {said[0]}") from None
@@ -176,7 +176,7 @@ def _rows(lines: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(found)
 
 
-def _moves(file: IO[bytes], advance: Advance) -> Callable[[], None]:
+def _progress_of(file: IO[bytes], advance: Advance) -> Callable[[], None]:
     """A function that reports the bytes read from a file since its last call."""
     before = 0
 

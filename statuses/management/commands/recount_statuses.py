@@ -12,14 +12,14 @@ class Command(OperatorCommand):
         last: Progress | None = None
         for number, progress in enumerate(recount_statuses(dry_run=dry_run), start=1):
             if last is not None and last.kind != progress.kind:
-                self._say(last, done)
+                self._print_progress(last, done)
             for wrong in progress.found if dry_run else ():
                 self.stdout.write(f"{progress.kind}: {wrong}")
             if not number % 20:
-                self._say(progress, "wrong so far")
+                self._print_progress(progress, "wrong so far")
             last = progress
         if last is not None:
-            self._say(last, done)
+            self._print_progress(last, done)
 
-    def _say(self, progress: Progress, what: str) -> None:
+    def _print_progress(self, progress: Progress, what: str) -> None:
         self.stdout.write(f"{progress.kind}: {progress.counted} counted, {progress.wrong} {what}")

@@ -129,14 +129,14 @@ def test_a_deletion_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     make_status(author)
     make_reblog(make_account(), status)
     both_looked = threading.Barrier(2)
-    real = deleting._let_go_of_media
+    real = deleting._release_media
 
     def wait_for_the_other(*arguments: Any, **options: Any) -> list[str]:
         with contextlib.suppress(threading.BrokenBarrierError):
             both_looked.wait(0.5)
         return real(*arguments, **options)
 
-    monkeypatch.setattr(deleting, "_let_go_of_media", wait_for_the_other)
+    monkeypatch.setattr(deleting, "_release_media", wait_for_the_other)
     assert at_once(2, lambda _place: delete_status(status_id=status.id)) == [None] * 2
     assert AccountStat.objects.get(account=author).statuses_count == 2
 
