@@ -83,7 +83,9 @@ class TestDeleting:
         assert not Account.objects.exclude(deleted_at=None).exists()
 
     @pytest.mark.parametrize(("answer", "deleted"), [("yes", True), (" YES ", True), ("y", False), ("", False)])
-    def test_it_is_asked_once_more(self, answer: str, deleted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_account_is_deleted_only_after_the_question_is_answered_yes(
+        self, answer: str, deleted: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         make_user("ada")
         monkeypatch.setattr("builtins.input", lambda _question: answer)
         text = said("delete_account", "ada")
@@ -155,7 +157,7 @@ class TestKeys:
         assert rsa_pair()[1] in KeyPair.objects.values_list("public_key", flat=True)
 
     @pytest.mark.parametrize("wrong", [(), ("ada", "--all")])
-    def test_it_must_be_said_whose(self, wrong: tuple[str, ...]) -> None:
+    def test_rotate_keys_requires_names_or_all(self, wrong: tuple[str, ...]) -> None:
         make_account("ada")
         with pytest.raises(CommandError, match="--all"):
             said("rotate_keys", *wrong)
@@ -218,7 +220,7 @@ class TestFollowing:
             said("follow_account", "target", "--by", "ada")
 
     @pytest.mark.parametrize("wrong", [(), ("--by", "ada", "--all")])
-    def test_it_must_be_said_who(self, wrong: tuple[str, ...]) -> None:
+    def test_follow_account_requires_names_or_all(self, wrong: tuple[str, ...]) -> None:
         make_account("target")
         make_account("ada")
         with pytest.raises(CommandError, match="--all"):

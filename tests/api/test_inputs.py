@@ -155,7 +155,7 @@ def test_what_is_no_date_is_refused(value: Any) -> None:
     assert refused(due=value) == "Validation failed: Date is invalid"
 
 
-def test_texts_keep_what_was_sent() -> None:
+def test_texts_and_choices_are_read_unchanged_within_limits() -> None:
     assert read(name=" x ").name == " x "
     assert TagInput.read_mapping({"name": 5}).name == "5"
     assert read(kind="loud").kind == "loud"

@@ -25,7 +25,7 @@ def test_a_serializer_shows_one_row_and_many(tags: list[Tag]) -> None:
     assert TagSerializer([], many=True).data == []
 
 
-def test_the_context_arrives(tags: list[Tag]) -> None:
+def test_a_serializer_gets_its_context(tags: list[Tag]) -> None:
     assert TagSerializer(tags, many=True, context={"viewer": 5}).context == {"viewer": 5}
 
 

@@ -27,7 +27,7 @@ GONE = [
 
 
 @pytest.mark.parametrize(("method", "path"), GONE)
-def test_it_is_not_there(method: str, path: str) -> None:
+def test_removed_endpoints_answer_404_as_json(method: str, path: str) -> None:
     for token in (None, "wrong", make_token(make_user())):
         answer = Api(token).request(method, path)
         assert answer.status_code == 404

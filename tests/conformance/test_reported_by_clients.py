@@ -113,7 +113,7 @@ def _sent(path: str, query: str, body: dict[str, str], where: str) -> Any:
     "path",
     ["//api/v1/instance", "/api//v2/instance", "///api///v1/timelines//public/", "//about", "//.well-known//nodeinfo"],
 )
-def test_several_slashes_are_one(path: str) -> None:
+def test_several_slashes_in_a_path_count_as_one(path: str) -> None:
     answer = Client().get("/", PATH_INFO=path)
     assert answer.status_code == 200, path
     assert answer["Content-Type"].startswith("text/html" if "about" in path else "application/json")
@@ -162,7 +162,7 @@ def test_the_instance_documents_say_all_that_clients_read_as_text_or_number(sett
         assert isinstance(rule["hint"], str)
 
 
-def test_what_a_client_reads_of_a_post_or_profile_is_there_though_it_is_nothing(alice: Person) -> None:
+def test_members_without_a_value_are_null_and_not_left_out(alice: Person) -> None:
     alice.api.patch(
         "/api/v1/accounts/update_credentials",
         {"fields_attributes": [{"name": "Home", "value": "https://example.com"}, {"name": "Cat", "value": "Tom"}]},

@@ -50,7 +50,9 @@ def vanish(elsewhere: RemoteServer, someone: RemotePerson, status: int, *, addre
 
 
 class TestRefreshing:
-    def test_names_are_renewed(self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account) -> None:
+    def test_refresh_accounts_updates_the_display_name(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account
+    ) -> None:
         elsewhere.serve(zoe.document() | {"name": "Zoe anew"})
         assert said("refresh_accounts", zoe_here.acct, "--dry-run") == [f"@{zoe_here.acct}"]
         assert said("refresh_accounts", f"@{zoe_here.acct}") == [f"1/1 @{zoe_here.acct} there", "there 1"]
@@ -104,7 +106,7 @@ class TestCulling:
         assert ("delete" in AuditEntry.objects.values_list("action", flat=True)) is gone
         assert said("cull_accounts", "--all") == ["nobody"], "the others count as looked at"
 
-    def test_who_is_there_stays_and_a_tombstone_is_gone(
+    def test_cull_accounts_deletes_only_accounts_that_are_gone(
         self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account
     ) -> None:
         assert said("cull_accounts", "--all") == ["there 1"]
@@ -165,7 +167,7 @@ def test_a_wrong_choice_is_one_line(command: str, wrong: tuple[str, ...], alice:
     assert not AuditEntry.objects.exists()
 
 
-def test_only_who_manages_federation_may() -> None:
+def test_refreshing_and_culling_accounts_require_the_permission() -> None:
     by = staff_of(make_user("mod", role="Moderator"))
     for run in (refresh_accounts, cull_accounts):
         with pytest.raises(Forbidden):

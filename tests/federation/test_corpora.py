@@ -93,7 +93,7 @@ def test_what_is_a_post_is_read_and_nothing_else_is(inputs: dict[tuple[str, int]
     assert {place for place, document in inputs.items() if read(document) is None} == REFUSED
 
 
-def test_what_is_shown_is_safe(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
+def test_content_of_received_posts_is_sanitised(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
     for place, document in inputs.items():
         note = read(document)
         assert note is None or note.content == sanitize(note.content), place

@@ -78,7 +78,7 @@ def test_the_keys_stay_until_the_last_delivery_and_nothing_else_does(
 
 @pytest.mark.parametrize("erased", [False, True])
 @pytest.mark.parametrize("path", ADDRESSES)
-def test_what_was_theirs_is_gone_for_other_servers(gone: User, path: str, erased: bool) -> None:
+def test_documents_of_a_deleted_account_are_410(gone: User, path: str, erased: bool) -> None:
     assert Api().get(path, headers={"Accept": ACTIVITY}).status_code == 200
     delete_user(user=gone)
     if erased:
@@ -86,7 +86,7 @@ def test_what_was_theirs_is_gone_for_other_servers(gone: User, path: str, erased
     assert Api().get(path, headers={"Accept": ACTIVITY}).status_code == 410
 
 
-def test_their_page_says_so(gone: User) -> None:
+def test_the_page_of_a_deleted_account_is_410_and_says_that_it_was_deleted(gone: User) -> None:
     delete_user(user=gone)
     page = Api().get("/@gone", headers={"Accept": "text/html"})
     assert page.status_code == 410

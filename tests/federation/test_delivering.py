@@ -70,7 +70,7 @@ class TestDelivering:
             (302, False, True),
         ],
     )
-    def test_what_an_answer_means(
+    def test_the_status_of_a_response_decides_about_delivery_and_host(
         self, elsewhere: RemoteServer, post_now: Any, status: int, given_up: bool, host_blamed: bool
     ) -> None:
         elsewhere.inbox_status = status
@@ -99,7 +99,7 @@ class TestDelivering:
         Delivery.objects.update(due_at=clock.now())
         assert len(Run(DELIVERIES).claim()) == 1
 
-    def test_who_dies_leaves_deliveries_that_are_due_again(self, elsewhere: RemoteServer, post_now: Any) -> None:
+    def test_deliveries_of_a_dead_process_are_claimed_again(self, elsewhere: RemoteServer, post_now: Any) -> None:
         post_now(1)
         held, again = Run(DELIVERIES), Run(DELIVERIES)
         (job,) = held.claim()

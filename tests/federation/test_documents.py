@@ -91,7 +91,7 @@ def test_posts_of_an_account_that_is_suspended_for_a_time_are_not_said_to_be_del
     assert {get(path).status_code for path in paths} == {410}
 
 
-def test_the_server_itself(db: None) -> None:
+def test_the_instance_actor_has_a_document_and_an_empty_outbox(db: None) -> None:
     answer = get("/actor")
     assert answer["Cache-Control"] == "public, max-age=600"
     first = answer.json()
@@ -339,7 +339,7 @@ def test_the_caller_says_what_form_it_wants(anna: Account, accept: str, document
         assert {"Origin", "Accept"} <= set(answer["Vary"].split(", "))
 
 
-def test_who_is_not_there_has_no_document(anna: Account) -> None:
+def test_documents_of_unknown_accounts_and_posts_are_404(anna: Account) -> None:
     make_user("fresh", confirmed=False)
     for path in (
         "/users/nobody",

@@ -151,7 +151,7 @@ def test_the_old_rules_event_ends_no_follows_in_the_name_of_the_new_rule() -> No
     assert state(there) == (False, False)
 
 
-def test_nothing_is_taken_from_a_suspended_server_nor_asked_of_it(zoe: RemotePerson) -> None:
+def test_a_suspended_server_is_refused_and_not_contacted(zoe: RemotePerson) -> None:
     account = fetch_actor(zoe.uri)
     rule(host_of(zoe), severity="suspend")
     assert state(account) == (False, True)

@@ -206,7 +206,7 @@ def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now
     assert {bob.uri, carol.uri} <= {*document["to"], *document["cc"]}
 
 
-def test_of_two_edits_of_one_second_the_authors_later_one_counts(
+def test_the_later_of_two_edits_in_one_second_is_stored(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     document, status = _known(zoe, alice, content="<p>one</p>", attachment=[_file("a", "a")])

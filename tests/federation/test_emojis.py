@@ -132,7 +132,7 @@ def test_an_emoji_of_another_server_that_moves_keeps_moving(
     assert getattr(opened(files, emoji["static_url"]), "n_frames", 1) == 1
 
 
-def test_only_so_many_emojis_are_kept_and_only_small_pictures_of_those_that_are_written(
+def test_only_emojis_in_the_text_are_stored_up_to_the_limit_and_with_small_pictures(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(emojis, "EMOJIS_PER_SERVER", 3)

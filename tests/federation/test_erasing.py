@@ -64,7 +64,7 @@ def test_nothing_remains_of_an_account_that_its_server_deleted(
     ) == (0, 0, 0)
 
 
-def test_it_is_hidden_at_once_and_removed_later(account: Account, zoe: RemotePerson) -> None:
+def test_a_deleted_remote_account_is_hidden_at_once_and_erased_later(account: Account, zoe: RemotePerson) -> None:
     zoe.send(zoe.activity("Delete", zoe.uri))
     drain("ingress")
     account.refresh_from_db()
@@ -73,7 +73,9 @@ def test_it_is_hidden_at_once_and_removed_later(account: Account, zoe: RemotePer
     assert InboundActivity.objects.get().outcome == "done"
 
 
-def test_it_goes_on_where_it_was_stopped(account: Account, zoe: RemotePerson, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_deletion_of_a_remote_account_is_resumed(
+    account: Account, zoe: RemotePerson, monkeypatch: pytest.MonkeyPatch
+) -> None:
     zoe.send(zoe.activity("Delete", zoe.uri))
     drain("ingress")
     monkeypatch.setattr(erasing, "BATCH_SIZE", 2)

@@ -90,7 +90,9 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: Remote
     assert not Follow.objects.filter(target=alice).exists()
 
 
-def test_nobody_undoes_what_another_has_done(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_an_actor_cannot_undo_activities_of_another_actor(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
     """Nor is one's own follow, like or block ended by the id of somebody else's."""
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
@@ -198,7 +200,9 @@ def test_a_circle_of_answers_ends(elsewhere: RemoteServer, zoe: RemotePerson, al
         pytest.param({"content_type": "image/png"}, id="an upload"),
     ],
 )
-def test_only_documents_are_believed(elsewhere: RemoteServer, options: dict[str, Any], db: None) -> None:
+def test_documents_of_another_content_type_are_refused(
+    elsewhere: RemoteServer, options: dict[str, Any], db: None
+) -> None:
     """Security row 6."""
     elsewhere.serve(RemotePerson(elsewhere, "zoe").document(), **options)
     with pytest.raises(KernelError):

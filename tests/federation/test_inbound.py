@@ -158,7 +158,9 @@ class TestFollows:
         assert deal(mallory, pages).startswith("rejected")
         assert [row.account.username for row in Follow.objects.filter(target=alice)] == ["mallory"]
 
-    def test_only_who_was_asked_can_accept(self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+    def test_only_the_followed_account_can_accept_a_follow(
+        self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+    ) -> None:
         """Security rows 16 and 17."""
         from accounts.services.following import FollowChange, follow_account
         from federation.remote.actors import fetch_actor

@@ -213,7 +213,7 @@ def test_a_fetch_that_always_fails_is_given_up_and_then_forgotten(
     assert FETCHES.forget_given_up() == 1
 
 
-def test_what_waits_for_one_server_is_bounded(
+def test_waiting_fetches_of_one_server_are_limited(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TERMS, "fetches", replace(TERMS["fetches"], waiting=5))

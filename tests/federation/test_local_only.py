@@ -40,7 +40,7 @@ def post(alice: Account, zoe: RemotePerson, zoe_here: Account) -> Status:
     )
 
 
-def test_nothing_about_such_a_post_is_delivered(
+def test_activities_about_a_local_only_post_are_not_delivered(
     elsewhere: RemoteServer, alice: Account, post: Status, zoe_here: Account
 ) -> None:
     bob = make_user("bob").account

@@ -146,7 +146,9 @@ def test_a_name_that_was_added_a_moment_ago_counts_when_it_may_be_asked_for_agai
     assert shown(account) == zora.uri
 
 
-def test_one_moves_once_a_week(elsewhere: RemoteServer, zoe: RemotePerson, zora: RemotePerson, alice: Account) -> None:
+def test_a_remote_account_can_move_once_a_week(
+    elsewhere: RemoteServer, zoe: RemotePerson, zora: RemotePerson, alice: Account
+) -> None:
     account = introduced(zoe, alice)
     third = elsewhere.person("third", key=2, alsoKnownAs=[zoe.uri])
     assert deal(zoe, move(zoe, zora.uri)) == "done"

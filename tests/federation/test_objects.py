@@ -39,7 +39,7 @@ def test_trap_39_the_page_of_a_post_elsewhere_leads_to_the_post(
     assert found(alice, zoe.uri) == {"accounts": [str(post.account_id)], "statuses": []}
 
 
-def test_what_leads_nowhere_finds_nothing_and_is_no_error(
+def test_a_search_for_an_address_without_an_object_finds_nothing(
     alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:
     elsewhere.pages["/plain"] = Answer(b"<html></html>", "text/html")

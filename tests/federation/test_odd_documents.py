@@ -351,12 +351,12 @@ class TestValues:
         assert actor(discoverable=value).discoverable is True
 
     @pytest.mark.parametrize("value", [False, "false", 0])
-    def test_and_so_is_its_opposite(self, value: Any) -> None:
+    def test_spellings_of_false_are_read_as_false(self, value: Any) -> None:
         assert not flag_of(value)
         assert (actor(discoverable=value).discoverable, actor(showMedia=value).show_media) == (False, False)
 
     @pytest.mark.parametrize("value", [None, "yes", 2, [], [True], {}, {"true": True}])
-    def test_anything_else_says_nothing(self, value: Any) -> None:
+    def test_values_that_are_no_booleans_count_as_missing(self, value: Any) -> None:
         assert not flag_of(value)
         assert (actor(discoverable=value).discoverable, actor(showMedia=value).show_media) == (None, True)
 
@@ -403,7 +403,7 @@ class TestValues:
     @pytest.mark.parametrize(
         "sent", [rb'{"a":"\ud83d"', rb'{"a":"\ud8"}', b"\xef\xbb\xbf\xef\xbb\xbf{}", b'{"a":"\xed\xa0\xbd"}']
     )
-    def test_what_is_no_json_stays_none(self, sent: bytes) -> None:
+    def test_invalid_json_is_rejected(self, sent: bytes) -> None:
         with pytest.raises(Rejected):
             parse(sent)
 

@@ -31,7 +31,7 @@ def take(zoe: RemotePerson, note: dict[str, Any]) -> Status:
 
 
 @pytest.mark.parametrize("hours", [0, 2])
-def test_an_answer_stands_after_what_it_answers(zoe: RemotePerson, alice: Account, hours: int) -> None:
+def test_a_reply_has_a_higher_id_than_its_parent(zoe: RemotePerson, alice: Account, hours: int) -> None:
     introduced(zoe, alice)
     post = make_status(alice, "a question")
     published = second_of(post.created_at - timedelta(hours=hours))
@@ -49,7 +49,7 @@ def test_an_answer_stands_after_what_it_answers(zoe: RemotePerson, alice: Accoun
     assert [item["id"] for item in shown] == [str(number) for number in ids[1:]]
 
 
-def test_what_is_answered_stands_before_its_answer_though_it_came_later(zoe: RemotePerson, alice: Account) -> None:
+def test_a_parent_that_arrives_after_its_reply_has_a_lower_id(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     published = second_of(clock.now() - timedelta(minutes=5))
     chain = [zoe.note(number=1, published=published)]
@@ -84,7 +84,7 @@ def test_the_last_post_of_a_conversation_is_the_answer_of_the_same_second(zoe: R
     assert conversation["last_status"]["id"] == str(answer.id)
 
 
-def test_a_boost_stands_after_what_it_boosts(zoe: RemotePerson, alice: Account) -> None:
+def test_a_boost_has_a_higher_id_than_the_boosted_post(zoe: RemotePerson, alice: Account) -> None:
     introduced(zoe, alice)
     post = make_status(alice, "boost me")
     boost = make_reblog(remote(zoe), post, created_at=post.created_at.replace(microsecond=0) - timedelta(seconds=1))

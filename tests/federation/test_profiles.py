@@ -76,7 +76,7 @@ def test_a_total_that_is_no_count_is_not_shown_and_a_great_one_keeps_nobody_from
         assert Follow.objects.filter(account=account, target=carol).exists()
 
 
-def test_who_hides_the_network_elsewhere_hides_it_here(zoe: RemotePerson, alice: Account) -> None:
+def test_an_account_that_hides_its_network_on_its_server_hides_it_here(zoe: RemotePerson, alice: Account) -> None:
     _network(zoe, followers=3, following=2, pages=False)
     account = introduced(zoe, alice)
     work()

@@ -98,7 +98,7 @@ def test_follows_and_their_answers(scene: Scene) -> None:
     scene.sent("reject_follow", "Reject", lambda: Api(make_token(carl)).post(path))
 
 
-def test_blocks_and_reports(scene: Scene) -> None:
+def test_blocks_and_reports_are_sent_as_mastodon_sends_them(scene: Scene) -> None:
     ann, account = scene.ann, scene.account
     scene.sent("block", "Block", lambda: block_account(account=ann, target=account))
     scene.sent("undo_block", "Undo", lambda: unblock_account(account=ann, target=account))
@@ -188,7 +188,7 @@ def first_get(server: RemoteServer, part: str) -> Asked:
     return next(asked for asked in server.asked if asked.method == "GET" and part in asked.path)
 
 
-def test_what_is_asked_for(scene: Scene, third: RemoteServer) -> None:
+def test_fetches_are_requested_as_mastodon_requests_them(scene: Scene, third: RemoteServer) -> None:
     elsewhere, zoe = scene.elsewhere, scene.zoe
     compare_request("fetch_actor", first_get(elsewhere, "/users/zoe"))
     compare_request("fetch_webfinger", first_get(elsewhere, "webfinger"))

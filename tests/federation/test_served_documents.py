@@ -53,7 +53,7 @@ def test_emojis_and_polls_are_served_alike(alice: Account) -> None:
     compare("question", _served(f"/users/alice/statuses/{status.id}", "question").json())
 
 
-def test_what_only_some_may_read_is_served_alike(
+def test_documents_for_signed_requests_equal_those_of_mastodon(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
     private = make_status(alice, "for followers", visibility="private")

@@ -96,7 +96,7 @@ def test_a_server_is_asked_once_a_week_and_what_it_runs_is_shown_to_staff(
         ([], {}),
     ],
 )
-def test_what_is_no_answer_changes_nothing_and_stops_nothing(
+def test_an_invalid_nodeinfo_changes_nothing(
     elsewhere: RemoteServer, zoe: RemotePerson, said: Any, more: dict[str, Any]
 ) -> None:
     says(elsewhere, said, **more)

@@ -51,7 +51,7 @@ def suites() -> list[str]:
 
 @pytest.mark.verify
 @pytest.mark.timeout(1500)
-def test_everything_else_keeps_its_promises_without_it() -> None:
+def test_the_other_tests_pass_without_the_federation_app() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     environment["INSTANCE_SETTINGS"] = "tests.support.without_federation_server"
     command = [sys.executable, "-m", "pytest", "--ds=tests.support.without_federation", *suites()]

@@ -79,7 +79,7 @@ def test_another_address_must_be_confirmed_by_its_domain(
     assert remote(zoe).username == "zora"
 
 
-def test_nobody_updates_another(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
+def test_an_actor_cannot_update_another_actor(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
     """Security row 8."""
     mallory = elsewhere.person("mallory", key=2)
     fetch_actor(zoe.uri)

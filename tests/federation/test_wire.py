@@ -170,7 +170,7 @@ def test_every_document_of_mastodon_can_be_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["fetch_actor", "fetch_host_meta", "fetch_url_of_search", "fetch_webfinger"])
-def test_what_mastodon_fetches_is_there(world: World, name: str) -> None:
+def test_every_address_that_mastodon_fetches_answers_200(world: World, name: str) -> None:
     found = record(name)
     path = urlsplit(world.here(f"https://local.example{found['path']}"))
     accept = next(value for header, value in found["headers"].items() if header.lower() == "accept")

@@ -86,9 +86,7 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
     assert not wrong, pformat(wrong)
 
 
-def test_who_stayed_is_a_table_on_a_phone_and_no_longer_than_its_screen(
-    live_server: Any, settings: Any, tmp_path: Path
-) -> None:
+def test_the_retention_table_fits_the_screen_of_a_phone(live_server: Any, settings: Any, tmp_path: Path) -> None:
     settings.BASE_URL, settings.STAFF_SECOND_FACTOR = live_server.url, False
     settings.WEB_DOMAIN = live_server.url.partition("//")[2]
     with open_tab(tmp_path / "browser") as tab:

@@ -372,7 +372,7 @@ def test_unfollows_and_blocks_end_what_was_between_two_people(fedify: Fedify, se
     fedify.arrived("Undo", lambda each: each["object"] == block["id"])
 
 
-def test_who_leaves_fedify_is_gone_here(fedify: Fedify, anna: Person) -> None:
+def test_an_account_that_fedify_deletes_is_deleted_here(fedify: Fedify, anna: Person) -> None:
     uma = fedify.person("uma")
     account = find(anna, uma)
     anna.client.account_follow(account.id)

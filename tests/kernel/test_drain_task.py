@@ -55,7 +55,7 @@ def commit(*events: Happened) -> None:
         publish(*events)
 
 
-def test_it_works_until_nothing_is_due(listen: Listen) -> None:
+def test_a_drain_runs_all_rows_that_are_due(listen: Listen) -> None:
     listen(Happened, reactions.write, database=True)
     commit(*(Happened(n % 3, n) for n in range(1000)))
     tasks.drain_queue("default")

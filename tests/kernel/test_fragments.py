@@ -14,7 +14,7 @@ def _empty() -> None:
     redis.client("cache").flushdb()
 
 
-def test_what_was_kept_is_found_again_under_its_version_alone() -> None:
+def test_a_fragment_is_found_only_under_its_version() -> None:
     assert fragments.load(["thing:1:1", "thing:2:1"]) == {}
     fragments.save({"thing:1:1": {"a": "\n"}})
     assert fragments.load(["thing:1:1", "thing:2:1", "thing:1:1"]) == {"thing:1:1": {"a": "\n"}}
@@ -50,7 +50,7 @@ def test_what_other_code_of_serializers_and_policies_has_encoded_is_not_read(
     assert len(set(formats)) == 4
 
 
-def test_nothing_is_asked_or_kept_when_there_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_fragments_means_no_redis_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis, "client", lambda _role: pytest.fail("Redis was asked"))
     monkeypatch.setattr(redis, "ask", lambda *_command: pytest.fail("Redis was asked"))
     assert fragments.load([]) == {}

@@ -158,7 +158,7 @@ def give_back_to_who_waits(pool: Pool) -> None:
     assert len(found) == 1
 
 
-def test_who_waits_for_a_connection_in_use_gets_it_when_it_comes_back(connecting: Connecting) -> None:
+def test_a_waiting_thread_gets_the_connection_that_is_returned(connecting: Connecting) -> None:
     pool = Pool(connecting, max_size=1, timeout=10)
     give_back_to_who_waits(pool)
     pool.close()

@@ -178,7 +178,7 @@ def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) ->
     assert done == {"slow.example": 40, "quick.example": 40}
 
 
-def test_who_waits_for_a_slow_host_goes_on_for_the_others_until_somebody_else_does(
+def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its time is over from the beginning, and no other thread is free: what comes now is done all the same."""
@@ -203,7 +203,7 @@ def test_who_waits_for_a_slow_host_goes_on_for_the_others_until_somebody_else_do
     assert not work.claiming
 
 
-def test_of_two_runs_whose_time_is_over_at_once_one_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     """Both would wait for slow hosts otherwise, and nobody would do what others are due."""
     both = threading.Barrier(2)
 

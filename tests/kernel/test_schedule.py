@@ -55,7 +55,7 @@ def turn(chosen: LeaderScheduler) -> None:
         chosen.tick()
 
 
-def test_one_of_many_sends(sent: list[str]) -> None:
+def test_only_one_of_several_schedulers_sends_tasks(sent: list[str]) -> None:
     first, second = scheduler(), scheduler()
     turn(first)
     count = len(sent)

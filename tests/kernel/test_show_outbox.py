@@ -86,7 +86,7 @@ def audited() -> list[tuple[str, str, int, str]]:
 
 
 @pytest.mark.parametrize("arguments", [("--retry", "99999999"), ("--retry", "x"), ("--discard", "99999999")])
-def test_what_is_not_there_is_an_error(arguments: tuple[str, ...]) -> None:
+def test_unknown_rows_of_the_outbox_are_errors(arguments: tuple[str, ...]) -> None:
     with pytest.raises(CommandError):
         show(*arguments)
 
@@ -143,6 +143,6 @@ def test_somebody_without_the_right_gets_no_actions(request_of: Callable[[Any], 
 @pytest.mark.parametrize(
     ("option", "words"), [(["--limit", "-1"], "from 1"), (["--queue", "nothing"], "There is no queue nothing")]
 )
-def test_what_cannot_be_meant_is_said(option: list[str], words: str) -> None:
+def test_contradictory_options_are_errors(option: list[str], words: str) -> None:
     with pytest.raises(CommandError, match=words):
         call_command("show_outbox", *option)

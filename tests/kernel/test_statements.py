@@ -156,13 +156,13 @@ def test_a_transaction_sees_what_it_has_written_and_stays_one() -> None:
     assert rows_of("SELECT count(*) FROM django_session", {}) == [(0,)]
 
 
-def test_who_counts_statements_counts_these() -> None:
+def test_statements_are_counted_like_queries_of_django() -> None:
     with CaptureQueriesContext(connection) as counted:
         rows_of("SELECT %(a)s", {"a": 1})
     assert len(counted) == 1
 
 
-def test_who_forbids_statements_forbids_these() -> None:
+def test_statements_are_forbidden_like_queries_of_django() -> None:
     rows_of("SELECT 1", {})
     with pytest.raises(QueriesForbidden), no_queries():
         rows_of("SELECT 1", {})

@@ -223,7 +223,7 @@ def test_second_factors_are_offered_to_be_removed_only_where_there_are_some(boss
     assert "/reset_factor/" not in page(client, ann.account)
 
 
-def test_of_reports_about_who_stands_higher_only_what_settles_them_is_offered(boss: User, ann: User) -> None:
+def test_reports_about_staff_of_a_higher_rank_can_only_be_settled(boss: User, ann: User) -> None:
     client = signed_in(make_user("mod", role="Moderator"))
     offered = {}
     for user in (ann, boss):

@@ -275,7 +275,7 @@ def test_who_may_read_a_held_post_is_said_in_the_words_of_the_reader(boss: Clien
         assert shown == words
 
 
-def test_who_lacks_the_permission_sees_none_of_it(boss: Client) -> None:
+def test_pages_of_spam_rules_require_the_permission(boss: Client) -> None:
     rule = SpamRule.objects.create(name="x", subject="posts", outcome="hold", words=["x"])
     other = signed_in(make_user("mod", role="Moderator"))
     everybody = signed_in(make_user("ann"))

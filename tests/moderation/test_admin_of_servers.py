@@ -240,7 +240,7 @@ def test_a_server_is_let_in_and_out_again(client: Client) -> None:
     assert not DomainAllow.objects.exists()
 
 
-def test_nobody_else_sees_or_brings_rules() -> None:
+def test_pages_of_domain_rules_require_the_permission() -> None:
     moderator = signed_in(make_user("moderator", role=None))
     for path in (RULES, f"{ALLOWED}import_file/", f"{RULES}import_file/", f"{RULES}export_file/", ALLOWED):
         assert moderator.get(path).status_code in (302, 403)

@@ -126,7 +126,7 @@ def test_pages_cost_the_same_for_two_and_twenty_rows(boss: Client) -> None:
     assert max(few) <= 20
 
 
-def test_nobody_else_sees_or_decides(boss: Client) -> None:
+def test_trends_are_neither_shown_nor_reviewed_without_the_permission(boss: Client) -> None:
     Role.objects.create(name="Reports", permissions=Permission.MANAGE_REPORTS, position=50)
     trend = trending(TrendKind.LINK, link(1).pk)
     other = signed_in(make_user("ann", role="Reports"))

@@ -230,7 +230,7 @@ def test_what_staff_write_shows_in_the_instance_documents_and_the_audit_log(boss
         change_thumbnail(by=boss, data=b"no picture")
 
 
-def test_only_who_may_writes(boss: Staff) -> None:
+def test_changing_texts_of_the_server_requires_the_permission(boss: Staff) -> None:
     other = staff_of(make_user("mod", role="Moderator"))
     nobody = Staff(account_id=other.account_id, name="@mod", permissions=0x10, position=other.position)
     for act in (

@@ -156,7 +156,7 @@ def test_only_reports_that_were_shown_are_decided_on_and_a_sanction_names_the_ot
 
 
 @pytest.mark.parametrize(("sent", "words"), [({"note": "Hm."}, "note is kept"), ({"acts": ["assign"]}, "taken these")])
-def test_what_settles_nothing_says_so_and_offers_nothing_to_take_back(client: Client, sent: Any, words: str) -> None:
+def test_a_decision_that_changes_nothing_offers_no_undo(client: Client, sent: Any, words: str) -> None:
     target = make_account("target")
     kept = report(target)
     client.post(case(target), {"report": [kept.pk], "acts": [], "text": "", "note": "", **sent})

@@ -113,7 +113,7 @@ def test_the_contact_account_is_shown_when_set() -> None:
     assert contact["email"] == "boss@example.com"
 
 
-def test_people_are_counted() -> None:
+def test_the_instance_document_counts_users() -> None:
     make_user()
     make_user()
     assert document("/api/v1/instance")["stats"]["user_count"] == 2

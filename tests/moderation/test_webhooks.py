@@ -146,7 +146,7 @@ def test_who_does_not_answer_is_asked_again_then_left_and_holds_up_nobody(receiv
     assert len(receiver.at("dead")) == TERMS["webhooks"].attempts + 1
 
 
-def test_what_waits_and_what_is_kept_has_bounds(receiver: PushService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_calls_and_stored_attempts_are_limited(receiver: PushService, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("moderation.senders.webhooks.ATTEMPTS_KEPT", 2)
     webhook = create_webhook(by=OPERATOR, draft=WebhookDraft(receiver.endpoint(), ("status.created",)))
     api = Api(make_token(make_user("ada")))

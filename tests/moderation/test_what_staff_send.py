@@ -76,7 +76,7 @@ def test_all_that_is_wrong_with_a_block_of_a_network_is_named(boss: Api) -> None
     assert refused(boss.put(f"{path}/{made['id']}", wrong)) == said
 
 
-def test_of_two_who_take_something_back_one_has_done_it() -> None:
+def test_removing_a_removed_row_is_not_found() -> None:
     rule = create_rule(by=OPERATOR, domain="bad.example", draft=DomainRuleDraft())
     remove_rule(by=OPERATOR, rule=type(rule).objects.get(pk=rule.pk))
     with pytest.raises(NotFound):

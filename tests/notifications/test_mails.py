@@ -67,7 +67,7 @@ class TestSingleMails:
         [letter] = mailed(ann)
         assert letter.subject.startswith("@carol ")
 
-    def test_who_has_chosen_nothing_gets_what_speaks_to_them(self, ann: Person, bob: Person) -> None:
+    def test_by_default_mentions_quotes_and_follows_are_mailed(self, ann: Person, bob: Person) -> None:
         for kind in ("mention", "quote", "follow", "reblog", "favourite"):
             interact(ann, bob, kind)
         interact(ann, someone("carol"), "follow_request")
@@ -169,7 +169,7 @@ class TestMany:
         [letter] = mailed(ann, DAY)
         assert letter.subject.endswith(", and 1 more notification")
 
-    def test_one_mail_a_day(self, ann: Person, bob: Person) -> None:
+    def test_the_daily_mail_is_sent_once_a_day(self, ann: Person, bob: Person) -> None:
         choose(ann, notification_mails="daily")
         bob.post("@ann one", spoiler_text="warned")
         work()

@@ -105,7 +105,7 @@ def test_a_post_that_a_filter_hides_is_not_shown_by_its_notification(ann: User) 
     assert "spoiler" not in text
 
 
-def test_nobody_else_reads_or_removes_notifications(ann: User) -> None:
+def test_the_page_of_notifications_requires_signing_in_and_a_csrf_token(ann: User) -> None:
     assert Client().get("/notifications").status_code == 302
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(ann)

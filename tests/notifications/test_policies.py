@@ -181,7 +181,7 @@ class TestPrivateMentions:
         work()
         return Notification.objects.get(account_id=alice.id, status_id=post["id"]).filtered
 
-    def test_of_strangers_wait(self, alice: Person, bob: Person, carol: Person) -> None:
+    def test_private_mentions_by_strangers_are_held(self, alice: Person, bob: Person, carol: Person) -> None:
         follow(alice.user.account, carol.user.account)
         assert self.wrote(alice, bob) is True
         assert self.wrote(alice, carol) is False
@@ -209,7 +209,7 @@ class TestPrivateMentions:
         opening = bob.post("@alice @bob hello", visibility="direct")
         assert self.wrote(alice, bob, in_reply_to_id=opening["id"]) is True
 
-    def test_of_staff_arrive(self, alice: Person, bob: Person) -> None:
+    def test_private_mentions_by_staff_are_delivered(self, alice: Person, bob: Person) -> None:
         User.objects.filter(id=bob.user.id).update(role=Role.objects.get(name__iexact="moderator"))
         assert self.wrote(alice, bob) is False
 

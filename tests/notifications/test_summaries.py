@@ -66,7 +66,7 @@ class TestAwayPeople:
         assert mailed(away, timedelta()) == [], "also if its turn comes too early"
         assert len(self.summary(away, DAY)) == 1
 
-    def test_who_wants_none_takes_no_place_of_those_who_do(
+    def test_users_who_want_no_summary_do_not_count_against_the_hourly_limit(
         self, away: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("notifications.senders.mails.SUMMARIES_PER_HOUR", 1)
@@ -76,7 +76,7 @@ class TestAwayPeople:
         bob.post("@carol where are you")
         assert len(self.summary(away, DAY)) == 1
 
-    def test_one_click_ends_summaries_alone(self, away: Person, bob: Person) -> None:
+    def test_the_unsubscribe_link_of_a_summary_ends_only_summaries(self, away: Person, bob: Person) -> None:
         [letter] = self.summary(away, DAY)
         address = re.search(r"(/unsubscribe/\S+)>", letter.extra_headers["List-Unsubscribe"])
         assert address is not None
@@ -89,7 +89,9 @@ class TestAwayPeople:
     @pytest.mark.parametrize(
         "change", ["read", "back", "none", "off", "left", "suspended", "disabled", "unconfirmed", "moved", "memorial"]
     )
-    def test_nobody_else_does(self, away: Person, bob: Person, change: str, queued: bool) -> None:
+    def test_no_summary_for_users_who_read_returned_opted_out_or_cannot_be_mailed(
+        self, away: Person, bob: Person, change: str, queued: bool
+    ) -> None:
         """Also if it is due already when something changes."""
         user = User.objects.filter(id=away.user.id)
         work()

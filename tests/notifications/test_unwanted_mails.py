@@ -34,7 +34,7 @@ pytestmark = pytest.mark.django_db
 class TestWhatIsLeftOut:
     """It is decided when a mail is sent."""
 
-    def test_what_was_read_meanwhile(self, ann: Person, bob: Person) -> None:
+    def test_notifications_that_were_read_are_not_mailed(self, ann: Person, bob: Person) -> None:
         bob.post("@ann hello")
         work()
         [notification] = ann.api.get("/api/v1/notifications").json()
@@ -92,7 +92,7 @@ class TestWhatIsLeftOut:
     @pytest.mark.parametrize(
         "change", ["suspended", "disabled", "unconfirmed", "moved", "memorial", "deleted", "unapproved"]
     )
-    def test_who_may_not_be_written_to(self, ann: Person, bob: Person, change: str) -> None:
+    def test_users_who_cannot_be_mailed_get_no_mail(self, ann: Person, bob: Person, change: str) -> None:
         bob.post("@ann hello")
         work()
         account, user = Account.objects.filter(id=ann.id), User.objects.filter(id=ann.user.id)
@@ -107,7 +107,7 @@ class TestWhatIsLeftOut:
         assert not MailItem.objects.exists()
 
     @pytest.mark.parametrize("wanted", [False, True])
-    def test_who_streams_gets_a_mail_only_by_choice(self, ann: Person, bob: Person, wanted: bool) -> None:
+    def test_a_user_with_an_open_stream_gets_mails_only_by_choice(self, ann: Person, bob: Person, wanted: bool) -> None:
         choose(ann, mails_when_online=wanted)
         bob.post("@ann hello")
         work()
@@ -116,7 +116,7 @@ class TestWhatIsLeftOut:
         assert mailed(ann, HOUR) == []
 
     @pytest.mark.parametrize("wanted", [False, True])
-    def test_who_was_here_a_moment_ago_gets_a_mail_only_by_choice(self, ann: Person, bob: Person, wanted: bool) -> None:
+    def test_a_user_who_was_just_active_gets_mails_only_by_choice(self, ann: Person, bob: Person, wanted: bool) -> None:
         choose(ann, mails_when_online=wanted)
         bob.post("@ann hello")
         ann.do("markers", {"home": {"last_read_id": "1"}})

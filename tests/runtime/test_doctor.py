@@ -207,7 +207,7 @@ def test_a_dead_address_of_files_in_a_folder(examine: Examine, settings: Any) ->
     assert [check.remedy for check in found] == ["Check MEDIA_BASE_URL."]
 
 
-def test_nobody_is_asked_to_start_what_is_starting(
+def test_the_doctor_names_the_process_that_is_starting_the_server(
     examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("social.runtime.launch.answers", lambda name: False)
@@ -243,7 +243,7 @@ def test_decoding_that_fails_for_want_of_room_says_so(examine: Examine, monkeypa
     assert ("for want of room" in remedy, "requirements" in remedy) == (True, False)
 
 
-def test_a_missing_migration(examine: Examine) -> None:
+def test_the_doctor_reports_a_missing_migration(examine: Examine) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM django_migrations WHERE app = 'social' ")
     check = examine()["migrations"]
@@ -378,7 +378,7 @@ def test_other_secrets_than_the_stored_ones(examine: Examine, monkeypatch: pytes
     assert "everybody is signed out" in check.remedy
 
 
-def test_it_looks_and_changes_nothing(examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_doctor_changes_no_files(examine: Examine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(env, "DATA_DIR", tmp_path)
     for name in ("media", "mail", "run"):
         (tmp_path / name).mkdir()

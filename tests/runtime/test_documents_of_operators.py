@@ -42,7 +42,7 @@ def files() -> list[Path]:
     return sorted(path for path in DEPLOY.rglob("*") if path.is_file())
 
 
-def test_every_command_is_there() -> None:
+def test_every_command_in_the_operators_documents_exists() -> None:
     text = "\n".join(path.read_text() for path in (OPERATING, *files()))
     named = set(re.findall(r"(?:manage\.py\"?,?|social-manage) \"?([a-z_]+)", text))
     assert {"run", "setup", "backup", "restore", "upgrade_database", "doctor"} <= named
@@ -59,7 +59,7 @@ def test_every_setting_is_declared() -> None:
     assert given - {*SETTINGS} - OTHER_NAMES == set()
 
 
-def test_every_file_is_there() -> None:
+def test_every_file_linked_in_the_operators_documents_exists() -> None:
     for page in (OPERATING, DEPLOY / "README.md"):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), (page.name, target)

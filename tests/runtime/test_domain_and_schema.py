@@ -36,7 +36,7 @@ def test_the_first_domain_stays(cursor: Any) -> None:
     assert Installation.objects.get().local_domain == "first.example"
 
 
-def test_there_is_one_installation() -> None:
+def test_a_second_installation_row_is_refused() -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
         Installation.objects.create(id=2, local_domain="x")
 

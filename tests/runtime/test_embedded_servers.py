@@ -81,7 +81,7 @@ def script(data_dir: Path, then: str) -> list[str]:
     return [sys.executable, "-c", textwrap.dedent(code)]
 
 
-def test_what_was_written_is_there_after_a_restart(with_cluster: Path) -> None:
+def test_data_of_embedded_servers_survives_a_restart(with_cluster: Path) -> None:
     with started(with_cluster, durable=True) as embedded:
         with psycopg.connect(embedded.postgres.conninfo(), autocommit=True) as connection:
             connection.execute("CREATE TABLE kept (word text)")

@@ -36,7 +36,7 @@ def test_a_file_has_its_type_and_may_do_nothing(root: Path) -> None:
     "path",
     ["page.html", "ab/missing.png", "ab", "../secret.png", "ab/../../secret.png", "%2e%2e/secret.png", "ab/a%00.png"],
 )
-def test_nothing_else_is_served(root: Path, path: str) -> None:
+def test_paths_that_are_no_stored_files_are_404(root: Path, path: str) -> None:
     assert Api().get(f"/system/{path}").status_code == 404
 
 

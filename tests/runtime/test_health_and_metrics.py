@@ -81,7 +81,7 @@ def test_ready_is_503_without_redis_and_does_not_say_why(web: Client, monkeypatc
 
 
 @pytest.mark.parametrize("path", ["/health", "/health/ready", "/metrics"])
-def test_only_reading_is_allowed(web: Client, path: str) -> None:
+def test_health_and_metrics_refuse_post(web: Client, path: str) -> None:
     assert web.post(path).status_code == 405
 
 

@@ -63,11 +63,11 @@ def test_secrets_do_not_pass(text: str) -> None:
         "Listening at: http://127.0.0.1:8000",
     ],
 )
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_texts_without_secrets_are_not_redacted(text: str) -> None:
     assert redact(text) == text
 
 
-def test_what_stands_beside_a_secret_stays() -> None:
+def test_only_the_value_of_a_secret_is_redacted() -> None:
     text = f"GET /x?access_token={TOKEN}&stream=user 101"
     assert redact(text) == "GET /x?access_token=[redacted]&stream=user 101"
 

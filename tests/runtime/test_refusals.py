@@ -115,7 +115,7 @@ def test_a_data_directory_where_nothing_is_set_up(data_dir: Path) -> None:
     assert not (data_dir / "postgres").exists()
 
 
-def test_another_postgresql_major(data_dir: Path) -> None:
+def test_a_cluster_of_another_postgresql_version_is_refused(data_dir: Path) -> None:
     generate_secrets(data_dir)
     cluster = Embedded(data_dir).cluster
     cluster.mkdir(parents=True)

@@ -67,7 +67,7 @@ def test_copies_that_nobody_has_looked_at_are_removed(media_root: Path, monkeypa
         run("remove", "--days", "-1")
 
 
-def test_what_nothing_names_is_removed_and_everything_else_stays(
+def test_prune_removes_only_files_to_which_no_row_refers(
     alice: Account, media_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(media_upkeep, "_BATCH_SIZE", 2)

@@ -81,7 +81,7 @@ def identity(reader: Person) -> Identity:
     return found
 
 
-async def test_who_lets_too_much_pile_up_is_disconnected_and_others_are_not(
+async def test_a_client_with_a_full_queue_is_disconnected_alone(
     registry: ConnectionRegistry, identity: Identity, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connections, "QUEUE_SIZE", 10)

@@ -130,7 +130,7 @@ def test_lists_learn_who_is_away_however_few_there_were_when_the_planner_last_lo
     assert read() - before < 50_000
 
 
-def test_who_comes_back_is_a_reader_from_then_on(reader: Person, author: Person) -> None:
+def test_a_user_who_returns_is_active_again(reader: Person, author: Person) -> None:
     factory.follow(reader.account, author.account)
     go_away([reader])
     assert note_absent_people() == 1

@@ -113,7 +113,7 @@ def test_posts_with_a_content_warning_are_collapsed(settings: Any, tmp_path: Pat
     ]
 
 
-def test_what_others_wrote_stays_inside_its_post() -> None:
+def test_html_in_names_is_escaped() -> None:
     make_remote_status(make_remote("zoe", display_name="<b>zoe</b>"), "<p>hi</p>", tags=[("garden", "garden")])
     assert "&lt;b&gt;zoe" in page("garden")
 

@@ -62,7 +62,7 @@ def test_local_and_remote_posts_can_be_asked_for_alone(author: Person) -> None: 
     assert ids(Api(), local="false", remote="0") == newest_first(here, there)
 
 
-def test_only_posts_with_files(author: Person) -> None:
+def test_only_media_selects_posts_with_files(author: Person) -> None:
     make_status(author.account)
     picture = make_status(author.account, media=[make_media(author.account)])
     assert ids(Api(), only_media="true") == [picture.id]

@@ -48,7 +48,7 @@ def test_public_posts_of_who_wants_it_are_found_by_everybody_newest_first(indexa
     assert len(posts(other, "dog")) == 3
 
 
-def test_who_has_to_do_with_a_post_finds_it(author: Person, reader: Person) -> None:
+def test_a_search_finds_posts_that_the_viewer_has_interacted_with(author: Person, reader: Person) -> None:
     mentioned = make_status(author, f"@{reader.account.username} dog", visibility="direct")
     liked, boosted, kept = (make_status(author, f"dog {number}") for number in range(3))
     make_status(author, "dog of a stranger")
@@ -135,7 +135,7 @@ def test_words_of_all_languages_are_found(
     assert {query: posts(reader, query) for query in missed} == {query: [] for query in missed}
 
 
-def test_what_was_written_down_in_another_way_is_written_again(reader: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_of_earlier_releases_are_written_again(reader: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_index, "BATCH_SIZE", 2)
     written = [make_status(reader, f"#hashtag_{number}") for number in range(5)]
     index()

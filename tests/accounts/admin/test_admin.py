@@ -241,7 +241,7 @@ def test_an_unconfirmed_address_is_taken_for_confirmed_after_a_question(moderato
     assert listed(client, "/admin/accounts/user/", state="unconfirmed") == set()
 
 
-def test_nobody_acts_on_hundreds_by_one_press(moderator: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_action_on_too_many_rows_is_refused(moderator: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staff, "ROWS_LIMIT", 2)
     people = [make_user() for _ in range(3)]
     page = act(signed_in(moderator), "/admin/accounts/user/", "disable", *(person.id for person in people))

@@ -153,7 +153,7 @@ def test_people_of_a_blocked_server_are_neither_followed_nor_shown(ann: User, ap
     assert api.post(f"/api/v1/accounts/{stranger.id}/follow").status_code == 200
 
 
-def test_tokens_and_scopes(ann: User) -> None:
+def test_domain_blocks_require_a_users_token_with_a_matching_scope(ann: User) -> None:
     assert (Api().get(PATH).status_code, Api().post(PATH, {"domain": "x.example"}).status_code) == (401, 401)
     assert Api(make_token(None)).get(PATH).status_code == 422
     assert Api(make_token(ann, "write:blocks")).get(PATH).status_code == 403

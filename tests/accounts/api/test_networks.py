@@ -125,7 +125,7 @@ def test_seed_010_requests_are_listed_and_answered(ann: User, api: Api) -> None:
         assert api.post(path).status_code == 404
 
 
-def test_nobody_answers_requests_of_others(ann: User) -> None:
+def test_follow_requests_of_other_accounts_cannot_be_accepted(ann: User) -> None:
     Account.objects.filter(id=ann.account_id).update(locked=True)
     bea = make_user("bea")
     act(Api(make_token(bea)), ann.account, "follow")
@@ -177,7 +177,7 @@ def test_seed_013_whom_one_follows_is_endorsed_under_both_names(ann: User, api: 
     assert names(api.get("/api/v1/endorsements")) == []
 
 
-def test_only_whom_one_follows_can_be_endorsed(ann: User, api: Api) -> None:
+def test_only_followed_accounts_can_be_endorsed(ann: User, api: Api) -> None:
     sentence = "Validation failed: You must be already following the person you want to endorse"
     for target in (make_account().id, ann.account_id):
         answer = api.post(f"/api/v1/accounts/{target}/endorse")

@@ -137,7 +137,7 @@ def test_pictures_come_in_base64_too_in_a_form_and_in_json(api: Api, media_root:
         assert opened(media_root, answer.json()["avatar"]).size == (400, 400)
 
 
-def test_nothing_is_kept_of_a_picture_but_what_it_shows(api: Api, media_root: Path) -> None:
+def test_metadata_of_an_uploaded_picture_are_not_stored(api: Api, media_root: Path) -> None:
     exif = Image.Exif()
     exif[0x010E] = "my secret place"
     exif[0x0112] = 6  # lies on its side

@@ -106,7 +106,7 @@ def test_an_unlocked_remote_account_shows_as_followed_at_once(api: Api) -> None:
     assert FollowRequest.objects.filter(target=remote).exists()
 
 
-def test_one_cannot_follow_oneself(api: Api, alice: User) -> None:
+def test_following_ones_own_account_is_forbidden(api: Api, alice: User) -> None:
     answer = api.post(f"/api/v1/accounts/{alice.account_id}/follow")
     assert answer.status_code == 403
     assert answer.json() == {"error": "Following your own account is not allowed"}

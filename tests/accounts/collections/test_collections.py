@@ -196,7 +196,7 @@ def test_lists_show_discoverable_collections_to_others(api: Api, owner: User) ->
     assert f'{path}?limit=1&offset=0>; rel="prev"' in second["Link"]
 
 
-def test_one_sees_in_which_collections_one_is(api: Api, owner: User, bea: User) -> None:
+def test_only_an_account_itself_lists_the_collections_that_contain_it(api: Api, owner: User, bea: User) -> None:
     entity = made(api, discoverable=False, account_ids=[str(bea.account_id)])
     path = f"/api/v1/accounts/{bea.account_id}/in_collections"
     found = Api(make_token(bea)).get(path).json()["collections"]
@@ -260,7 +260,7 @@ def test_a_deleted_collection_is_gone(api: Api, bea: User) -> None:
     assert (api.delete(path).status_code, api.get(path).status_code) == (404, 404)
 
 
-def test_scopes_and_tokens(api: Api, owner: User) -> None:
+def test_collections_require_a_users_token_with_a_matching_scope(api: Api, owner: User) -> None:
     number = made(api)["id"]
     assert Api().post(COLLECTIONS, FULL).status_code == 401
     assert Api(make_token(None)).post(COLLECTIONS, FULL).status_code == 422

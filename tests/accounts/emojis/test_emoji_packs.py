@@ -137,7 +137,7 @@ def test_an_archive_is_read_no_further_than_its_limits() -> None:
     assert len(found["bomb.png"]) == 256 * 1024 + 1
 
 
-def test_only_who_may_changes_emojis() -> None:
+def test_importing_emojis_requires_the_permission() -> None:
     by = staff_of(make_user("moderator", role="Moderator"))
     with pytest.raises(Forbidden):
         list(import_emojis(by=by, files=[("cat.png", picture())], terms=Terms()))

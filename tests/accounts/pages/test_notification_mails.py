@@ -35,7 +35,7 @@ def test_at_first_everything_that_speaks_to_oneself_is_mailed_at_once(browser: C
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_is_chosen_is_kept_and_shown(browser: Client, person: User, mode: str) -> None:
+def test_choices_of_mails_are_stored_and_shown(browser: Client, person: User, mode: str) -> None:
     chosen = {
         "notification_mails": mode,
         "mails_when_online": "on",

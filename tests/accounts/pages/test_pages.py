@@ -256,7 +256,7 @@ def test_trap_51_consent_and_code_pages_and_the_redirects_between_them_too(brows
     assert browser.get("/")["Cross-Origin-Opener-Policy"] == "same-origin"
 
 
-def test_what_is_not_there_has_one_page_in_the_frame_of_all_others(client: Client, person: User) -> None:
+def test_all_404_pages_are_equal_and_have_the_usual_frame(client: Client, person: User) -> None:
     pages = [client.get(path) for path in ("/nothing/here", "/@nobody", "/@ada/1", "/tags/!", "/oauth/nothing")]
     for page in pages:
         text = page.content.decode()

@@ -144,7 +144,7 @@ def test_a_reply_keeps_its_parent_and_the_files_that_were_uploaded() -> None:
     assert "an answer</textarea>" in html
 
 
-def test_what_was_typed_is_kept_for_nobody_else_and_nowhere_without_a_limit() -> None:
+def test_typed_text_is_stored_for_its_author_only_and_within_limits() -> None:
     ann, bob = make_user("ann"), make_user("bob")
     browser = signed_out(ann)
     back = send(browser, "/lists", {"title": "My friends", "replies_policy": "list"})

@@ -69,7 +69,7 @@ def somebody() -> User:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_remains_but_the_name(somebody: User) -> None:
+def test_deleting_a_user_removes_all_rows_and_files_but_keeps_the_username(somebody: User) -> None:
     files = [somebody.account.avatar, *MediaAttachment.objects.values_list("file", flat=True)]
     assert len(files) == 3
     assert all(default_storage.exists(file) for file in files)
@@ -108,7 +108,7 @@ def test_the_mail_address_may_be_used_again(somebody: User) -> None:
     assert sign_up(draft=draft).email == somebody.email
 
 
-def test_it_is_hidden_and_shut_at_once(somebody: User) -> None:
+def test_a_deleted_user_is_hidden_and_signed_out_at_once(somebody: User) -> None:
     token = make_token(somebody)
     post = Status.objects.get(account=somebody.account, reblog_of=None)
     browser = signed_in(somebody)
@@ -123,7 +123,7 @@ def test_it_is_hidden_and_shut_at_once(somebody: User) -> None:
     assert not AccessToken.objects.filter(user=somebody).exists()
 
 
-def test_it_goes_on_where_it_was_stopped(somebody: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_deletion_of_a_user_is_resumed(somebody: User, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         make_status(somebody.account, f"more {number}")
     work()
@@ -140,7 +140,7 @@ def test_it_goes_on_where_it_was_stopped(somebody: User, monkeypatch: pytest.Mon
     assert turns > 5
 
 
-def test_it_may_be_asked_for_twice(somebody: User) -> None:
+def test_deleting_a_user_twice_has_no_further_effect(somebody: User) -> None:
     delete_user(user=somebody)
     delete_user(user=somebody)
     assert OutboxRow.objects.filter(event="AccountDeleted", subscriber__contains="begin_erasure").count() == 1

@@ -129,7 +129,9 @@ class _Stopped(BaseException):
 
 
 @needs_federation
-def test_it_goes_on_from_any_byte_where_it_was_stopped(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_stopped_at_any_byte_is_continued_without_a_difference(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(7):
         MediaAttachment.objects.filter(id=make_media(ada.account).id).update(
             status=make_status(ada.account, f"post {number}")
@@ -168,7 +170,7 @@ def test_it_goes_on_from_any_byte_where_it_was_stopped(ada: User, monkeypatch: p
     assert [path.name for path in archive_files.folder_of(archive.id).iterdir()] == [archive_files.ARCHIVE]
 
 
-def test_it_begins_anew_when_its_files_are_gone(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_whose_files_are_missing_is_written_again(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "TURN_SECONDS", 0.0)
     archive = request_archive(account=ada.account)
     for _turn in range(4):
@@ -179,7 +181,7 @@ def test_it_begins_anew_when_its_files_are_gone(ada: User, monkeypatch: pytest.M
     assert unpack(ada, archive)["avatar.png"] == b"my face"
 
 
-def test_only_one_process_writes_it(ada: User) -> None:
+def test_an_archive_is_written_by_one_process_at_a_time(ada: User) -> None:
     archive = request_archive(account=ada.account)
     with archive_files.locked(archive_files.folder_of(archive.id)), pytest.raises(Unavailable):
         write_archive(archive.id)
@@ -187,7 +189,7 @@ def test_only_one_process_writes_it(ada: User) -> None:
 
 
 @pytest.mark.verify
-def test_its_memory_does_not_grow_with_what_is_in_it(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_an_archive_takes_constant_memory(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def large(account: Account, cursor: int, writer: archive_files.ArchiveWriter) -> int | None:
         writer.append("large.txt", bytes(1024 * 1024), items=1)
         writer.add_stored(f"media/{cursor}.bin", path)
@@ -258,7 +260,7 @@ def test_row_47_nobody_else_gets_it_and_it_is_in_no_public_folder(ada: User, set
     assert path.parent.stat().st_mode & 0o077 == 0
 
 
-def test_one_that_was_never_finished_stands_in_nobodys_way(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_abandoned_archive_does_not_prevent_a_new_one(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(account: Account, cursor: int, writer: Any) -> int | None:
         raise OSError("no space left on device")
 
@@ -285,7 +287,7 @@ def test_a_list_of_any_length_is_written(ada: User) -> None:
     assert len(lines) == 6
 
 
-def test_it_is_one_file_for_every_program_that_unpacks_such_files(ada: User) -> None:
+def test_an_archive_is_one_valid_tar_file(ada: User) -> None:
     path = find_archive_file(account=ada.account, archive_id=build(ada).id)
     whole = gzip.decompress(path.read_bytes())
     assert len(whole) % 512 == 0

@@ -85,7 +85,7 @@ def test_people_who_are_unknown_here_are_found_in_the_background_some_at_a_time(
     assert FollowRequest.objects.filter(account=ada.account).count() == 7
 
 
-def test_it_goes_on_where_it_was_stopped_and_counts_each_line_once(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_import_is_resumed_and_counts_each_line_once(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "BATCH_SIZE", 2)
     monkeypatch.setattr(importing, "TURN_SECONDS", 0.0)
     people = [make_account(f"p{number}") for number in range(7)]
@@ -154,7 +154,7 @@ def test_starting_it_twice_at_once_starts_it_once(ada: User) -> None:
 
 
 @pytest.mark.parametrize("ends", ["dropped", "disabled", "suspended", "deleted"])
-def test_it_ends_when_its_owner_says_so_or_is_gone(ada: User, ends: str) -> None:
+def test_an_import_ends_when_it_is_dropped_or_its_owner_cannot_continue(ada: User, ends: str) -> None:
     make_account("bob")
     made = read(ada, "follows", "bob@social.localhost")
     start_import(account=ada.account, import_id=made.id)

@@ -144,7 +144,7 @@ def test_blocks_mutes_and_servers_are_brought(ada: User) -> None:
 
 
 @pytest.mark.parametrize("domain", ["social.localhost", "SOCIAL.localhost."])
-def test_nobody_blocks_this_very_server(ada: User, domain: str) -> None:
+def test_an_import_cannot_block_this_server(ada: User, domain: str) -> None:
     assert problems(bring(ada, "domain_blocks", f"x.example\n{domain}\n")) == {2: Problem.NO_DOMAIN}
 
 

@@ -136,7 +136,7 @@ def test_blocks_mutes_and_notes_hold_for_the_one_who_stays(old: Account, new: Ac
     assert not Follow.objects.exists()
 
 
-def test_what_both_have_stays_once(old: Account, new: Account) -> None:
+def test_rows_that_both_merged_accounts_have_are_kept_once(old: Account, new: Account) -> None:
     owner = make_user("owner")
     mine = make_status(owner.account, "mine")
     for account in (old, new):
@@ -156,7 +156,7 @@ def test_what_both_have_stays_once(old: Account, new: Account) -> None:
     assert set(Notification.objects.values_list("from_account", flat=True)) == {new.id}
 
 
-def test_nothing_names_the_record_that_went(old: Account, new: Account) -> None:
+def test_no_row_refers_to_the_merged_account(old: Account, new: Account) -> None:
     moved = make_account("moved", moved_to=old)
     make_remote_status(old, "@moved hello")
     delete_status(status_id=make_remote_status(old, "gone").id)
@@ -201,7 +201,7 @@ def said(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_the_command_says_what_there_is_and_what_it_moved(old: Account, new: Account) -> None:
+def test_merge_accounts_prints_the_numbers_of_rows(old: Account, new: Account) -> None:
     follow(make_account("one"), old)
     make_remote_status(old, "post")
     assert "follow (target): 1\n" in said("ada@old.example", "@ada@new.example", "--dry-run")

@@ -237,7 +237,9 @@ def test_blocks_mutes_and_notes_go_along(old: User, new: Account) -> None:
     assert not Mute.objects.filter(account=friend, target=new).exists()
 
 
-def test_it_goes_on_in_steps_and_may_be_done_again(old: User, new: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_followers_are_moved_in_steps_that_can_be_repeated(
+    old: User, new: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(moving, "BATCH_SIZE", 2)
     fans = [make_account(f"fan{number}") for number in range(5)]
     for fan in fans:

@@ -52,7 +52,7 @@ def test_old_posts_are_shown_imported_and_undone_on_pages(ada: User, client: Cli
     assert "removed again" in client.get("/settings/past").content.decode()
 
 
-def test_nobody_reaches_the_import_of_somebody_else(ada: User, client: Client) -> None:
+def test_imports_of_other_accounts_are_404(ada: User, client: Client) -> None:
     made = read(ada, zipped(mastodon(note(1))))
     client.force_login(make_user("eve"))
     for path in ("", "/left_out.csv"):

@@ -467,7 +467,7 @@ def test_a_broken_animation_is_shown_by_its_first_frame() -> None:
     assert _opened(process(broken).original.data).convert("RGB").getpixel((5, 5)) == (255, 0, 0)
 
 
-def test_what_stands_beside_the_picture_in_a_png_does_not_cost_the_picture() -> None:
+def test_a_png_with_large_or_broken_text_chunks_is_accepted() -> None:
     from PIL.PngImagePlugin import PngInfo
 
     info = PngInfo()

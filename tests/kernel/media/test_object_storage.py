@@ -71,7 +71,7 @@ def test_nothing_is_asked_of_the_storage_that_others_than_amazons_refuse(
     assert not [request.url for request in sent if "?delete" in request.url]
 
 
-def test_what_is_not_made_by_this_server_is_never_shown_by_a_browser(stored: ObjectServer) -> None:
+def test_files_of_unknown_types_are_only_downloaded_by_browsers(stored: ObjectServer) -> None:
     path = storage.store(b"<script>", folder="things", extension="upload")
     head = stored.client.head_object(Bucket=BUCKET, Key=f"some/folder/{path}")
     assert (head["ContentType"], head["ContentDisposition"]) == ("application/octet-stream", "attachment")

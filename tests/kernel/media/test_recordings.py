@@ -110,7 +110,7 @@ def test_players_can_begin_before_the_whole_file_is_there() -> None:
         assert result.index(b"moov") < result.index(b"mdat")
 
 
-def test_what_plays_already_is_copied() -> None:
+def test_a_playable_stream_is_copied_without_reencoding() -> None:
     data = recording("mp4", "libx264", "aac")
     with av.open(io.BytesIO(data)) as before, av.open(io.BytesIO(convert(data).data)) as after:
         packets = [[bytes(packet) for packet in file.demux(video=0) if packet.size] for file in (before, after)]

@@ -97,7 +97,7 @@ def test_the_declaration_of_a_page_counts_wherever_it_stands_and_nothing_that_lo
     assert RUSSIAN in decode_page(page(RUSSIAN, head).encode("cp1251"), "text/html")
 
 
-def test_what_stands_nearer_to_the_bytes_counts_first() -> None:
+def test_byte_order_mark_header_and_declaration_count_in_this_order() -> None:
     lying = page(RUSSIAN, "<meta charset=shift_jis>")
     assert RUSSIAN in decode_page(lying.encode("cp1251"), "text/html; charset=windows-1251")
     for mark, codec in (

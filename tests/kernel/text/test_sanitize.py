@@ -63,7 +63,7 @@ LINK = 'rel="nofollow noopener" target="_blank"'
         ('<p lang="x y" dir="rtl" id="a" style="b" data-c="d" title="e">x</p>', "<p>x</p>"),
     ],
 )
-def test_what_is_kept_and_what_becomes_of_the_rest(html: str, kept: str) -> None:
+def test_allowed_html_is_kept_and_other_html_is_replaced(html: str, kept: str) -> None:
     assert sanitize(html) == kept
 
 

@@ -158,7 +158,7 @@ def test_history_counts_people_and_public_posts_by_day(api: Api) -> None:
     assert TagUse.objects.count() == 3
 
 
-def test_tokens_and_scopes(ann: User, api: Api) -> None:
+def test_featured_tags_require_a_users_token_with_a_matching_scope(ann: User, api: Api) -> None:
     assert Api().get(PATH).status_code == 401
     assert Api(make_token(None)).get(PATH).status_code == 422
     assert Api(make_token(ann, "write")).get(PATH).status_code == 403

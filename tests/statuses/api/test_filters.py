@@ -94,7 +94,7 @@ def test_keywords_are_changed_removed_and_added_with_the_filter(alice: Account, 
     assert api.get(f"{V2}/{made['id']}").json() == changed
 
 
-def test_what_belongs_to_somebody_else_is_not_there(alice: Account, bob: Account) -> None:
+def test_filters_of_other_accounts_are_404(alice: Account, bob: Account) -> None:
     made = _make(api_of(alice), "rain")
     post = make_status(alice)
     marked = api_of(alice).post(f"{V2}/{made['id']}/statuses", {"status_id": str(post.id)}).json()

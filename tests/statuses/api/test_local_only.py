@@ -49,7 +49,7 @@ def test_a_client_says_local_and_reads_a_visibility_that_every_client_knows(api:
     assert refused.status_code == 422
 
 
-def test_what_is_about_such_a_post_stays_here_as_well(api: Api, alice: Account, ann: User) -> None:
+def test_replies_quotes_and_boosts_of_a_local_only_post_are_local_only(api: Api, alice: Account, ann: User) -> None:
     post = make_status(alice, "near", visibility="local", quote_approval_policy="public")
     assert write(api, in_reply_to_id=str(post.id), visibility="public", local_only=False) == ("public", True)
     assert write(api, quoted_status_id=str(post.id)) == ("public", True)

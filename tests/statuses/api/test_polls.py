@@ -139,7 +139,7 @@ def test_hidden_totals_are_shown_to_nobody_until_the_end(alice: Account, bob: Ac
     assert late.status_code == 422
 
 
-def test_nobody_votes_after_the_end(alice: Account, bob: Account) -> None:
+def test_a_vote_after_the_end_of_a_poll_is_refused(alice: Account, bob: Account) -> None:
     poll = _ask(alice)
     _end(poll)
     assert _vote(bob, poll, 0).json() == {"error": "Validation failed: The poll has already ended"}

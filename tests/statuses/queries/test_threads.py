@@ -79,7 +79,7 @@ def test_answers_to_a_deleted_post_leave_the_thread_with_what_is_below_them(alic
     assert _context(root, None) == ([], ["last"])
 
 
-def test_what_left_a_thread_takes_no_place_in_it(alice: Account, bob: Account) -> None:
+def test_replies_below_a_deleted_post_do_not_count_against_the_limit(alice: Account, bob: Account) -> None:
     root = make_status(alice, "root")
     gone = make_status(bob, "gone", reply_to=root)
     for number in range(60):

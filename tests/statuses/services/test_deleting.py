@@ -47,7 +47,7 @@ def test_a_deleted_post_is_gone_for_everybody_and_published_once(alice: Account,
     assert _posts(alice) == 0
 
 
-def test_its_boosts_vanish_with_it(alice: Account, bob: Account, published: list[Any]) -> None:
+def test_boosts_of_a_deleted_post_are_deleted(alice: Account, bob: Account, published: list[Any]) -> None:
     status = make_status(alice)
     make_reblog(bob, status)
     make_reblog(make_remote(), status)

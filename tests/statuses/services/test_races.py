@@ -173,7 +173,7 @@ def test_an_answer_to_a_post_that_is_being_deleted_leaves_both_whole() -> None:
 
 
 @pytest.mark.parametrize("act", ["boost", "like", "answer"])
-def test_what_meets_a_deletion_comes_to_nothing(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_actions_on_a_post_that_is_being_deleted_have_no_effect(act: str, monkeypatch: pytest.MonkeyPatch) -> None:
     author, other = make_account(), _author(make_account())
     status = make_status(author)
     (row,) = load_posts([status.id])

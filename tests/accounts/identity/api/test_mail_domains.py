@@ -87,13 +87,13 @@ def test_a_provider_may_be_allowed_with_approval(names: NameServer) -> None:
     assert User.objects.get().approved is False
 
 
-def test_nobody_is_asked_by_default(names: NameServer, settings: Any) -> None:
+def test_the_dns_is_not_queried_by_default(names: NameServer, settings: Any) -> None:
     settings.CHECK_EMAIL_DOMAINS = False
     assert sign_up("nell@unknown.example").status_code == 200
     assert names.asked == []
 
 
-def test_nothing_is_asked_about_what_is_no_address(names: NameServer) -> None:
+def test_the_dns_is_not_queried_for_an_invalid_address(names: NameServer) -> None:
     assert sign_up("nell@").status_code == 422
     assert sign_up("nell@-.example").status_code == 422
     assert names.asked == []

@@ -186,7 +186,7 @@ def test_an_invitation_opens_closed_registrations_as_often_as_it_says(app: Api, 
 
 
 @pytest.mark.parametrize("why", ["expired", "inviter disabled", "inviter suspended"])
-def test_an_invitation_ends(app: Api, settings: Any, why: str) -> None:
+def test_an_expired_invitation_or_one_of_a_disabled_inviter_is_refused(app: Api, settings: Any, why: str) -> None:
     settings.REGISTRATIONS = "closed"
     ada = make_user("ada")
     invite = create_invite(by=staff_of(ada), inviter=ada, expires_in=timedelta(days=1))

@@ -63,7 +63,7 @@ def test_a_token_that_is_gone_unknown_or_another_applications_is_not_active(
         assert (response.status_code, response.json()) == (200, NOT_ACTIVE)
 
 
-def test_who_does_not_show_a_secret_learns_nothing(application: Application, person: User) -> None:
+def test_introspection_requires_the_client_secret(application: Application, person: User) -> None:
     token = issue_token(application=application, user=person, scopes=["read"]).token
     for more in ({"client_secret": "wrong"}, {"client_secret": None}, {"client_id": "unknown"}, {"client_id": None}):
         response = introspect(application, token, **more)

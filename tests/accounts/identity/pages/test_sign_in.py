@@ -31,7 +31,7 @@ def test_the_address_or_the_username_opens(sign_in: SignIn, person: User, login:
 
 
 @pytest.mark.parametrize("login", ["ada@example.com", "nobody@example.com", "nobody", "@ada@elsewhere.example"])
-def test_what_is_wrong_is_not_said_apart(sign_in: SignIn, person: User, login: str) -> None:
+def test_a_wrong_name_and_a_wrong_password_give_the_same_error(sign_in: SignIn, person: User, login: str) -> None:
     page = sign_in(login, "wrong")
     assert page.status_code == 200
     assert "The name or the password is not right." in page.content.decode()

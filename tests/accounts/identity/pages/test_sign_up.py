@@ -55,7 +55,7 @@ def test_a_person_signs_up_and_returns_to_the_page_they_asked_for(client: Client
         ({"agreement": ""}, "I agree to the rules of this server: "),
     ],
 )
-def test_what_is_wrong_stands_at_its_field_and_at_the_top(client: Client, change: dict[str, str], message: str) -> None:
+def test_errors_are_shown_at_their_field_and_at_the_top(client: Client, change: dict[str, str], message: str) -> None:
     make_user("ada")
     page = client.post("/auth/sign_up", {**FORM, **change})
     assert page.status_code == 200

@@ -42,7 +42,7 @@ def test_what_an_application_may_be_called_back_at(uri: str) -> None:
      "file:///etc/passwd", "FILE://x", "blob:https://a.example/1", "view-source:https://a.example/", "chrome://settings",
      "filesystem:https://a.example/x", "about:blank"],
 )  # fmt: skip
-def test_what_it_may_not(uri: str) -> None:
+def test_invalid_redirect_uris_are_refused(uri: str) -> None:
     assert redirect_uri_errors(uri)
 
 

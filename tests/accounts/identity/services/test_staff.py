@@ -54,7 +54,7 @@ def test_each_act_leaves_a_row_that_names_who_did_what_to_whom(action: str) -> N
 
 @pytest.mark.parametrize("action", ACTS)
 @pytest.mark.parametrize("by", ["", "Moderator", "Admin"])
-def test_nobody_acts_without_the_right_or_on_who_stands_as_high(action: str, by: str) -> None:
+def test_staff_actions_require_the_permission_and_a_higher_rank(action: str, by: str) -> None:
     actor = make_user("actor", role=by or None)
     equal = make_user("equal", role=by or None)
     before = User.objects.filter(pk=equal.pk).values().get()
@@ -166,7 +166,7 @@ def test_permissions_of_the_role_of_everyone_make_nobody_staff() -> None:
     assert moderator.is_staff
 
 
-def test_an_act_leaves_what_was_before_whatever_it_writes() -> None:
+def test_the_audit_row_of_a_sanction_has_the_values_before_and_after() -> None:
     person = make_user("person", display_name="Before")
     with sanctions._acting(OPERATOR, person.account, "rename", Permission.MANAGE_USERS) as subject:
         subject.write(display_name="After")
