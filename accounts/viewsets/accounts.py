@@ -88,7 +88,7 @@ class AccountsViewSet(ApiViewSet):
         return reply(self._entities(list(found)))
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """An account; a suspended one is blank."""
+        """An account; the profile of a suspended account is blank."""
         return reply(self._entities([find_account(id)])[0])
 
     def lookup(self, request: Request) -> HttpResponse:

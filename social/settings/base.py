@@ -55,8 +55,8 @@ IMAGE_WORKERS = max(1, (os.cpu_count() or 1) // env.WEB_WORKERS)
 # The greatest age of cached answers that are the same for everybody (the instance documents).
 RECENT_SECONDS = 10
 
-# Links are always made from BASE_URL, and the API answers by any host name. Pages and metrics answer only by these names,
-# whatever other names resolve to this server; the machine's own names are for probes.
+# The API answers requests to any host name, and links are always made from BASE_URL. Pages and metrics answer only requests
+# to these names; the names of this machine are for probes.
 _OWN_HOSTS = [re.sub(r":\d+$", "", domain) for domain in (LOCAL_DOMAIN, WEB_DOMAIN)]
 ALLOWED_HOSTS = [*_OWN_HOSTS, ".localhost", "127.0.0.1", "[::1]"]
 ROOT_URLCONF = "social.urls"

@@ -91,7 +91,7 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) 
 
 # Viewer's posts of the newest days, which are all that most searches read. The statement is the same for every query,
 # because planning takes longer than running it, and the frequency of the words does not matter here. The viewer's posts
-# of two days are looked up one by one; for viewers mentioned thousands of times the words come first.
+# of two days are looked up one by one, or, for viewers who are mentioned thousands of times, the posts with the words.
 _LIBRARY_LIMIT: Final = 1000
 _RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
 _RECENT_WORD_MATCHES: Final = f"""

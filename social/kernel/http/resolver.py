@@ -101,8 +101,8 @@ class CheckedResolver(AbstractResolver):
         """Do nothing: no state is held between look-ups."""
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
-        """Look up a name in a daemon thread of its own: threads of an executor would delay the end of the process for
-        as long as a silent name server takes, and look-ups whose fetches have ended would block others in it.
+        """Look up a name in a daemon thread of its own. In the threads of an executor, a silent name server would delay
+        the end of the process, and look-ups whose fetches have ended would block other look-ups.
 
         Raises OSError after LOOKUP_SECONDS without a free slot, or as many without an answer.
         """

@@ -96,7 +96,7 @@ def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: flo
 def _run(command: list[str], file: IO[bytes], seconds: float) -> ScanResult:
     # The program gets neither this server's secrets in its environment nor its working folder.
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-    # The program reads a copy: pieces from memory would have to be written to it while its output is read.
+    # The program reads a temporary file: a pipe would have to be written at the same time as the program's output is read.
     with TemporaryFile() as given:
         shutil.copyfileobj(file, given, _CHUNK)
         given.seek(0)
