@@ -170,7 +170,7 @@ def _access_is_read_anew() -> None:
 @pytest.fixture(autouse=True)
 def _identity_is_that_of_a_new_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is remembered until a test that changes it says so; a slow test would read it by chance."""
-    monkeypatch.setattr(identity, "KEPT_SECONDS", 1e9)
+    monkeypatch.setattr(identity, "RELOAD_SECONDS", 1e9)
     keep_identity(Identity())
 
 

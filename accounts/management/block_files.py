@@ -16,7 +16,7 @@ from social.management.base import OperatorCommand
 from social.management.progress import progress_bar
 
 
-def read_in(
+def import_lists(
     command: OperatorCommand, kind: BlockFile[Any], file: str, *, replace: bool, yes: bool, dry_run: bool
 ) -> None:
     """Import a file (`-` is standard input), or in a dry run only print what the import would do: a line for each entry,
@@ -47,7 +47,7 @@ def read_in(
         raise CommandError("Every line is refused.")
 
 
-def write_out(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
+def export_lists(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
     """Print all blocks as a file, or write them to the new file `output`. Raises OSError if it cannot be created."""
     if output is None:
         for line in export_file(kind):

@@ -23,7 +23,7 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
     return network.prefixlen < (8 if network.version == 4 else 16)
 
 
-def doubt_about_network(text: str) -> str:
+def warning_about_network(text: str) -> str:
     """The reason why a block of this network is probably a mistake; empty if there is none."""
     try:
         wide = is_wide(network_of(text))

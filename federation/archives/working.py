@@ -28,12 +28,12 @@ def work_off_past_imports(events: Sequence[PastImportDue]) -> None:
     to do.
     """
     for import_id in dict.fromkeys(event.import_id for event in events):
-        if work_off(import_id):
+        if process_import(import_id):
             with transaction.atomic():
                 publish(PastImportDue(import_id=import_id), due_at=clock.now() + PAUSE)
 
 
-def work_off(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
+def process_import(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
     """Read an archive, or import or remove posts for this many seconds; return whether there is more to do. An archive is
     read in one turn, however long that takes.
 

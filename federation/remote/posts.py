@@ -115,7 +115,7 @@ def keep_note(
             request_posts(note.replies, named_by=note.uri, remaining=0)
             _request_linked(new, note.uri)
             if new.quote is not None:
-                look_at_quote(status, remaining=ancestors - 1)
+                request_quoted(status, remaining=ancestors - 1)
     if status is not None:
         return status
     stored = find_post_by_uri(note.uri)
@@ -147,7 +147,7 @@ def revise_note(
         )
         uri = note.quote_authorization
         is_new = uri is not None and store_authorization(status_id=status.id, approval_uri=uri)
-        look_at_quote(status, remaining=ANCESTORS, again=is_new)
+        request_quoted(status, remaining=ANCESTORS, again=is_new)
         if is_changed:
             _request_linked(new, note.uri)
             request_people(new.unknown_mentions, named_by=note.uri)
@@ -187,7 +187,7 @@ def is_refreshable(status: Status) -> bool:
     return not (status.local or status.is_deleted or status.is_reblog or status.account.suspended)
 
 
-def look_at_quote(status: Status, *, remaining: int, again: bool = False) -> None:
+def request_quoted(status: Status, *, remaining: int, again: bool = False) -> None:
     """Request the fetch of the post that a remote post quotes, if it is unknown here, and otherwise a check of the
     authorization that the remote post names. Pass `again` if the post now names a different authorization.
     """

@@ -21,7 +21,7 @@ from federation.models import StepKind, ThreadStep, ThreadWalk
 from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import fetch_collection, fetch_document
-from federation.remote.posts import is_refreshable, keep_note, look_at_quote, store_again
+from federation.remote.posts import is_refreshable, keep_note, request_quoted, store_again
 from federation.remote.references import find_post_by_uri
 from social.api.admission import count
 from social.api.async_refresh import AsyncRefresh
@@ -122,7 +122,7 @@ def take_step(step: ThreadStep) -> None:
         status = keep_note(note, author, publish_event=False, ancestors=0)
         if status is None:
             raise Rejected(Reason.DELETED_NOTE)
-        look_at_quote(status, remaining=0)
+        request_quoted(status, remaining=0)
         ThreadWalk.objects.filter(id=step.walk_id).update(found=F("found") + 1)
     if step.kind == StepKind.ABOVE:
         _ask(step.walk_id, StepKind.ABOVE, [note.in_reply_to] if note.in_reply_to else [])

@@ -14,7 +14,7 @@ from federation.inbound import waiting
 from federation.inbound.receiving import receive
 from federation.signatures.message import Message
 from federation.views.negotiation import REFUSALS, accepts, message_of, refusal, refused
-from social.api.later import answer_later, is_put_off
+from social.api.later import answer_later, may_be_delayed
 from social.kernel.errors import Gone, NotFound
 from social.kernel.http.client import Busy
 from social.kernel.http.limits import web_request_budget
@@ -50,7 +50,7 @@ def _receive(request: HttpRequest, recipient: Account | None) -> HttpResponse:
     try:
         return _take(message, recipient)
     except Busy as busy:
-        place = waiting.begin(message.source) if is_put_off(request) else None
+        place = waiting.begin(message.source) if may_be_delayed(request) else None
         if place is None:
             raise
         poll = partial(_try_again, message, recipient, place)

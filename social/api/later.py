@@ -30,7 +30,7 @@ class Wait:
     seconds: float
 
 
-def is_put_off(request: HttpRequest) -> bool:
+def may_be_delayed(request: HttpRequest) -> bool:
     """Tell whether the server can delay the answer to this request without holding a thread."""
     return KEY in request.META
 

@@ -18,7 +18,7 @@ from social.kernel.ports import Port
 
 logger = logging.getLogger("social.identity")
 
-KEPT_SECONDS: Final = 5.0
+RELOAD_SECONDS: Final = 5.0
 """Seconds after which each process reads the identity again."""
 ICON_SIZES: Final = (512, 192, 48)
 
@@ -71,11 +71,11 @@ _kept: tuple[float, Identity] = (float("-inf"), Identity())
 
 
 def current_identity() -> Identity:
-    """Return the identity, at most KEPT_SECONDS old; an older one while the database does not answer."""
+    """Return the identity, at most RELOAD_SECONDS old; an older one while the database does not answer."""
     global _kept
     read_at, identity = _kept
     load = source.find()
-    if load is not None and time.monotonic() - read_at > KEPT_SECONDS:
+    if load is not None and time.monotonic() - read_at > RELOAD_SECONDS:
         try:
             identity = load()
         except Error as error:

@@ -15,7 +15,7 @@ from django.db import Error, connection
 
 from accounts.identity.queries.sign_up import load_refused_networks
 from accounts.models import Account
-from accounts.policies.networks import doubt_about_network
+from accounts.policies.networks import warning_about_network
 from accounts.queries.site_settings import find_site_text
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, outbox, redis, translation
@@ -216,7 +216,7 @@ def _proxies() -> Iterator[Check]:
 def _blocks() -> Iterator[Check]:
     """Check blocked networks: blocking a network with very many addresses is probably a mistake (security row 79)."""
     networks = load_refused_networks()
-    if wide := [network for network in networks if doubt_about_network(network)]:
+    if wide := [network for network in networks if warning_about_network(network)]:
         remedy = f"If that is not meant: {env.manage_command(f'block_sign_ups network {wide[0]} --remove')}"
         yield Check("blocks", "failed", f"nobody in {', '.join(wide[:5])} gets any answer but from /health", remedy)
     else:

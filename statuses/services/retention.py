@@ -85,7 +85,7 @@ def delete_old_posts() -> int:
         policy = _claim()
         if policy is None:
             break
-        deleted += _work_off(policy)
+        deleted += _delete_of_account(policy)
     return deleted
 
 
@@ -103,7 +103,7 @@ def _claim() -> RetentionPolicy | None:
     return None
 
 
-def _work_off(policy: RetentionPolicy) -> int:
+def _delete_of_account(policy: RetentionPolicy) -> int:
     end = first_at(clock.now() - timedelta(days=policy.min_age))
     old = Status.objects.filter(
         account_id=policy.account_id, deleted_at=None, id__gt=policy.after_id, id__lt=end

@@ -392,7 +392,7 @@ def test_after_a_restore_no_number_is_used_again_that_other_servers_may_have_see
     alice = make_account()
     before = make_favourite(make_account(), make_status(alice))
     restoring._advance_sequences()
-    assert make_favourite(make_account(), make_status(alice)).id > before.id + restoring.NUMBERS_PASSED_OVER
+    assert make_favourite(make_account(), make_status(alice)).id > before.id + restoring.SKIPPED_NUMBERS
 
 
 def test_older_backups_of_the_same_domain_are_found_and_nothing_else(tmp_path: Path) -> None:

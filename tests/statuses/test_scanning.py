@@ -19,7 +19,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError
 
 from accounts.copies.models import QuarantinedFile, QuarantineSource, RemoteCopy
-from accounts.copies.services.quarantine import Origin, destroy_file, put_away, release_file
+from accounts.copies.services.quarantine import Origin, destroy_file, quarantine_file, release_file
 from accounts.emojis.services.packs import Terms, import_emojis
 from accounts.models import Account, AuditEntry
 from accounts.policies.staff import OPERATOR, staff_of
@@ -151,7 +151,7 @@ def test_a_file_whose_row_was_not_stored_is_not_kept_either(settings: Any, monke
     monkeypatch.setattr(QuarantinedFile, "save", refuse)
     folder = Path(settings.PRIVATE_ROOT) / "quarantine" / "ee"
     with pytest.raises(IntegrityError):
-        put_away(
+        quarantine_file(
             BytesIO(b"bad"),
             sha256="ee" * 32,
             content_type="image/png",

@@ -171,7 +171,7 @@ async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_st
     client = Client(registry, identity)
     assert await client.open()
     was_read, may_answer = threading.Event(), threading.Event()
-    original = connections.list_good_tokens
+    original = connections.list_valid_tokens
 
     def answer_late(token_ids: Collection[int]) -> set[int]:
         good = original(token_ids)
@@ -179,7 +179,7 @@ async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_st
         assert may_answer.wait(60)
         return good
 
-    monkeypatch.setattr(connections, "list_good_tokens", answer_late)
+    monkeypatch.setattr(connections, "list_valid_tokens", answer_late)
     user = await in_thread(User.objects.get, id=identity.user_id)
     await in_thread(publish_user_state, user=user)
     await in_thread(work)

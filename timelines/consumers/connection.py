@@ -29,7 +29,7 @@ from timelines.policies.streams import (
 )
 from timelines.queries.lists import owns_list
 from timelines.queries.public import load_origins
-from timelines.queries.streaming import list_good_tokens
+from timelines.queries.streaming import list_valid_tokens
 from timelines.services.home import build_open_feed
 from timelines.stores import channels
 from timelines.stores.messages import CONNECTION_END, Message
@@ -113,7 +113,7 @@ class Connection:
         await self._registry.settle(channels.HOMES, channels.token(self.token_id), channels.user(self.user_id))
         # This query runs after the subscription: it sees an earlier revocation, and a later revocation arrives as a
         # message.
-        return self.token_id in await in_thread(list_good_tokens, [self.token_id])
+        return self.token_id in await in_thread(list_valid_tokens, [self.token_id])
 
     async def subscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
         """Subscribe to a stream; a repeated subscription is ignored. Raises StreamError. Does nothing if the connection
@@ -286,7 +286,7 @@ class Connection:
         while looked_at != self._user_changes:
             looked_at = self._user_changes
             try:
-                good = await in_thread(list_good_tokens, [self.token_id])
+                good = await in_thread(list_valid_tokens, [self.token_id])
             except Exception:
                 logger.exception("A stream could not be checked: the sweep will")
                 return

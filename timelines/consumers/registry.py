@@ -27,7 +27,7 @@ from timelines.policies.streams import (
     StreamError,
 )
 from timelines.queries.public import load_accesses
-from timelines.queries.streaming import list_good_tokens
+from timelines.queries.streaming import list_valid_tokens
 from timelines.services.presence import record_presence
 from timelines.stores import channels
 from timelines.stores.messages import Message
@@ -251,7 +251,7 @@ class ConnectionRegistry:
         connections = list(self._connections)
         if not connections:
             return
-        good = await in_thread(list_good_tokens, {connection.token_id for connection in connections})
+        good = await in_thread(list_valid_tokens, {connection.token_id for connection in connections})
         for connection in connections:
             if connection.token_id not in good:
                 connection.end()

@@ -32,7 +32,7 @@ from statuses.policies.visibility import requested_visibility
 from statuses.queries.marks import Marks, load_marks
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
-from timelines.services.searching import find_behind
+from timelines.services.searching import find_at_address
 
 #: Number of times that the page of a pending follow request reloads itself.
 _LOOKS: Final = 5
@@ -50,7 +50,7 @@ def interact(request: HttpRequest) -> HttpResponse:
     uri = clean_input(request.GET.get("uri", "")).strip()
     if not uri.startswith(("https://", "http://")):
         return _of_person(request, user, find_or_resolve(uri.removeprefix("acct:")))
-    found = find_behind(uri, user.account_id)
+    found = find_at_address(uri, user.account_id)
     if found.accounts:
         return _of_person(request, user, find_account(found.accounts[0]))
     return _of_post(request, user, found.statuses[0] if found.statuses else None)

@@ -31,7 +31,7 @@ def load_viewer(account_id: int) -> Viewer:
     return Viewer(account_id, load_hidden(account_id), languages, load_active_filters(account_id))
 
 
-def list_good_tokens(token_ids: Collection[int]) -> set[int]:
+def list_valid_tokens(token_ids: Collection[int]) -> set[int]:
     """Return the ids of the tokens that still exist and whose user may use the API: enabled, approved, confirmed, neither
     suspended nor moved. Negative ids are those of browser sessions (`find_session_identity`).
 

@@ -95,7 +95,7 @@ def search(form: SearchForm, viewer_id: int) -> Found:
     return found
 
 
-def find_behind(url: str, viewer_id: int) -> Found:
+def find_at_address(url: str, viewer_id: int) -> Found:
     """Return the object with the address `url`, which is fetched from its server if necessary; whether the viewer may
     read a post is not checked yet. Must run outside of a transaction.
     """

@@ -27,7 +27,7 @@ from accounts.copies.policies import (
     is_due,
     pause_after,
 )
-from accounts.copies.services.quarantine import Origin, is_put_away, known_result, put_away
+from accounts.copies.services.quarantine import Origin, is_quarantined, known_result, quarantine_file
 from accounts.events import RemoteCopyStored
 from accounts.policies.refusals import FileReason
 from accounts.services.profile_pictures import SHAPES
@@ -73,7 +73,7 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
             batch_size=1,
         )
         copy = RemoteCopy.objects.select_for_update().get(digest=digest)
-        if is_due(copy, clock.now()) and not is_put_away(digest):
+        if is_due(copy, clock.now()) and not is_quarantined(digest):
             copy.state, copy.failure, copy.requested_at = CopyState.WAITING, CopyFailure.NONE, clock.now()
             copy.save(update_fields=["state", "failure", "requested_at"])
             row = CopyFetch(copy=copy, host=copy.host)
@@ -194,7 +194,7 @@ def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
     if not result.clean:
         file.seek(0)
         kind = types.media_type(file.read(types.HEAD)) or ""
-        put_away(file, sha256=sha256, content_type=kind, result=result, origin=origin)
+        quarantine_file(file, sha256=sha256, content_type=kind, result=result, origin=origin)
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_QUARANTINED, "it is in quarantine")
     # Back to the end: `_store` takes the size from the position.
     file.seek(0, os.SEEK_END)

@@ -51,7 +51,7 @@ def known_result(sha256: str) -> ScanResult | None:
     return ScanResult(row.decision == QuarantineDecision.RELEASED, row.reason)
 
 
-def put_away(file: IO[bytes], *, sha256: str, content_type: str, result: ScanResult, origin: Origin) -> None:
+def quarantine_file(file: IO[bytes], *, sha256: str, content_type: str, result: ScanResult, origin: Origin) -> None:
     """Put a file into quarantine; its bytes are stored once for all files with the same digest, and not at all if the row is
     not. Raises OSError.
     """
@@ -90,7 +90,7 @@ def is_clean(file: IO[bytes], *, content_type: str, origin: Origin, seconds: flo
     sha256 = scanning.digest_of(file)
     result = known_result(sha256) or scanning.scan(file, content_type, sha256, seconds=seconds)
     if not result.clean:
-        put_away(file, sha256=sha256, content_type=content_type, result=result, origin=origin)
+        quarantine_file(file, sha256=sha256, content_type=content_type, result=result, origin=origin)
     file.seek(0)
     return result.clean
 
@@ -104,7 +104,7 @@ def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: O
         raise Invalid(_("This file cannot be used here."))
 
 
-def is_put_away(copy_digest: str) -> bool:
+def is_quarantined(copy_digest: str) -> bool:
     """Tell whether a copy of a remote file is in quarantine, so that it is not fetched again."""
     if not scanning.is_on():
         return False

@@ -25,7 +25,7 @@ from accounts.identity.services import sign_up_blocks
 from accounts.identity.services.sign_up_files import NetworkFile
 from accounts.models import IpBlock, Severity
 from accounts.models.user import Permission
-from accounts.policies.networks import doubt_about_network, network_of
+from accounts.policies.networks import network_of, warning_about_network
 from accounts.services.block_files import BlockFile
 from social.api.addresses import client_ip
 from social.api.staff_columns import address, condition_filter, mark, shortened, shown
@@ -51,7 +51,7 @@ def _warning_for(sent: Mapping[str, Any], own_address: str) -> str:
             return text % {"address": own_address}
     except ValueError:
         return ""
-    return doubt_about_network(sent.get("network", ""))
+    return warning_about_network(sent.get("network", ""))
 
 
 class NetworkForm(RowForm):

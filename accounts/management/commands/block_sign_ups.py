@@ -10,9 +10,9 @@ from accounts.identity.policies.sign_up import email_digest, normalised_username
 from accounts.identity.services import sign_up_blocks
 from accounts.identity.services.sign_up_blocks import SignUpBlock
 from accounts.identity.services.sign_up_files import EmailDomainFile, NetworkFile
-from accounts.management.block_files import read_in, write_out
+from accounts.management.block_files import export_lists, import_lists
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock, Severity, UsernameBlock
-from accounts.policies.networks import doubt_about_network, network_of
+from accounts.policies.networks import network_of, warning_about_network
 from accounts.policies.staff import OPERATOR
 from accounts.services.block_files import BlockFile
 from social.kernel import clock
@@ -70,9 +70,9 @@ class Command(OperatorCommand):
             if kind not in _FILES:
                 raise CommandError(_("Files are for e-mail domains and networks."))
             if file:
-                read_in(self, _FILES[kind](), file, replace=replace, yes=yes, dry_run=dry_run)
+                import_lists(self, _FILES[kind](), file, replace=replace, yes=yes, dry_run=dry_run)
             else:
-                write_out(self, _FILES[kind](), output)
+                export_lists(self, _FILES[kind](), output)
         elif value is None:
             raise CommandError(_("Say what to block."))
         elif remove:
@@ -84,7 +84,7 @@ class Command(OperatorCommand):
                 sign_up_blocks.remove_block(by=OPERATOR, block=found)
         else:
             if kind == "network":
-                self.confirm(doubt_about_network(value), yes=yes, dry_run=dry_run)
+                self.confirm(warning_about_network(value), yes=yes, dry_run=dry_run)
             try:
                 until = clock.now() + timedelta(hours=hours) if hours is not None else None
             except OverflowError:

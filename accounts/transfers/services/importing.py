@@ -117,10 +117,10 @@ def drop_import(*, account: Account, import_id: int) -> None:
 def work_off_imports(events: Sequence[ImportDue]) -> None:
     """Handle ImportDue: process each import for TURN_SECONDS."""
     for import_id in dict.fromkeys(event.import_id for event in events):
-        work_off(import_id)
+        process_import(import_id)
 
 
-def work_off(import_id: int) -> None:
+def process_import(import_id: int) -> None:
     """Process an import for TURN_SECONDS; publishes ImportDue if lines are left, due after CHECK_INTERVAL if the import only
     waits for other servers.
 

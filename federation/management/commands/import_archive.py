@@ -6,7 +6,7 @@ from accounts.models import User
 from accounts.transfers.models import PastImport, PastState
 from accounts.transfers.past import SENTENCES, Reason
 from accounts.transfers.services.past import start_past, take_archive, undo_past
-from federation.archives.working import work_off
+from federation.archives.working import process_import
 from social.kernel.errors import NotFound, Unavailable
 from social.management.base import OperatorCommand
 
@@ -71,7 +71,7 @@ class Command(OperatorCommand):
         found.refresh_from_db()
         while found.state in _BUSY:
             try:
-                work_off(found.id, seconds=_REPORT_SECONDS)
+                process_import(found.id, seconds=_REPORT_SECONDS)
             except Unavailable:
                 # The worker is processing this import.
                 time.sleep(1)

@@ -5,7 +5,7 @@ from typing import Annotated
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
-from accounts.management.block_files import name_follows, read_in, write_out
+from accounts.management.block_files import export_lists, import_lists, name_follows
 from accounts.policies.staff import OPERATOR
 from accounts.queries.domain_follows import load_follows_under
 from moderation.models import DomainRule, DomainSeverity
@@ -93,7 +93,7 @@ class Command(OperatorCommand):
         yes: go on although follows would end
         """
         kind = AllowFile() if allowed else RuleFile()
-        read_in(self, kind, file, replace=replace, yes=yes, dry_run=dry_run)
+        import_lists(self, kind, file, replace=replace, yes=yes, dry_run=dry_run)
 
     def export(self, *, allowed: bool, output: Path | None = None) -> None:
         """Print the rules as a file.
@@ -101,4 +101,4 @@ class Command(OperatorCommand):
         allowed: export allowed servers instead of rules
         output: write to this new file instead
         """
-        write_out(self, AllowFile() if allowed else RuleFile(), output)
+        export_lists(self, AllowFile() if allowed else RuleFile(), output)

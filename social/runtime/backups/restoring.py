@@ -39,7 +39,7 @@ SELECT count(*) FROM pg_stat_activity
 """
 
 
-NUMBERS_PASSED_OVER: Final = 1_000_000
+SKIPPED_NUMBERS: Final = 1_000_000
 """Numbers skipped in each sequence: more than a server uses between a backup and its restore, and few compared with 64 bits."""
 _MOVE_ON: Final = """
 SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value + %s)
@@ -177,7 +177,7 @@ def _advance_sequences() -> None:
     numbers, such as the ids of likes, and an id must never name two things.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-        cursor.execute(_MOVE_ON, [NUMBERS_PASSED_OVER])
+        cursor.execute(_MOVE_ON, [SKIPPED_NUMBERS])
 
 
 def _discard_old_caches() -> None:

@@ -12,7 +12,7 @@ import pytest
 from accounts.models import User
 from accounts.transfers.models import PastImport
 from accounts.transfers.services.past import start_past, take_archive
-from federation.archives.working import work_off
+from federation.archives.working import process_import
 from tests.factories.accounts import make_user
 
 Importer = Callable[..., PastImport]
@@ -31,7 +31,7 @@ def ada() -> User:
 def read(user: User, data: bytes) -> PastImport:
     """Take an archive and read it."""
     made = take_archive(account=user.account, file=io.BytesIO(data), file_name="archive.zip")
-    assert not work_off(made.id)
+    assert not process_import(made.id)
     made.refresh_from_db()
     return made
 
@@ -41,7 +41,7 @@ def bring(user: User, data: bytes, visibility: str = "") -> PastImport:
     made = read(user, data)
     assert made.state == "ready", made.problem
     start_past(account=user.account, import_id=made.id, visibility=visibility)
-    while work_off(made.id, seconds=60):
+    while process_import(made.id, seconds=60):
         pass
     made.refresh_from_db()
     assert made.state == "finished"

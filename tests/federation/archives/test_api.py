@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import Account, User
-from federation.archives.working import work_off
+from federation.archives.working import process_import
 from statuses.models import Status
 from tests.factories.accounts import make_remote, make_token
 from tests.federation.archives.conftest import read
@@ -30,7 +30,7 @@ def test_an_archive_is_uploaded_shown_started_and_undone(ada: User) -> None:
     made = sent.json()
     place = f"{PAST}/{made['id']}"
     assert (made["state"], made["file_name"], made["size"]) == ("reading", "archive.zip", len(data))
-    work_off(int(made["id"]))
+    process_import(int(made["id"]))
     shown = api.get(place).json()
     assert (shown["state"], shown["total"], shown["counts"]["public"]) == ("ready", 1, 1)
     assert [(each["reason"], each["count"]) for each in shown["reasons"]] == [("direct", 1)]
@@ -40,13 +40,13 @@ def test_an_archive_is_uploaded_shown_started_and_undone(ada: User) -> None:
     assert api.post(f"{place}/start", {"visibility": "public"}).status_code == 422
     assert api.post(f"{place}/start", {"visibility": "private"}).json()["state"] == "running"
     assert api.post(PAST, {"file": "data:application/json;base64,W10="}).status_code == 409
-    work_off(int(made["id"]))
+    process_import(int(made["id"]))
     done = api.get(PAST).json()[0]
     assert (done["state"], done["imported"]) == ("finished", 1)
     assert done["undoable_until"] is not None
     assert Status.objects.get().visibility == "private"
     assert api.post(f"{place}/undo").json()["state"] == "undoing"
-    work_off(int(made["id"]))
+    process_import(int(made["id"]))
     assert not Status.objects.exists()
     assert api.post(PAST, {"file": "no file"}).status_code == 400
 

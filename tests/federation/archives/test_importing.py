@@ -12,7 +12,7 @@ from accounts.models import AccountStat, Role, User
 from accounts.services.erasing import delete_user
 from accounts.transfers.models import PastImport
 from accounts.transfers.services.past import start_past, take_archive, undo_past
-from federation.archives.working import work_off
+from federation.archives.working import process_import
 from social.kernel.errors import Invalid
 from social.kernel.ids import moment_of
 from social.kernel.outbox import OutboxRow
@@ -107,7 +107,7 @@ def test_posts_come_along_as_they_were_and_nobody_is_notified(ada: User, packed:
     assert {(line.line, line.reason) for line in made.lines.all()} >= {(4, "direct"), (8, "boost"), (2, "file_missing")}
 
     start_past(account=ada.account, import_id=made.id)
-    while work_off(made.id):
+    while process_import(made.id):
         pass
     made.refresh_from_db()
     assert (made.state, made.done, made.position) == ("finished", 4, 4)
@@ -180,7 +180,7 @@ def test_an_archive_beyond_the_limits_of_a_role_is_refused_before_anything_is_st
     assert ada.account.past_imports.count() == 2
     # An operator is not bound.
     made = take_archive(account=ada.account, file=io.BytesIO(zipped(mastodon(note(21)))), file_name="a", unlimited=True)
-    work_off(made.id)
+    process_import(made.id)
     made.refresh_from_db()
     assert made.state == "ready"
 
@@ -204,7 +204,7 @@ def test_an_import_is_undone_as_a_whole(ada: User) -> None:
     make_favourite(make_account("fan"), liked)
     OutboxRow.objects.all().delete()
     undo_past(account=ada.account, import_id=made.id)
-    while work_off(made.id):
+    while process_import(made.id):
         pass
     made.refresh_from_db()
     assert made.state == "undone"

@@ -12,7 +12,7 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.transfers.models import PastImport
-from federation.archives.working import work_off
+from federation.archives.working import process_import
 from statuses.models import Status
 from tests.factories.accounts import make_user
 from tests.federation.archives.conftest import read
@@ -31,7 +31,7 @@ def test_old_posts_are_shown_imported_and_undone_on_pages(ada: User, client: Cli
     made = PastImport.objects.get()
     assert answer.headers["location"] == f"/settings/past/{made.id}"
     assert "being read" in client.get(answer.headers["location"]).content.decode()
-    work_off(made.id)
+    process_import(made.id)
     shown = client.get(answer.headers["location"]).content.decode()
     assert "1 post of this archive can be imported." in shown
     assert OLD in shown
@@ -41,13 +41,13 @@ def test_old_posts_are_shown_imported_and_undone_on_pages(ada: User, client: Cli
     assert client.post(f"/settings/past/{made.id}/start", {"visibility": "unlisted"}).status_code == 303
     # A second archive waits until the first one is done.
     assert client.post("/settings/past", {"file": SimpleUploadedFile("b.zip", data)}).status_code == 422
-    work_off(made.id)
+    process_import(made.id)
     assert Status.objects.get().visibility == "unlisted"
     assert "1 of 1 posts were imported" in client.get(answer.headers["location"]).content.decode()
     table = b"".join(client.get(f"/settings/past/{made.id}/left_out.csv").streaming_content).decode()
     assert f"2,{OLD}/statuses/2,A private mention" in table.replace('"', "")
     assert client.post(f"/settings/past/{made.id}/undo").status_code == 303
-    work_off(made.id)
+    process_import(made.id)
     assert not Status.objects.exists()
     assert "removed again" in client.get("/settings/past").content.decode()
 

@@ -10,7 +10,7 @@ import pytest
 from accounts.models import AccountStat, User
 from accounts.transfers.services.past import drop_past, start_past
 from federation.archives import importing, scanning, undoing
-from federation.archives.working import work_off
+from federation.archives.working import process_import
 from statuses.models import ImportedPost, Status
 from tests.factories.statuses import picture
 from tests.federation.archives.conftest import read
@@ -83,18 +83,18 @@ def test_an_import_killed_at_any_point_is_completed(ada: User, monkeypatch: Any,
                     made = ada.account.past_imports.latest("id")
             try:
                 while made.state == "reading":
-                    work_off(made.id)
+                    process_import(made.id)
                     made.refresh_from_db()
                 start_past(account=ada.account, import_id=made.id)
-                while work_off(made.id):
+                while process_import(made.id):
                     pass
             except Killed:
                 killed += 1
         while made.state == "reading":
-            work_off(made.id)
+            process_import(made.id)
             made.refresh_from_db()
         start_past(account=ada.account, import_id=made.id)
-        while work_off(made.id):
+        while process_import(made.id):
             pass
         made.refresh_from_db()
         assert (made.state, made.done, made.left_out) == ("finished", 5, 0), (place, name, call)
@@ -116,9 +116,9 @@ def test_an_undo_killed_between_two_steps_is_completed(ada: User, monkeypatch: A
     with monkeypatch.context() as patched:
         patched.setattr(undoing, "_remove", killing(undoing._remove, 1, after=False))
         with pytest.raises(Killed):
-            work_off(made.id, seconds=60)
+            process_import(made.id, seconds=60)
     assert Status.objects.count() == 3
-    assert not work_off(made.id, seconds=60)
+    assert not process_import(made.id, seconds=60)
     assert not Status.objects.exists()
     assert not AccountStat.objects.get(account=ada.account).statuses_count
 
@@ -126,8 +126,8 @@ def test_an_undo_killed_between_two_steps_is_completed(ada: User, monkeypatch: A
 def test_an_import_that_is_stopped_keeps_what_it_has_brought(ada: User) -> None:
     made = read(ada, zipped(archive()))
     start_past(account=ada.account, import_id=made.id)
-    assert work_off(made.id, seconds=0)
+    assert process_import(made.id, seconds=0)
     drop_past(account=ada.account, import_id=made.id)
-    assert not work_off(made.id, seconds=60)
+    assert not process_import(made.id, seconds=60)
     made.refresh_from_db()
     assert (made.state, made.done, Status.objects.count()) == ("finished", 1, 1)
