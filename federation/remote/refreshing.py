@@ -43,7 +43,7 @@ class Finding(StrEnum):
     THERE = "there"
     GONE = "gone"
     UNCLEAR = "unclear"
-    """The account's server answers, but neither with the account nor that it does not exist."""
+    """The account's server answers, but the answer does not show whether the account exists."""
     SILENT = "silent"
     """The account's server cannot be reached."""
 

@@ -126,8 +126,9 @@ class Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorColumns:
-    """Columns of a post that its author fills in, by their names in the table (`Written`). What a client sends (`Draft`),
-    what another server sends (`ReceivedNote`), what is stored (`Composed`) and what is read (`PostBody`) inherit them.
+    """Columns of a post that its author fills in, by their names in the table (`Written`). Base of
+    `Draft` (a post as a client sends it), `ReceivedNote` (as another server sends it), `Composed` (as it is stored) and
+    `PostBody` (as it is read).
 
     Each column is a JSON value and has a default, which an edit restores if it leaves the column out. `text` is the
     source, empty for a remote post; the other columns are members of the entity and of its versions, by the same names.

@@ -107,8 +107,8 @@ def load_readers(
     `people`: three queries, four with `tagged`.
 
     `people` are all accounts involved in the posts; `followable` are those, besides the author, for which it matters whether
-    a reader follows them (replied-to or boosted authors); `answered_ids` are those, besides the author, whose membership in
-    lists matters.
+    a reader follows them (replied-to or boosted authors); `answered_ids` are those, besides the author, for which it
+    matters whether a list contains them.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: dict[int, set[int]] = defaultdict(set)
