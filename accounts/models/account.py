@@ -160,7 +160,10 @@ class Account(models.Model):
             ),
         ]
         indexes = [
-            models.Index(Lower("domain"), F("id").desc(), name="accounts_account_domain"),
+            # With the columns that are read to count the accounts of servers, so that their rows are not.
+            models.Index(
+                Lower("domain"), F("id").desc(), name="accounts_account_server", include=["domain", "deleted_at"]
+            ),
             models.Index(F("suspended_at"), name="accounts_account_suspended", condition=Q(suspended_at__isnull=False)),
             # For prefix searches by username, whatever the database's collation.
             models.Index(Collate(Lower("username"), "C"), name="accounts_account_prefix"),

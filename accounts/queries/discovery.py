@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from allauth.account.models import EmailAddress
 from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import BigIntegerField, Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 
-from accounts.models import Account, AccountStat, DismissedSuggestion, Follow, FollowRequest
+from accounts.models import Account, AccountStat, DismissedSuggestion, Follow, FollowRequest, User
 from accounts.policies.audience import PRESENT, is_present
 from accounts.policies.relations import blocked, blocked_by
 from accounts.queries.accounts import by_address, list_accounts, split_address
@@ -118,8 +119,12 @@ def _offered(viewer_id: int) -> list[int]:
 
 
 def _followable() -> QuerySet[Account]:
-    found = list_accounts().prefetch_related(None).select_related(None)
-    return found.filter(is_present(), limited_at=None, moved_to=None, user__disabled_at=None)
+    """List the accounts of other servers, and of the confirmed, approved and active users here, without restrictions."""
+    # Users are looked up for accounts of this server alone: a join would look for one of each account.
+    unconfirmed = EmailAddress.objects.filter(user=OuterRef("id"), primary=True, verified=False)
+    users = User.objects.filter(account_id=OuterRef("id"), approved=True, disabled_at=None).exclude(Exists(unconfirmed))
+    in_use = Q(domain__isnull=False) | Exists(users)
+    return Account.objects.filter(in_use, is_present(), deleted_at=None, limited_at=None, moved_to=None)
 
 
 def _discoverable() -> QuerySet[Account]:

@@ -33,8 +33,11 @@ people AS MATERIALIZED (
     SELECT a.id, lower(a.domain) AS name, a.deleted_at IS NULL AS exists FROM accounts_account a
      WHERE lower(a.domain) = ANY(ARRAY(SELECT name FROM chosen))),
 given_up AS MATERIALIZED (
-    SELECT h.name, count(*) AS deliveries FROM (SELECT DISTINCT name, unnest(hosts) AS host FROM chosen) h
-      JOIN federation_delivery d ON d.host = h.host WHERE d.dead_at IS NOT NULL GROUP BY h.name)
+    -- Counted first: a join with all of them would have them in a hash table.
+    SELECT h.name, sum(d.deliveries)::bigint AS deliveries FROM (
+        SELECT host, count(*) AS deliveries FROM federation_delivery
+         WHERE dead_at IS NOT NULL AND (host IN (SELECT unnest(hosts) FROM chosen)) IS TRUE GROUP BY host) d
+      JOIN (SELECT DISTINCT name, unnest(hosts) AS host FROM chosen) h USING (host) GROUP BY h.name)
 SELECT c.name AS domain, c.first_seen_at::date::text AS first_seen,
   COALESCE(k.software, '') AS software, COALESCE(k.version, '') AS version,
   to_char(k.reached_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS reached,

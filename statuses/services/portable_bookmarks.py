@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Account
 from accounts.transfers.policies import BadLine, Problem
-from accounts.transfers.services.portable_lists import BATCH, Entry, Existing, PortableList, register
+from accounts.transfers.services.portable_lists import BATCH, Entry, Existing, PortableList, in_order, register
 from social.kernel import links
 from social.kernel.batches import in_batches
 from social.kernel.errors import require_found
@@ -38,11 +38,11 @@ def _address(status: Status) -> str:
 
 def _rows(account_id: int) -> Iterator[Sequence[str]]:
     # Authors are read only for local posts: remote posts have a stored address.
-    rows = _bookmarks(account_id).order_by("-id").values_list("status_id", "status__uri", "status__account_id")
-    for batch in in_batches(rows.iterator(BATCH), BATCH):
-        here = {author for _number, uri, author in batch if not uri}
+    rows = _bookmarks(account_id).values_list("id", "status_id", "status__uri", "status__account_id", named=True)
+    for batch in in_batches(in_order(rows, newest_first=True), BATCH):
+        here = {author for _id, _number, uri, author in batch if not uri}
         names = dict(Account.objects.filter(id__one_of=here).values_list("id", "username")) if here else {}
-        for number, uri, author in batch:
+        for _id, number, uri, author in batch:
             yield (uri or links.status_uri(names[author], number),)
 
 

@@ -125,12 +125,14 @@ def key_of(address: tuple[str, str | None]) -> str:
     return f"{address[0]}@{address[1] or settings.LOCAL_DOMAIN}"
 
 
-def in_order(rows: QuerySet[Any]) -> Iterator[Any]:
+def in_order(rows: QuerySet[Any], *, newest_first: bool = False) -> Iterator[Any]:
     """Yield the rows of a queryset by id, read in batches."""
-    last = 0
-    while batch := list(rows.filter(id__gt=last).order_by("id")[:BATCH]):
+    order, further = ("-id", "id__lt") if newest_first else ("id", "id__gt")
+    rows = rows.order_by(order)
+    batch = list(rows[:BATCH])
+    while batch:
         yield from batch
-        last = batch[-1].id
+        batch = list(rows.filter(**{further: batch[-1].id})[:BATCH])
 
 
 def _list_of_accounts(

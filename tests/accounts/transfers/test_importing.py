@@ -14,6 +14,7 @@ from accounts.services.following import FollowChange, follow_account
 from accounts.transfers import policies as transfers
 from accounts.transfers.models import Import, ImportRow
 from accounts.transfers.policies import Problem, Unreadable, write_line
+from accounts.transfers.services import portable_lists
 from accounts.transfers.services.portable_lists import all_lists, find_list
 from social.kernel import clock, links
 from social.kernel.errors import NotFound
@@ -225,7 +226,9 @@ def test_lists_are_made_of_their_titles_and_those_in_them_followed(ada: User) ->
     assert Follow.objects.filter(account=ada.account).count() == 2, "nobody is unfollowed by it"
 
 
-def test_bookmarks_are_addresses_of_posts_that_are_known_and_may_be_read(ada: User) -> None:
+def test_bookmarks_are_addresses_of_posts_that_are_known_and_may_be_read(
+    ada: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bob = make_account("bob")
     mine, page = make_status(bob), make_status(bob)
     hidden = make_status(bob, visibility="private")
@@ -249,6 +252,8 @@ def test_bookmarks_are_addresses_of_posts_that_are_known_and_may_be_read(ada: Us
     assert problems(done) == {4: "unknown", 5: "unknown", 6: "unknown", 7: "unknown", 8: "no_post_address"}
     written = [str(remote.uri), links.status_uri("bob", page.id), links.status_uri("bob", mine.id)]
     assert table("bookmarks", ada).split() == written
+    monkeypatch.setattr(portable_lists, "BATCH", 2)
+    assert table("bookmarks", ada).split() == written, "those of several batches too"
     assert bring(ada, "bookmarks", "\n".join(written)).failed == 0
     assert Bookmark.objects.filter(account=ada.account).count() == 3
 
