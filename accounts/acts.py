@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from django import forms
@@ -62,12 +63,13 @@ def role_form(by: Staff) -> type[StaffForm]:
     return type("RoleForm", (StaffForm,), {"role": field})
 
 
-APPROVE: Final = Act(
+_USER_ACT: Final = partial(Act, permission=Permission.MANAGE_USERS, ranked=True)
+_ACCESS_ACT: Final = partial(Act, permission=Permission.MANAGE_USER_ACCESS, ranked=True, menu=ACCESS)
+
+APPROVE: Final = _USER_ACT(
     "approve",
     _("Approve"),
     lambda by, row: staff.approve(by=by, user=user_of(row)),
-    permission=Permission.MANAGE_USERS,
-    ranked=True,
     icon="check",
     variant=ActionVariant.PRIMARY,
     one=Words(_("Let this person in?"), _("They are let in, and get a mail.")),
@@ -79,12 +81,10 @@ APPROVE: Final = Act(
     fits=on_users(lambda row, user: not user.approved),
     audit=_("%(by)s let %(target)s in"),
 )
-REJECT: Final = Act(
+REJECT: Final = _USER_ACT(
     "reject",
     _("Reject"),
     lambda by, row: reject_user(by=by, user=user_of(row)),
-    permission=Permission.MANAGE_USERS,
-    ranked=True,
     icon="close",
     variant=ActionVariant.DANGER,
     one=Words(_("Reject this sign-up? It is deleted."), _("The sign-up is rejected and deleted.")),
@@ -96,12 +96,10 @@ REJECT: Final = Act(
     fits=on_users(lambda row, user: not user.approved),
     audit=_("%(by)s rejected the sign-up of %(target)s"),
 )
-ENABLE: Final = Act(
+ENABLE: Final = _USER_ACT(
     "enable",
     _("Enable sign-in again"),
     lambda by, row: staff.enable(by=by, user=user_of(row)),
-    permission=Permission.MANAGE_USERS,
-    ranked=True,
     icon="lock_open",
     menu=SANCTIONS,
     one=Words(_("Let this person sign in again?"), _("The person can sign in again.")),
@@ -115,12 +113,10 @@ ENABLE: Final = Act(
     api="enable",
     api_summary="Enable sign-in again for a disabled user.",
 )
-CONFIRM: Final = Act(
+CONFIRM: Final = _USER_ACT(
     "confirm",
     _("Take the address for confirmed"),
     lambda by, row: staff.confirm(by=by, user=user_of(row)),
-    permission=Permission.MANAGE_USERS,
-    ranked=True,
     icon="mark_email_read",
     menu=ACCESS,
     one=Words(
@@ -160,14 +156,11 @@ CHANGE_ROLE: Final = Act(
     fits=on_users(lambda row, user: True),
     audit=_("%(by)s changed the role of %(target)s"),
 )
-CHANGE_EMAIL: Final = Act(
+CHANGE_EMAIL: Final = _ACCESS_ACT(
     "change_email",
     _("Change the e-mail address"),
     lambda by, row, sent: staff.set_email(by=by, user=user_of(row), **sent),
-    permission=Permission.MANAGE_USER_ACCESS,
-    ranked=True,
     icon="alternate_email",
-    menu=ACCESS,
     one=Words(
         _("Give this person another e-mail address? It counts as confirmed."),
         _("The address is changed; the old one gets a mail about it."),
@@ -176,14 +169,11 @@ CHANGE_EMAIL: Final = Act(
     fits=on_users(lambda row, user: True),
     audit=_("%(by)s gave %(target)s another e-mail address"),
 )
-SEND_PASSWORD: Final = Act(
+SEND_PASSWORD: Final = _ACCESS_ACT(
     "send_password",
     _("Send a mail for a new password"),
     lambda by, row: staff.send_password_reset(by=by, user=user_of(row)),
-    permission=Permission.MANAGE_USER_ACCESS,
-    ranked=True,
     icon="password",
-    menu=ACCESS,
     verb="send_password_reset",
     one=Words(
         _("Send this person a link with which they can choose a new password?"),
@@ -192,14 +182,11 @@ SEND_PASSWORD: Final = Act(
     fits=on_users(lambda row, user: True),
     audit=_("%(by)s sent %(target)s a mail for a new password"),
 )
-RESET_FACTOR: Final = Act(
+RESET_FACTOR: Final = _ACCESS_ACT(
     "reset_factor",
     _("Remove the second factors"),
     lambda by, row: staff.reset_second_factor(by=by, user=user_of(row)),
-    permission=Permission.MANAGE_USER_ACCESS,
-    ranked=True,
     icon="phonelink_erase",
-    menu=ACCESS,
     verb="reset_second_factor",
     one=Words(
         _(

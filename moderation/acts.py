@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from django import forms
@@ -27,14 +28,9 @@ from moderation.services.evidence_files import request_evidence
 from moderation.services.notes import write_note
 from moderation.services.reports import remove_post
 from social.api.staff_acts import Act, Words
-from social.api.staff_forms import StaffForm
+from social.api.staff_forms import StaffForm, text_field
 
 _MODERATE: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
-
-
-def _text_field(label: Any, length: int, rows: int, *, required: bool = True) -> forms.CharField:
-    widget = forms.Textarea({"rows": rows, "dir": "auto"})
-    return forms.CharField(label=label, required=required, max_length=length, widget=widget)
 
 
 def _house_rules() -> list[tuple[int, str]]:
@@ -45,7 +41,7 @@ def _house_rules() -> list[tuple[int, str]]:
 class WordsForm(StaffForm):
     """Form for a message to the person."""
 
-    text = _text_field(_("What you write to the person (may be empty)"), STRIKE_TEXT_LIMIT, 5, required=False)
+    text = text_field(_("What you write to the person (may be empty)"), STRIKE_TEXT_LIMIT, rows=5)
 
 
 class SanctionForm(WordsForm):
@@ -66,15 +62,15 @@ class SanctionForm(WordsForm):
 
 
 class NoteForm(StaffForm):
-    text = _text_field(_("What colleagues should know"), NOTE_LIMIT, 5)
+    text = text_field(_("What colleagues should know"), NOTE_LIMIT, rows=5, required=True)
 
 
 class HoldForm(StaffForm):
-    reason = _text_field(_("Why it is held (stands in the audit log only)"), NOTE_LIMIT, 3)
+    reason = text_field(_("Why it is held (stands in the audit log only)"), NOTE_LIMIT, rows=3, required=True)
 
 
 class EvidenceForm(StaffForm):
-    reason = _text_field(_("Who asks for it and why (stands in the audit log)"), REASON_LIMIT, 3)
+    reason = text_field(_("Who asks for it and why (stands in the audit log)"), REASON_LIMIT, rows=3, required=True)
 
 
 def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Callable[[Account], bool]:
@@ -101,12 +97,10 @@ def _sanction(name: str, title: Any, kind: str, **declared: Any) -> Act:
     )
 
 
-def _reversal(name: str, title: Any, service: Callable[..., None], **declared: Any) -> Act:
-    def run(by: Any, account: Account) -> None:
-        service(by=by, account=account)
+_REVERSAL: Final = partial(Act, permission=Permission.MANAGE_USERS, ranked=True, menu=acts.SANCTIONS)
 
-    return Act(name, title, run, permission=Permission.MANAGE_USERS, ranked=True, menu=acts.SANCTIONS, **declared)
 
+_DATA_ACT: Final = partial(Act, permission=Permission.DELETE_USER_DATA, ranked=True, menu=acts.SANCTIONS)
 
 ACCOUNT_ACTS: Final = (
     _on_a_page(acts.APPROVE),
@@ -140,10 +134,10 @@ ACCOUNT_ACTS: Final = (
         fits=_if_present(lambda account: account.sensitized_at is None),
         audit=_("%(by)s marked all media of %(target)s as sensitive"),
     ),
-    _reversal(
+    _REVERSAL(
         "unsensitize",
         _("No longer mark media as sensitive"),
-        sanctions.unsensitize_account,
+        lambda by, account: sanctions.unsensitize_account(by=by, account=account),
         icon="visibility",
         one=Words(
             _("Show media of this account as its author has marked them?"),
@@ -170,10 +164,10 @@ ACCOUNT_ACTS: Final = (
         fits=_if_present(lambda account: not account.limited),
         audit=_("%(by)s limited %(target)s"),
     ),
-    _reversal(
+    _REVERSAL(
         "unlimit",
         _("End the limit"),
-        sanctions.unlimit_account,
+        lambda by, account: sanctions.unlimit_account(by=by, account=account),
         icon="volume_up",
         one=Words(_("End the limit of this account?"), _("The account is no longer limited.")),
         fits=_if_present(lambda account: account.limited),
@@ -213,10 +207,10 @@ ACCOUNT_ACTS: Final = (
         fits=_if_present(lambda account: not account.suspended),
         audit=_("%(by)s suspended %(target)s"),
     ),
-    _reversal(
+    _REVERSAL(
         "unsuspend",
         _("End the suspension"),
-        sanctions.unsuspend_account,
+        lambda by, account: sanctions.unsuspend_account(by=by, account=account),
         icon="undo",
         one=Words(_("End the suspension of this account?"), _("The account is no longer suspended.")),
         fits=_if_present(lambda account: account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL),
@@ -224,14 +218,11 @@ ACCOUNT_ACTS: Final = (
         api="unsuspend",
         api_summary="Undo a suspension by staff of this server.",
     ),
-    Act(
+    _DATA_ACT(
         "hold",
         _("Hold: nothing may be erased"),
         lambda by, account, sent: sanctions.hold_account(by=by, account=account, **sent),
-        permission=Permission.DELETE_USER_DATA,
-        ranked=True,
         icon="inventory_2",
-        menu=acts.SANCTIONS,
         one=Words(
             _("Keep everything of this account, whatever happens to it?"),
             _("Nothing of the account is erased until the hold is released."),
@@ -240,26 +231,20 @@ ACCOUNT_ACTS: Final = (
         fits=lambda account: account.held_at is None,
         audit=_("%(by)s holds what %(target)s has"),
     ),
-    Act(
+    _DATA_ACT(
         "release",
         _("Release the hold"),
         lambda by, account: sanctions.release_account(by=by, account=account),
-        permission=Permission.DELETE_USER_DATA,
-        ranked=True,
         icon="inventory_2",
-        menu=acts.SANCTIONS,
         one=Words(_("Release the hold? An erasure that waited for it goes on."), _("The hold is released.")),
         fits=lambda account: account.held_at is not None,
         audit=_("%(by)s released the hold on %(target)s"),
     ),
-    Act(
+    _DATA_ACT(
         "evidence",
         _("Export evidence"),
         lambda by, account, sent: request_evidence(by=by, account=account, **sent),
-        permission=Permission.DELETE_USER_DATA,
-        ranked=True,
         icon="folder_zip",
-        menu=acts.SANCTIONS,
         one=Words(
             _("Export what is known of this account, for a court or an authority?"),
             _("The file is being written: find it among the evidence files."),
@@ -268,14 +253,11 @@ ACCOUNT_ACTS: Final = (
         verb="export",
         audit=_("%(by)s exported evidence about %(target)s"),
     ),
-    Act(
+    _DATA_ACT(
         "erase",
         _("Delete for good"),
         lambda by, account: delete_account(by=by, account=account),
-        permission=Permission.DELETE_USER_DATA,
-        ranked=True,
         icon="delete_forever",
-        menu=acts.SANCTIONS,
         one=Words(
             _("Delete this account with everything it has written? This cannot be undone."),
             _("The account is deleted."),

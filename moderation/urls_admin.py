@@ -1,6 +1,7 @@
 """The URLs of the API for staff."""
 
 from moderation.viewsets.admin.accounts import ACTS, AdminAccountsViewSet
+from moderation.viewsets.admin.base import AdminRowsViewSet
 from moderation.viewsets.admin.blocks import (
     AdminCanonicalEmailBlocksViewSet,
     AdminDomainAllowsViewSet,
@@ -11,12 +12,22 @@ from moderation.viewsets.admin.blocks import (
 from moderation.viewsets.admin.figures import AdminFiguresViewSet
 from moderation.viewsets.admin.reports import AdminReportsViewSet
 from moderation.viewsets.admin.trends import AdminLinkPublishersViewSet, AdminTagsViewSet, AdminTrendsViewSet
-from social.api.routing import endpoint
+from social.api.routing import EndpointPattern, endpoint
 
 _ACCOUNT = "api/v1/admin/accounts/<id>"
 _REPORT = "api/v1/admin/reports/<id>"
 _TRENDS = "api/v1/admin/trends"
 _PUBLISHERS = f"{_TRENDS}/links/publishers"
+
+
+def _rows(path: str, viewset: type[AdminRowsViewSet]) -> list[EndpointPattern]:
+    actions = {"get": "retrieve", "put": "update", "delete": "destroy"}
+    of_one = {method: action for method, action in actions.items() if action in viewset.endpoints}
+    return [
+        endpoint(path, viewset, {"get": "list", "post": "create"}),
+        endpoint(f"{path}/<id>", viewset, of_one),
+    ]
+
 
 urlpatterns = [
     endpoint("api/v1/admin/accounts", AdminAccountsViewSet, {"get": "list_v1"}),
@@ -32,33 +43,12 @@ urlpatterns = [
     endpoint(f"{_REPORT}/unassign", AdminReportsViewSet, {"post": "unassign"}),
     endpoint(f"{_REPORT}/resolve", AdminReportsViewSet, {"post": "resolve"}),
     endpoint(f"{_REPORT}/reopen", AdminReportsViewSet, {"post": "reopen"}),
-    endpoint("api/v1/admin/domain_blocks", AdminDomainBlocksViewSet, {"get": "list", "post": "create"}),
-    endpoint(
-        "api/v1/admin/domain_blocks/<id>",
-        AdminDomainBlocksViewSet,
-        {"get": "retrieve", "put": "update", "delete": "destroy"},
-    ),
-    endpoint("api/v1/admin/domain_allows", AdminDomainAllowsViewSet, {"get": "list", "post": "create"}),
-    endpoint("api/v1/admin/domain_allows/<id>", AdminDomainAllowsViewSet, {"get": "retrieve", "delete": "destroy"}),
-    endpoint("api/v1/admin/email_domain_blocks", AdminEmailDomainBlocksViewSet, {"get": "list", "post": "create"}),
-    endpoint(
-        "api/v1/admin/email_domain_blocks/<id>", AdminEmailDomainBlocksViewSet, {"get": "retrieve", "delete": "destroy"}
-    ),
-    endpoint("api/v1/admin/ip_blocks", AdminIpBlocksViewSet, {"get": "list", "post": "create"}),
-    endpoint(
-        "api/v1/admin/ip_blocks/<id>",
-        AdminIpBlocksViewSet,
-        {"get": "retrieve", "put": "update", "delete": "destroy"},
-    ),
-    endpoint(
-        "api/v1/admin/canonical_email_blocks", AdminCanonicalEmailBlocksViewSet, {"get": "list", "post": "create"}
-    ),
+    *_rows("api/v1/admin/domain_blocks", AdminDomainBlocksViewSet),
+    *_rows("api/v1/admin/domain_allows", AdminDomainAllowsViewSet),
+    *_rows("api/v1/admin/email_domain_blocks", AdminEmailDomainBlocksViewSet),
+    *_rows("api/v1/admin/ip_blocks", AdminIpBlocksViewSet),
+    *_rows("api/v1/admin/canonical_email_blocks", AdminCanonicalEmailBlocksViewSet),
     endpoint("api/v1/admin/canonical_email_blocks/test", AdminCanonicalEmailBlocksViewSet, {"post": "test"}),
-    endpoint(
-        "api/v1/admin/canonical_email_blocks/<id>",
-        AdminCanonicalEmailBlocksViewSet,
-        {"get": "retrieve", "delete": "destroy"},
-    ),
     endpoint("api/v1/admin/measures", AdminFiguresViewSet, {"post": "measure"}),
     endpoint("api/v1/admin/dimensions", AdminFiguresViewSet, {"post": "break_down"}),
     endpoint("api/v1/admin/retention", AdminFiguresViewSet, {"post": "retain"}),

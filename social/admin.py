@@ -9,36 +9,26 @@ from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from social.api.staff import ReadOnlyAdmin
-from social.api.staff_columns import condition_filter, lines, mark, shortened, shown
+from social.api.staff_acts import BoundAct
+from social.api.staff_columns import States, lines, shortened, shown
 from social.kernel import outbox
 from social.kernel.errors import Conflict
 from social.kernel.outbox import OutboxRow
 
-StateFilter = condition_filter(
-    "state",
-    _("state"),
-    dead=(_("Dead"), Q(dead_at__isnull=False)),
-    failing=(_("Failing"), Q(dead_at=None, attempts__gt=0)),
-    waiting=(_("Waiting"), Q(dead_at=None, attempts=0)),
+_STATES = States(
+    dead=(_("Dead"), "bad", Q(dead_at__isnull=False)),
+    failing=(_("Failing"), "waiting", Q(dead_at=None, attempts__gt=0)),
+    waiting=(_("Waiting"), "good", Q(dead_at=None, attempts=0)),
 )
-
-
-def _state(row: OutboxRow) -> SafeString:
-    if row.dead_at is not None:
-        return mark(gettext("Dead"), "bad")
-    return mark(gettext("Failing"), "waiting") if row.attempts else mark(gettext("Waiting"), "good")
-
-
 EVENT = shown("event", _("Event"), lambda row: shortened(row.event, 80), order="event")
 SUBSCRIBER = shown("subscriber", _("Subscriber"), lambda row: shortened(row.subscriber, 120))
 QUEUE = shown("queue", _("Queue"), order="queue")
 KEY = shown("key", _("About"), lambda row: shortened(row.key, 80), order="key", minor=True)
-STATE = shown("state", _("State"), _state)
+STATE = _STATES.column()
 ATTEMPTS = shown("attempts", _("Attempts"), order="attempts", minor=True)
 DUE_AT = shown("due_at", _("Due"), order="due_at", minor=True)
 
@@ -48,11 +38,13 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     """Admin pages of outbox rows: read-only. The two actions call the kernel, which writes the audit log."""
 
     list_display = (EVENT, SUBSCRIBER, KEY, STATE, ATTEMPTS, DUE_AT)
-    list_filter = (StateFilter, "queue")
+    list_filter = (_STATES.filter(), "queue")
     search_fields = ("key", "event", "subscriber")
     search_help_text = _("Part of an event, a subscriber or a key (status:12)")
     ordering = ("id",)
     actions = ("retry", "discard")
+    # Dead letters wait for an operator.
+    waits = Q(dead_at__isnull=False)
     fieldsets = (
         lines(None, EVENT, SUBSCRIBER, QUEUE, KEY, shown("payload", _("Contents"))),
         lines(
@@ -66,10 +58,6 @@ class OutboxRowAdmin(ReadOnlyAdmin):
             shown("dead_at", _("Dead since")),
         ),
     )
-
-    def waiting(self) -> QuerySet[OutboxRow]:
-        """The dead letters, which wait for an operator."""
-        return OutboxRow.objects.filter(dead_at__isnull=False)
 
     def name_of(self, row: OutboxRow) -> str:
         """The row's name: its event, subscriber and key."""
@@ -89,14 +77,9 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Drop the chosen rows without running their reactions"), permissions=["repair"])
     def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> TemplateResponse | None:
         """Discard the chosen rows, except those that a process is running."""
-        return self.each(
-            request,
-            queryset,
-            partial(_discard, by=request.user),
-            verb="discard",
-            done=ngettext_lazy("%(count)d row dropped.", "%(count)d rows dropped.", "count"),
-            question=_("Drop these rows? What they should have brought about will not happen."),
-        )
+        done = ngettext_lazy("%(count)d row dropped.", "%(count)d rows dropped.", "count")
+        question = _("Drop these rows? What they should have brought about will not happen.")
+        return self.each(request, queryset, BoundAct(partial(_discard, by=request.user), "discard", done, question))
 
 
 def _discard(row: OutboxRow, *, by: Any) -> None:

@@ -151,7 +151,6 @@ class StatusAdmin(ActingAdmin):
     search_help_text = _(
         "Words of one of the newest 20,000 posts, an author (@anna, @anna@there.example), or a post's address"
     )
-    ordering = ("-id",)
     acts = (
         Act(
             "remove",

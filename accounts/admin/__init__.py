@@ -2,20 +2,5 @@
 
 from __future__ import annotations
 
-from accounts.emojis.admin import CustomEmojiAdmin
-from accounts.identity.admin.invites import InviteAdmin
-from accounts.identity.admin.ip_blocks import IpBlockAdmin
-from accounts.identity.admin.roles import RoleAdmin
-from accounts.identity.admin.sign_up_blocks import CanonicalEmailBlockAdmin, EmailDomainBlockAdmin, UsernameBlockAdmin
-from accounts.identity.admin.users import UserAdmin
-
-__all__ = [
-    "CanonicalEmailBlockAdmin",
-    "CustomEmojiAdmin",
-    "EmailDomainBlockAdmin",
-    "InviteAdmin",
-    "IpBlockAdmin",
-    "RoleAdmin",
-    "UserAdmin",
-    "UsernameBlockAdmin",
-]
+from accounts.emojis import admin  # noqa: F401 (each registers its pages)
+from accounts.identity.admin import invites, ip_blocks, roles, sign_up_blocks, users  # noqa: F401 (as above)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Collate, Lower
-from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.acting import ActingAdmin
 from accounts.models import Account, ActorType, Domain, User
-from accounts.policies.audience import is_present
 from accounts.queries.accounts import has_address, named_from, split_address
 from social.api.staff import newest
 from social.api.staff_columns import (
@@ -46,6 +43,16 @@ def account_link(account: Account) -> SafeString:
     the address without a link.
     """
     return row_link(Account, account.pk, f"@{account.acct}")
+
+
+def account_column(name: str, label: Any, *, minor: bool = False) -> Any:
+    """Return the column with a link to the account that the attribute `name` of a row is, if it is one."""
+
+    def read(row: Any) -> SafeString | None:
+        account = getattr(row, name)
+        return account_link(account) if account is not None else None
+
+    return shown(name, label, read, minor=minor)
 
 
 def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[Any]:
@@ -85,15 +92,6 @@ def _ids(*kinds: QuerySet[Account]) -> list[int]:
 
 HomeFilter = condition_filter(
     "home", _("home"), here=(_("This server"), Q(domain=None)), elsewhere=(_("Other servers"), Q(domain__isnull=False))
-)
-
-
-StateFilter = condition_filter(
-    "state",
-    _("state"),
-    open=(_("Active"), is_present() & Q(limited_at=None)),
-    limited=(_("Limited"), is_present() & Q(limited_at__isnull=False)),
-    suspended=(_("Suspended"), ~is_present()),
 )
 
 
@@ -153,50 +151,14 @@ PROFILE = lines(
     FOLLOWERS,
     tab=True,
 )
-FIGURES = lines(
-    _("Figures"),
-    POSTS,
-    shown("last_status_at", _("Last post"), lambda a: _count("last_status_at")(a) or None),
-    tab=True,
-)
+FIGURES = (POSTS, shown("last_status_at", _("Last post"), lambda a: _count("last_status_at")(a) or None))
 MOMENTS = lines(
     _("Since when"),
     CREATED_TIME,
     shown("limited_at", _("Limited since")),
     shown("suspended_at", _("Suspended since")),
-    shown("moved_to", _("Moved to"), lambda account: account_link(account.moved_to) if account.moved_to else None),
+    account_column("moved_to", _("Moved to")),
     shown("fetched_at", _("Last fetched from its server")),
     shown("uri", _("ActivityPub id")),
     tab=True,
 )
-
-
-class AccountAdmin(ActingAdmin):
-    """Local and remote accounts; `moderation/admin/accounts.py` adds the actions of moderators, and registers the class."""
-
-    in_palette = True
-    person_column = "pk"
-
-    list_display = (ADDRESS, NAME, STATE, KIND, POSTS, FOLLOWERS, CREATED_TIME)
-    list_filter: ClassVar[Any] = (HomeFilter, StateFilter, KindFilter)
-    list_select_related = ("stat",)
-    search_fields = ("username",)
-    search_help_text = _(
-        "An address (@anna, anna@there.example) or its beginning, a part of a server's name, or a part of the name of"
-        " somebody here or of one of the newest 10,000 accounts"
-    )
-    ordering = ("-id",)
-    fieldsets: ClassVar[Any] = (lines(None, *SUMMARY), PROFILE, FIGURES, MOMENTS)
-
-    def name_of(self, row: Account) -> str:
-        """The display name and the address of the account."""
-        return f"{row.display_name} @{row.acct}".strip()
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Accounts with the related rows that a page shows."""
-        rows: QuerySet[Account] = super().get_queryset(request)
-        return rows.select_related("stat", "user__role")
-
-    def find_rows(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
-        """Find accounts whose address matches the term (`find_addressed`)."""
-        return matching(rows, term)

@@ -14,7 +14,8 @@ from django.template.response import TemplateResponse
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, can, staff_of
 from social.api.staff import ReadOnlyAdmin, action
-from social.api.staff_acts import Act, Words
+from social.api.staff_acts import Act, BoundAct, Words
+from social.api.staff_filters import is_form_field
 
 
 def acting(request: HttpRequest) -> Staff:
@@ -32,9 +33,12 @@ class ActingAdmin(ReadOnlyAdmin):
     # Required for acts that do not name a permission.
     permission: ClassVar[Permission]
     actions_detail: ClassVar[Any] = ()
+    list_filter_submit: ClassVar[bool]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        # Filters that are form fields are submitted by a button.
+        cls.list_filter_submit = any(isinstance(one, tuple) or is_form_field(one) for one in cls.list_filter)
         own = vars(cls)
         if "acts" not in own:
             return
@@ -93,12 +97,11 @@ def _buttons(acts: tuple[Act, ...]) -> list[Any]:
     return found
 
 
-def run_by(act: Act, request: HttpRequest, words: Words) -> dict[str, Any]:
-    """Return the arguments with which `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` run the action."""
+def bound(act: Act, request: HttpRequest, words: Words) -> BoundAct:
+    """Return the action as `ReadOnlyAdmin.one` and `ReadOnlyAdmin.each` run it for the staff member who sent this request."""
     by = acting(request)
     form = act.form if act.form is None or isinstance(act.form, type) else act.form(by)
-    run = partial(act.run, by)
-    return {"act": run, "verb": act.logged, "done": words.done, "question": words.question, "form": form}
+    return BoundAct(partial(act.run, by), act.logged, words.done, words.question, form)
 
 
 def _button(act: Act, words: Words) -> Callable[..., HttpResponse]:
@@ -106,7 +109,7 @@ def _button(act: Act, words: Words) -> Callable[..., HttpResponse]:
         description=words.title or act.title, icon=act.icon, permissions=[_permission_name(act)], variant=act.variant
     )
     def on_row(self: ReadOnlyAdmin, request: HttpRequest, object_id: Any) -> HttpResponse:
-        return self.one(request, object_id, **run_by(act, request, words))
+        return self.one(request, object_id, bound(act, request, words))
 
     return on_row
 
@@ -114,7 +117,7 @@ def _button(act: Act, words: Words) -> Callable[..., HttpResponse]:
 def _entry(act: Act, words: Words) -> Callable[..., TemplateResponse | None]:
     @admin.action(description=words.title or act.title, permissions=[_permission_name(act)])
     def on_rows(self: ReadOnlyAdmin, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        return self.each(request, queryset, **run_by(act, request, words))
+        return self.each(request, queryset, bound(act, request, words))
 
     on_rows.__name__ = act.name
     return on_rows

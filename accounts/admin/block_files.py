@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import Counter
 from typing import Any, ClassVar, Final
 
@@ -77,9 +76,11 @@ class FiledBlockListAdmin(BlockListAdmin):
 
     actions_list = ("import_file", "export_file")
 
-    @abstractmethod
+    kind_of_file: ClassVar[type[BlockFile[Any]]]
+
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
         """The kind of block list file."""
+        return self.kind_of_file()
 
     @takes(FORM_BYTES)
     @action(description=gettext_lazy("Import a file"), icon="upload", permissions=["manage"])

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from accounts.admin.permitted import EditedAdmin
+from social.api.staff_acts import BoundAct
 
 
 class BlockListAdmin(EditedAdmin):
@@ -26,24 +27,25 @@ class BlockListAdmin(EditedAdmin):
 
     @admin.action(description=_("Remove"), permissions=["manage"])
     def remove(self, request: HttpRequest, queryset: QuerySet[Any]) -> TemplateResponse | None:
-        return self.each(
-            request,
-            queryset,
-            partial(self.delete_model, request),
-            verb="remove",
-            done=ngettext_lazy("%(count)d entry was removed.", "%(count)d entries were removed.", "count"),
-            question=_("Remove these entries?"),
-        )
+        done = ngettext_lazy("%(count)d entry was removed.", "%(count)d entries were removed.", "count")
+        act = BoundAct(partial(self.delete_model, request), "remove", done, _("Remove these entries?"))
+        return self.each(request, queryset, act)
 
 
-class AddedOnlyAdmin(BlockListAdmin):
-    """A block list whose rows cannot be changed, only added and removed."""
+class AddedOnly:
+    """Mixin for rows that cannot be changed, only added and removed; it comes before the base class."""
+
+    form: Any
+    list_display: Any
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Return the fields of the form for a new row, and the columns of the list for an existing one."""
-        form: Any = self.form
-        return list(form.Meta.fields if obj is None else self.list_display)
+        return list(self.form.Meta.fields if obj is None else self.list_display)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         """Return all fields of an existing row."""
         return [] if obj is None else self.get_fields(request, obj)
+
+
+class AddedOnlyAdmin(AddedOnly, BlockListAdmin):
+    """A block list whose rows cannot be changed."""

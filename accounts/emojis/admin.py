@@ -40,7 +40,7 @@ from accounts.policies.staff import Staff
 from accounts.serializers.account import emoji_urls
 from social.api.staff import action, takes
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import address, condition_filter, mark, shown
+from social.api.staff_columns import States, address, shown
 from social.api.staff_filters import text_filter
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import Conflict, KernelError
@@ -50,15 +50,11 @@ PACK_BYTES: Final = 32 * 1024 * 1024
 REASONS_SHOWN: Final = 5
 
 
-EmojiStateFilter = condition_filter(
-    "state",
-    gettext_lazy("state"),
-    shown=(gettext_lazy("In the picker"), Q(disabled=False, visible_in_picker=True)),
-    hidden=(gettext_lazy("Not in the picker"), Q(disabled=False, visible_in_picker=False)),
-    disabled=(gettext_lazy("Disabled"), Q(disabled=True)),
+_STATES = States(
+    shown=(gettext_lazy("In the picker"), "good", Q(disabled=False, visible_in_picker=True)),
+    hidden=(gettext_lazy("Not in the picker"), "plain", Q(disabled=False, visible_in_picker=False)),
+    disabled=(gettext_lazy("Disabled"), "bad", Q(disabled=True)),
 )
-
-
 CategoryFilter = text_filter(
     "category", gettext_lazy("category"), lambda rows, value: rows.filter(category__iexact=value)
 )
@@ -128,17 +124,11 @@ def _picture(emoji: CustomEmoji) -> Any:
     return format_html('<img src="{}" alt="" width="24" height="24" loading="lazy">', still) if still else None
 
 
-def _state(emoji: CustomEmoji) -> Any:
-    if emoji.disabled:
-        return mark(_("Disabled"), "bad")
-    return mark(_("In the picker"), "good") if emoji.visible_in_picker else mark(_("Not in the picker"), "plain")
-
-
 SHORTCODE = shown("shortcode", gettext_lazy("Name"), lambda emoji: address(str(emoji)), order="shortcode")
 PICTURE = shown("picture", gettext_lazy("Picture"), _picture)
 SERVER = shown("domain", gettext_lazy("Server"), order="domain", minor=True)
 CATEGORY = shown("category", gettext_lazy("Category"), order="category", minor=True)
-STATE = shown("state", gettext_lazy("State"), _state)
+STATE = _STATES.column()
 CHANGED = shown("updated_at", gettext_lazy("Changed"), order="updated_at", minor=True)
 
 
@@ -174,8 +164,7 @@ class CustomEmojiAdmin(EditedAdmin):
 
     permission = Permission.MANAGE_CUSTOM_EMOJIS
     list_display = (SHORTCODE, PICTURE, SERVER, CATEGORY, STATE, CHANGED)
-    list_filter = (HomeFilter, EmojiStateFilter, CategoryFilter)
-    list_filter_submit = True
+    list_filter = (HomeFilter, _STATES.filter(), CategoryFilter)
     search_fields = ("shortcode",)
     search_help_text = gettext_lazy("Part of a name, or of a server's name")
     ordering = ("-domain", "shortcode")

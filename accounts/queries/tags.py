@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Account, FeaturedTag, Tag, TagFollow
 from accounts.models.tag import TAG_LIMIT
 from social.kernel import clock
-from social.kernel.errors import NotFound, require_found
+from social.kernel.errors import NotFound
 from social.kernel.plans import IDS, Plan, Slot
 from social.kernel.statements import rows_of
 from social.kernel.text.names import is_hashtag, normalise_hashtag
@@ -91,11 +91,6 @@ def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
     rows = rows_of(_USES, {"ids": ids, "since": days[-1].isoformat()}) if ids else []
     known = {(number, day): DayOfUse(day, accounts, uses) for number, day, accounts, uses in rows}
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
-
-
-def find_tag_by_id(tag_id: int) -> Tag:
-    """Return the hashtag with this id. Raises NotFound."""
-    return require_found(Tag.objects.filter(id=tag_id).first())
 
 
 # No upper bound of the range, as in `accounts.queries.discovery`.

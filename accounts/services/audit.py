@@ -4,10 +4,12 @@ writes its own audit rows, so that no act of staff goes unrecorded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from accounts.models import AuditEntry, SiteSetting, User
+from django.db.models import Model
+
+from accounts.models import Account, AuditEntry, SiteSetting, User
 from accounts.policies.staff import OPERATOR, Staff, staff_of
 from social.kernel import clock
 
@@ -17,6 +19,21 @@ _BATCH: Final = 500
 def record(*, by: Staff, action: str, target_type: str, target_id: int, target_name: str, **details: Any) -> None:
     """Add a row, in the transaction of the change. `action` is a verb, `target_type` the entity (`User`, `Status`)."""
     record_each(by=by, action=action, target_type=target_type, targets=[(target_id, target_name)], **details)
+
+
+def record_about(by: Staff, action: str, row: Model, **details: Any) -> None:
+    """Add a row as `record` does. Its target is a row of a table: an account or a user, named by its address, or another one,
+    named by its text.
+    """
+    account = row.account if isinstance(row, User) else row
+    name = f"@{account.acct}" if isinstance(account, Account) else str(row)
+    record(by=by, action=action, target_type=type(row).__name__, target_id=row.pk, target_name=name, **details)
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the details of an audit row with the values that differ, before and after."""
+    names = [name for name in after if after[name] != before[name]]
+    return {"before": {name: before[name] for name in names}, "after": {name: after[name] for name in names}}
 
 
 def record_each(

@@ -36,7 +36,7 @@ from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.queries.site_settings import find_registrations
-from accounts.services.audit import record
+from accounts.services.audit import record, record_about
 from accounts.services.changing import change_account
 from accounts.services.following import end_following, pair_name
 from accounts.services.profile_pictures import remove_replaced
@@ -292,7 +292,7 @@ def delete_account(*, by: Staff, account: Account) -> None:
         else:
             # Of local origin, so that its own server cannot lift the suspension by describing the account again meanwhile.
             end_account(account=current, origin=SuspensionOrigin.LOCAL)
-        record(by=by, action="delete", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
+        record_about(by, "delete", account)
 
 
 def end_account(*, account: Account, origin: SuspensionOrigin) -> None:

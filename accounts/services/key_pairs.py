@@ -12,7 +12,7 @@ from accounts.events import ProfileUpdated
 from accounts.models import Account, KeyPair, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from social.kernel import clock
 from social.kernel.crypto import encrypt
 from social.kernel.crypto import new_rsa_pair as new_rsa_pair  # signing up makes them outside of its transaction
@@ -88,7 +88,7 @@ def rotate_keys(*, by: Staff, account: Account) -> bool:
         pair.public_key, pair.rotated_at = public_key, clock.now()
         pair.save(update_fields=["previous_private_key", "private_key", "public_key", "rotated_at"])
         publish(ProfileUpdated(account_id=account.id))
-        record(by=by, action="rotate_keys", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
+        record_about(by, "rotate_keys", account)
     return True
 
 

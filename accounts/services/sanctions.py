@@ -32,7 +32,7 @@ from accounts.models.account import SuspensionOrigin
 from accounts.models.relations import SeveranceType
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import because, record
+from accounts.services.audit import because, record_about
 from accounts.services.changing import change_account
 from accounts.services.erasing import delete_account
 from accounts.services.severing import suspension_cause
@@ -239,12 +239,10 @@ def _acting(by: Staff, account: Account, action: str, permission: Permission, **
             return
         if current.local:
             publish(AccountSanctioned(account_id=current.pk))
-        record(
-            by=by,
-            action=action,
-            target_type="Account",
-            target_id=current.pk,
-            target_name=f"@{current.acct}",
+        record_about(
+            by,
+            action,
+            current,
             before={name: _plain(getattr(current, name)) for name in subject.after},
             after={name: _plain(value) for name, value in subject.after.items()},
             **details,

@@ -20,7 +20,7 @@ from accounts.models.tag import FEATURED_TAGS_LIMIT, TAG_LIMIT
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.tags import HISTORY_DAYS, named_tag
-from accounts.services.audit import record
+from accounts.services.audit import differences, record_about
 from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.errors import FieldError, Invalid, NotFound, require_found
@@ -210,16 +210,7 @@ def review_tag(*, by: Staff, tag: Tag, change: TagChange) -> None:
         current.reviewed_at = clock.now()
         current.save(update_fields=[*values, "reviewed_at"])
         after = _state(current)
-        changed = [column for column in after if after[column] != before[column]]
-        record(
-            by=by,
-            action="update",
-            target_type="Tag",
-            target_id=current.pk,
-            target_name=str(current),
-            before={column: before[column] for column in changed},
-            after={column: after[column] for column in changed},
-        )
+        record_about(by, "update", current, **differences(before, after))
 
 
 def _state(tag: Tag) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from federation.admin.activities import DeliveryAdmin, InboundActivityAdmin, OutboundActivityAdmin
-from federation.admin.relays import RelayAdmin
-from federation.admin.servers import HostAdmin, ServerAdmin
-
-__all__ = ["DeliveryAdmin", "HostAdmin", "InboundActivityAdmin", "OutboundActivityAdmin", "RelayAdmin", "ServerAdmin"]
+from federation.admin import (  # noqa: F401 (each registers its pages)
+    activities,
+    relays,
+    servers,
+)

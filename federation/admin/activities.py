@@ -7,9 +7,8 @@ from typing import Any, ClassVar, Final
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from accounts.admin.accounts import find_addressed
 from accounts.admin.acting import acting
@@ -19,7 +18,7 @@ from accounts.models.user import Permission
 from federation.models import Delivery, InboundActivity, OutboundActivity
 from federation.outbound.queueing import retry
 from social.api.staff import newest
-from social.api.staff_columns import address, condition_filter, lines, mark, shortened, shown
+from social.api.staff_columns import CREATION, States, address, lines, shortened, shown
 
 URL_LENGTH: Final = 120
 
@@ -31,7 +30,6 @@ ERROR = shown(
     "last_error", _("Last error"), lambda row: shortened(row.last_error, 160) if row.last_error else "", minor=True
 )
 URI = shown("uri", _("ActivityPub id"), lambda activity: shortened(activity.uri, URL_LENGTH))
-CREATED = shown("created_at", _("Since"), order="id", minor=True)
 
 
 class FederationAdmin(PermittedAdmin):
@@ -56,16 +54,10 @@ class ActivityAdmin(FederationAdmin):
         return newest(rows).filter(Q(uri__contains=term) | Q((f"{self.sender}__in", senders)))
 
 
-InboundStateFilter = condition_filter(
-    "state", _("state"), waiting=(_("Waiting"), Q(processed_at=None)), done=(_("Done"), Q(processed_at__isnull=False))
+_INBOUND_STATES = States(
+    waiting=(_("Waiting"), "waiting", Q(processed_at=None)), done=(_("Done"), "good", Q(processed_at__isnull=False))
 )
-
-
-def _inbound_state(activity: InboundActivity) -> SafeString:
-    return mark(gettext("Done"), "good") if activity.processed_at is not None else mark(gettext("Waiting"), "waiting")
-
-
-INBOUND_STATE = shown("state", _("State"), _inbound_state)
+INBOUND_STATE = _INBOUND_STATES.column()
 SENDER = shown("account", _("Sender"), lambda activity: address(f"@{activity.account.acct}"))
 ACTOR = shown("actor", _("Sender"), lambda activity: shortened(f"@{activity.actor.acct}", 80))
 RECEIVED_URI = shown("uri", _("ActivityPub id"), lambda activity: shortened(activity.uri, URL_LENGTH), minor=True)
@@ -78,11 +70,10 @@ class OutboundActivityAdmin(ActivityAdmin):
     """Activities that this server sends. The bodies are not shown: they may hold private posts."""
 
     sender = "account"
-    list_display = (TYPE, SENDER, URI, CREATED)
+    list_display = (TYPE, SENDER, URI, CREATION)
     list_filter = ("type",)
     list_select_related = ("account",)
-    ordering = ("-id",)
-    fieldsets = (lines(None, TYPE, SENDER, shown("uri", _("ActivityPub id")), CREATED),)
+    fieldsets = (lines(None, TYPE, SENDER, shown("uri", _("ActivityPub id")), CREATION),)
 
 
 @admin.register(InboundActivity)
@@ -91,9 +82,8 @@ class InboundActivityAdmin(ActivityAdmin):
 
     sender = "actor"
     list_display = (TYPE, ACTOR, RECEIVED_URI, INBOUND_STATE, ATTEMPTS, OUTCOME, RECEIVED)
-    list_filter = (InboundStateFilter, "type")
+    list_filter = (_INBOUND_STATES.filter(), "type")
     list_select_related = ("actor",)
-    ordering = ("-id",)
     fieldsets = (
         lines(
             None,
@@ -109,25 +99,15 @@ class InboundActivityAdmin(ActivityAdmin):
     )
 
 
-DeliveryStateFilter = condition_filter(
-    "state",
-    _("state"),
-    waiting=(_("On its way"), Q(dead_at=None, attempts=0)),
-    failing=(_("Failing"), Q(dead_at=None, attempts__gt=0)),
-    given_up=(_("Given up"), Q(dead_at__isnull=False)),
+_DELIVERY_STATES = States(
+    waiting=(_("On its way"), "good", Q(dead_at=None, attempts=0)),
+    failing=(_("Failing"), "waiting", Q(dead_at=None, attempts__gt=0)),
+    given_up=(_("Given up"), "bad", Q(dead_at__isnull=False)),
 )
-
-
-def _delivery_state(delivery: Delivery) -> SafeString:
-    if delivery.dead_at is not None:
-        return mark(gettext("Given up"), "bad")
-    return mark(gettext("Failing"), "waiting") if delivery.attempts else mark(gettext("On its way"), "good")
-
-
 DELIVERED = shown("activity", _("Activity"), lambda delivery: delivery.activity.type)
 RECEIVER = shown("host", _("Server"), lambda delivery: shortened(delivery.host, 60), order="host")
 ABOUT = shown("key", _("About"), lambda delivery: shortened(delivery.key, 60), order="key", minor=True)
-DELIVERY_STATE = shown("state", _("State"), _delivery_state)
+DELIVERY_STATE = _DELIVERY_STATES.column()
 DUE_AT = shown("due_at", _("Due"), order="due_at", minor=True)
 
 
@@ -136,14 +116,13 @@ class DeliveryAdmin(FederationAdmin):
     """Deliveries that are waiting, failing or given up."""
 
     list_display = (DELIVERED, RECEIVER, ABOUT, DELIVERY_STATE, DELIVERY_ATTEMPTS, DUE_AT, ERROR)
-    list_filter = (DeliveryStateFilter,)
+    list_filter = (_DELIVERY_STATES.filter(),)
     list_select_related = ("activity",)
     search_fields = ("host",)
     search_help_text = _(
         "Part of a server's name; for the newest 10,000 deliveries also of what they are about (status:12), or of an"
         " ActivityPub id"
     )
-    ordering = ("-id",)
     actions = ("retry_now",)
     fieldsets = (
         lines(
@@ -158,7 +137,7 @@ class DeliveryAdmin(FederationAdmin):
             DELIVERY_STATE,
             ATTEMPTS,
             shown("last_error", _("Last error")),
-            CREATED,
+            CREATION,
             DUE_AT,
             shown("claimed_until", _("In a process's hands until")),
             shown("dead_at", _("Given up since")),

@@ -6,21 +6,21 @@ from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin
-from django.http import HttpRequest
-from django.utils.safestring import SafeString
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin.block_lists import AddedOnly
 from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.models.user import Permission
 from federation.models import Relay, RelayState
 from federation.outbound.relaying import add_relay, remove_relay
-from social.api.staff_columns import mark, shortened, shown
+from social.api.staff_columns import CREATION, States, shortened, shown
 
-_STATES: Final = {
-    RelayState.PENDING: (_("Asked: its operator may have to agree"), "waiting"),
-    RelayState.ACCEPTED: (_("Subscribed"), "good"),
-    RelayState.REJECTED: (_("Refused by the relay"), "bad"),
-}
+_STATES: Final = States(
+    pending=(_("Asked: its operator may have to agree"), "waiting", Q(state=RelayState.PENDING)),
+    accepted=(_("Subscribed"), "good", Q(state=RelayState.ACCEPTED)),
+    rejected=(_("Refused by the relay"), "bad", Q(state=RelayState.REJECTED)),
+)
 
 
 class RelayForm(DraftForm):
@@ -41,12 +41,8 @@ class RelayForm(DraftForm):
         }
 
 
-def _state(relay: Relay) -> SafeString:
-    return mark(*_STATES[RelayState(relay.state)])
-
-
 @admin.register(Relay)
-class RelayAdmin(EditedAdmin):
+class RelayAdmin(AddedOnly, EditedAdmin):
     """Relays, which are added and removed but not changed."""
 
     permission = Permission.MANAGE_FEDERATION
@@ -57,15 +53,7 @@ class RelayAdmin(EditedAdmin):
     )
     list_display = (
         shown("inbox_url", _("Inbox of the relay"), lambda relay: shortened(relay.inbox_url, 120), order="inbox_url"),
-        shown("state", _("State"), _state),
-        shown("created_at", _("Since"), order="id", minor=True),
+        _STATES.column(),
+        CREATION,
     )
     ordering = ("id",)
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the form's field for a new relay, and the columns of the list for a stored relay."""
-        return list(RelayForm.Meta.fields if obj is None else self.list_display)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return all fields of a stored relay."""
-        return [] if obj is None else self.get_fields(request, obj)

@@ -20,7 +20,7 @@ from federation.remote.servers import begin_purge, load_servers
 from moderation.queries.blocks import load_rules
 from social.api.staff_acts import Act, ActionVariant, Words
 from social.api.staff_columns import address, lines, mark, shortened, shown, table
-from social.api.staff_filters import DropdownFilter
+from social.api.staff_filters import dropdown_filter
 from social.kernel import clock
 from social.kernel.reasons import reason_of
 from social.kernel.refusals import load_refusals
@@ -126,25 +126,20 @@ REFUSALS = shown(
 _REFUSED: Final = (_("Reason"), _("How often"))
 
 
-class SoftwareFilter(DropdownFilter):
-    """Filter of servers by software. Only the SOFTWARE_LIMIT most used names are listed, because servers choose the names and
-    may invent any number of them.
+def _software() -> list[tuple[str, str]]:
+    """Return the most used names of software with the numbers of their servers, which choose the names and may invent any
+    number of them.
     """
+    counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
+    return [(name or UNKNOWN, f"{name or gettext('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]]
 
-    title = _("software")
-    parameter_name = "software"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Return the names of the software, each with the number of its servers."""
-        counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
-        return [
-            (name or UNKNOWN, f"{name or gettext('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]
-        ]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the servers that run the chosen software."""
-        chosen = self.value()
-        return queryset if chosen is None else queryset.filter(software="" if chosen == UNKNOWN else chosen)
+SoftwareFilter = dropdown_filter(
+    "software",
+    _("software"),
+    _software,
+    lambda rows, chosen: rows.filter(software="" if chosen == UNKNOWN else chosen),
+)
 
 
 @admin.register(Domain)
@@ -166,7 +161,6 @@ class ServerAdmin(FederationAdmin):
         REACHED,
     )
     list_filter = (SoftwareFilter,)
-    list_filter_submit = True
     search_fields = ("name",)
     ordering = ("name",)
     acts = (

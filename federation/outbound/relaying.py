@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from accounts.services.instance_actor import instance_actor
 from federation.documents import activities
 from federation.documents.context import PUBLIC
@@ -41,7 +41,7 @@ def add_relay(*, by: Staff, inbox_url: str) -> Relay:
         document = activities.follow(account, PUBLIC, relay.follow_uri)
         if enqueue(account=account, document=document, inboxes=[url], key=f"relay:{relay.id}") is None:
             raise Invalid(_("The inbox of a relay is on another server."))
-        record(by=by, action="create", target_type="Relay", target_id=relay.id, target_name=url)
+        record_about(by, "create", relay)
     return relay
 
 
@@ -56,5 +56,5 @@ def remove_relay(*, by: Staff, inbox_url: str) -> None:
         drop_waiting(key, [relay.inbox_url])
         document = activities.undo_follow(account, PUBLIC, relay.follow_uri)
         enqueue(account=account, document=document, inboxes=[relay.inbox_url], key=key)
-        record(by=by, action="destroy", target_type="Relay", target_id=relay.id, target_name=relay.inbox_url)
+        record_about(by, "destroy", relay)
         relay.delete()

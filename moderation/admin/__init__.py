@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from moderation.admin.accounts import ModeratedAccountAdmin
-from moderation.admin.announcements import AnnouncementAdmin
-from moderation.admin.audit import AuditAdmin
-from moderation.admin.documents import RuleAdmin, TermsAdmin
-from moderation.admin.domain_rules import DomainAllowAdmin, DomainRuleAdmin
-from moderation.admin.evidence import EvidenceFileAdmin
-from moderation.admin.quarantine import QuarantineAdmin
-from moderation.admin.reports import AppealAdmin, ReportAdmin, StrikeAdmin
-from moderation.admin.site import SiteAdmin
-from moderation.admin.spam_rules import HeldPostAdmin, SpamRuleAdmin
-from moderation.admin.trends import LinkPublisherAdmin, TagAdmin, TrendAdmin
-from moderation.admin.webhooks import WebhookAdmin
-
-__all__ = [
-    "AnnouncementAdmin",
-    "AppealAdmin",
-    "AuditAdmin",
-    "DomainAllowAdmin",
-    "DomainRuleAdmin",
-    "EvidenceFileAdmin",
-    "HeldPostAdmin",
-    "LinkPublisherAdmin",
-    "ModeratedAccountAdmin",
-    "QuarantineAdmin",
-    "ReportAdmin",
-    "RuleAdmin",
-    "SiteAdmin",
-    "SpamRuleAdmin",
-    "StrikeAdmin",
-    "TagAdmin",
-    "TermsAdmin",
-    "TrendAdmin",
-    "WebhookAdmin",
-]
+from moderation.admin import (  # noqa: F401 (each registers its pages)
+    accounts,
+    announcements,
+    audit,
+    documents,
+    domain_rules,
+    evidence,
+    quarantine,
+    reports,
+    site,
+    spam_rules,
+    trends,
+    webhooks,
+)

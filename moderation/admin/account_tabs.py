@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -20,9 +21,13 @@ from moderation.admin.audit_sentences import sentence
 from moderation.admin.reported_posts import posts_by_id
 from moderation.models import Appeal, Report, Strike
 from moderation.queries.account_overview import AccountOverview
-from social.api.staff_columns import Column, address, link, mark, row_link, shortened, shown, table
+from social.api.staff_columns import Column, States, address, link, mark, row_link, shortened, shown, table
 
 EXCERPT = 240
+REPORT_STATES = States(
+    open=(gettext_lazy("Open"), "waiting", Q(action_taken_at=None)),
+    resolved=(gettext_lazy("Resolved"), "good", Q(action_taken_at__isnull=False)),
+)
 
 
 def overview_of(account: Account) -> AccountOverview:
@@ -116,7 +121,7 @@ def _reports(reports: Sequence[Report], person: str) -> Any:
             shortened(report.comment, EXCERPT),
             account_link(getattr(report, person)),
             report.created_at,
-            mark(_("Resolved"), "good") if report.is_resolved else mark(_("Open"), "waiting"),
+            REPORT_STATES.of(report),
         )
         for report in reports
     ]

@@ -22,12 +22,11 @@ from accounts.admin.accounts import (
     PROFILE,
     STATE,
     SUMMARY,
-    AccountAdmin,
     HomeFilter,
     KindFilter,
     find_addressed,
 )
-from accounts.admin.acting import acting
+from accounts.admin.acting import ActingAdmin, acting
 from accounts.models import Account, User
 from accounts.policies.staff import Staff, outranks_user
 from accounts.queries.discovery import find_named
@@ -37,6 +36,7 @@ from moderation.admin.person_cards import shown_card
 from moderation.queries.account_overview import load_account_overview
 from moderation.queries.admin_accounts import by_address, of_status
 from moderation.services.notes import remove_note
+from social.api.staff_acts import BoundAct
 from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, shown
 from social.api.staff_filters import AutocompleteSelectFilter, text_filter
 from social.kernel.text.names import normalise_domain
@@ -66,11 +66,12 @@ LAST_SEEN = shown(
 
 
 @admin.register(Account)
-class ModeratedAccountAdmin(AccountAdmin):
+class AccountAdmin(ActingAdmin):
     """Local and remote accounts, with the actions of staff on them."""
 
     acts = ACCOUNT_ACTS
     in_palette = True
+    person_column = "pk"
     change_form_template = "admin/account.html"
     list_display = (ADDRESS, NAME, STATE, POSTS, FOLLOWERS, CREATED_TIME, LAST_SEEN)
     list_filter = (
@@ -82,14 +83,14 @@ class ModeratedAccountAdmin(AccountAdmin):
         ServerFilter,
         KindFilter,
     )
-    list_filter_submit = True
     search_fields = ("username",)
     search_help_text = _("A name, an e-mail address, @anna, anna@there.example, or a part of one")
+    list_select_related = ("stat",)
     actions = ("limit",)
     fieldsets = (
         lines(None, *SUMMARY, tabs.EMAIL, tabs.SIGN_IN, tabs.ROLE, tabs.REASON),
         PROFILE,
-        lines(_("Posts"), *FIGURES[1]["fields"], tabs.POSTS_TAB, tab=True),
+        lines(_("Posts"), *FIGURES, tabs.POSTS_TAB, tab=True),
         lines(_("Strikes and notes"), tabs.STRIKES_TAB, tabs.NOTES_TAB, tab=True),
         lines(
             _("Where from"),
@@ -108,12 +109,17 @@ class ModeratedAccountAdmin(AccountAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Return accounts, annotated from allauth's tables with whether the user has a confirmed address, and second
-        factors.
+        """Return accounts with the related rows that a page shows, and whether the user has a confirmed address and second
+        factors (allauth's tables).
         """
         confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
         factors = Authenticator.objects.filter(user=OuterRef("user"))
-        return super().get_queryset(request).annotate(confirmed=Exists(confirmed), factors=Exists(factors))
+        rows: QuerySet[Account] = super().get_queryset(request).select_related("stat", "user__role")
+        return rows.annotate(confirmed=Exists(confirmed), factors=Exists(factors))
+
+    def name_of(self, row: Account) -> str:
+        """Return the display name and the address of the account."""
+        return f"{row.display_name} @{row.acct}".strip()
 
     def outranks(self, by: Staff, row: Account) -> bool:
         return outranks_user(by, getattr(row, "user", None))
@@ -150,11 +156,10 @@ class ModeratedAccountAdmin(AccountAdmin):
 
     def _remove_note(self, request: HttpRequest, *, account_id: int, note_id: int, **_rest: Any) -> HttpResponse:
         by = acting(request)
-        return self.one(
-            request,
-            account_id,
+        act = BoundAct(
             lambda _account: remove_note(by=by, note_id=note_id),
-            verb="remove_note",
-            done=_("The note is removed."),
-            question=_("Remove this note?"),
+            "remove_note",
+            _("The note is removed."),
+            _("Remove this note?"),
         )
+        return self.one(request, account_id, act)

@@ -24,7 +24,7 @@ from moderation.services.announcements import (
     update_announcement,
 )
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import condition_filter, mark, shortened, shown
+from social.api.staff_columns import States, shortened, shown
 
 _MOMENT = "%Y-%m-%dT%H:%M"
 
@@ -81,19 +81,11 @@ class AnnouncementForm(DraftForm):
         return sent
 
 
-StateFilter = condition_filter(
-    "state",
-    _("state"),
-    published=(_("Published"), Q(published_at__isnull=False)),
-    scheduled=(_("Scheduled"), Q(published_at=None, scheduled_at__isnull=False)),
-    draft=(_("Draft"), Q(published_at=None, scheduled_at=None)),
+_STATES = States(
+    published=(_("Published"), "good", Q(published_at__isnull=False)),
+    scheduled=(_("Scheduled"), "waiting", Q(published_at=None, scheduled_at__isnull=False)),
+    draft=(_("Draft"), "waiting", Q(published_at=None, scheduled_at=None)),
 )
-
-
-def _state(announcement: Announcement) -> Any:
-    if announcement.published_at is not None:
-        return mark(gettext("Published"), "good")
-    return mark(gettext("Scheduled") if announcement.scheduled_at is not None else gettext("Draft"), "waiting")
 
 
 @admin.register(Announcement)
@@ -109,13 +101,12 @@ class AnnouncementAdmin(EditedAdmin):
     )
     list_display = (
         shown("text", _("Announcement"), lambda row: shortened(row.text, 120)),
-        shown("state", _("State"), _state),
+        _STATES.column(),
         shown("scheduled_at", _("To be published at"), order="scheduled_at", minor=True),
         shown("published_at", _("Published"), order="published_at", minor=True),
         shown("ends_at", _("Shown until"), order="ends_at", minor=True),
     )
-    list_filter = (StateFilter,)
-    ordering = ("-id",)
+    list_filter = (_STATES.filter(),)
     acts = (
         Act(
             "publish",

@@ -17,46 +17,29 @@ from accounts.models import AuditEntry
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR
 from accounts.queries.audit import list_actors
-from moderation.admin.audit_sentences import KINDS, sentence, sentences
+from moderation.admin.audit_sentences import KINDS, PEOPLE, sentence, sentences
 from moderation.models import Report
 from social.api.staff_columns import condition_filter, lines, shown
-from social.api.staff_filters import DropdownFilter, RangeDateTimeFilter
+from social.api.staff_filters import RangeDateTimeFilter, dropdown_filter
 
 WhoFilter = condition_filter(
     "by", _("by"), staff=(_("Staff"), Q(account_id__isnull=False)), operator=(_("The operator"), Q(account_id=None))
 )
 
 
-class ActionFilter(DropdownFilter):
-    title = _("action")
-    parameter_name = "action"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """Return the names of the actions for which the audit log has a sentence."""
-        return [(name, name.replace("_", " ")) for name in sorted({action for action, _kind in sentences()})]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Return the entries with this action."""
-        value = self.value()
-        return queryset.filter(action=value) if value else queryset
-
-
-class KindFilter(DropdownFilter):
-    """Filter by the kind of the target."""
-
-    title = _("kind")
-    parameter_name = "kind"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """Return the kinds of targets: people, and the named kinds in KINDS."""
-        return [("people", _("People")), *sorted(KINDS.items(), key=lambda kind: str(kind[1]))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Return the entries about targets of this kind."""
-        value = self.value()
-        if value == "people":
-            return queryset.filter(target_type__in=("Account", "User"))
-        return queryset.filter(target_type=value) if value else queryset
+# The actions for which the audit log has a sentence.
+ActionFilter = dropdown_filter(
+    "action",
+    _("action"),
+    lambda: [(name, name.replace("_", " ")) for name in sorted({action for action, _kind in sentences()})],
+    lambda rows, value: rows.filter(action=value),
+)
+KindFilter = dropdown_filter(
+    "kind",
+    _("kind"),
+    lambda: [("people", _("People")), *sorted(KINDS.items(), key=lambda kind: str(kind[1]))],
+    lambda rows, value: rows.filter(target_type__one_of=list(PEOPLE) if value == "people" else [value]),
+)
 
 
 def _joined(*parts: Any) -> Concat:
@@ -90,10 +73,8 @@ class AuditAdmin(PermittedAdmin):
     list_display = (ENTRY_TIME, SENTENCE)
     list_display_links = (SENTENCE,)
     list_filter = (WhoFilter, ActionFilter, KindFilter, ("created_at", RangeDateTimeFilter))
-    list_filter_submit = True
     search_fields = ("target_name",)
     search_help_text = _("A name of whom it was done to, or of who has done it: @anna")
-    ordering = ("-id",)
     fieldsets = (
         lines(
             None,

@@ -16,7 +16,7 @@ from moderation.models import Decision, ReportCategory
 from moderation.models.decision import UNDO_PERIOD
 from moderation.models.note import NOTE_LIMIT
 from moderation.models.report import STRIKE_TEXT_LIMIT
-from social.api.staff_forms import StaffForm
+from social.api.staff_forms import StaffForm, text_field
 
 CATEGORIES: Final = {
     ReportCategory.SPAM: _("Spam"),
@@ -50,18 +50,8 @@ class DecisionForm(StaffForm):
     acts = forms.MultipleChoiceField(
         label=_("What is done"), choices=ACTS, required=False, widget=forms.CheckboxSelectMultiple
     )
-    text = forms.CharField(
-        label=_("What the person is told (may be empty)"),
-        required=False,
-        max_length=STRIKE_TEXT_LIMIT,
-        widget=forms.Textarea({"rows": 3, "dir": "auto"}),
-    )
-    note = forms.CharField(
-        label=_("Note for colleagues (may be empty)"),
-        required=False,
-        max_length=NOTE_LIMIT,
-        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
-    )
+    text = text_field(_("What the person is told (may be empty)"), STRIKE_TEXT_LIMIT, rows=3)
+    note = text_field(_("Note for colleagues (may be empty)"), NOTE_LIMIT)
 
     def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
         """Offer the actions that the role of `by` allows. `outranked`: whether `by` outranks the account; `local`: whether

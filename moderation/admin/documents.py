@@ -20,6 +20,7 @@ from moderation.policies.documents import POSITION_MAXIMUM, RuleDraft, TermsDraf
 from moderation.services import documents
 from social.api.staff_acts import Act, Words
 from social.api.staff_columns import mark, shortened, shown
+from social.api.staff_forms import text_field
 from social.kernel import clock
 from social.kernel.identity import default_language
 
@@ -73,8 +74,8 @@ class RuleForm(RowForm):
 
 for _code, _name in settings.LANGUAGES:
     for _part, _label in (("text", _("Rule")), ("hint", _("Explanation"))):
-        RuleForm.declared_fields[f"{_part}_{_code}"] = RuleForm.base_fields[f"{_part}_{_code}"] = forms.CharField(
-            label=_label, help_text=_name, required=False, widget=forms.Textarea({"rows": 2, "dir": "auto"})
+        RuleForm.declared_fields[f"{_part}_{_code}"] = RuleForm.base_fields[f"{_part}_{_code}"] = text_field(
+            _label, help_text=_name
         )
 
 

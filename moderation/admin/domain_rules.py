@@ -16,13 +16,13 @@ from accounts.admin.block_lists import AddedOnlyAdmin
 from accounts.admin.permitted import RowForm, Writes
 from accounts.models.user import Permission
 from accounts.queries.domain_follows import FollowsUnder, load_follows_under
-from accounts.services.block_files import BlockFile
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere
 from moderation.services.domain_files import AllowFile, RuleFile
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, disallow_domain, remove_rule
-from social.api.staff_columns import address, mark, shortened, shown
+from social.api.staff_columns import CREATION, address, mark, shortened, shown
+from social.api.staff_forms import text_field
 from social.kernel.text.names import normalise_domain, unambiguous_domain
 
 _KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting", DomainSeverity.SUSPEND: "bad"}
@@ -39,19 +39,13 @@ class ServerForm(RowForm):
         return name
 
 
-def _comment(label: Any) -> forms.CharField:
-    return forms.CharField(
-        label=label, required=False, max_length=DOMAIN_COMMENT_LIMIT, widget=forms.Textarea({"rows": 2, "dir": "auto"})
-    )
-
-
 class DomainRuleForm(ServerForm):
     """Form for a domain rule, whose domain cannot be changed. If the rule would end follows, the form first names them and
     asks for confirmation.
     """
 
-    public_comment = _comment(_("Public reason"))
-    private_comment = _comment(_("Note for colleagues"))
+    public_comment = text_field(_("Public reason"), DOMAIN_COMMENT_LIMIT)
+    private_comment = text_field(_("Note for colleagues"), DOMAIN_COMMENT_LIMIT)
     end_follows = forms.BooleanField(label=_("End these follows"), required=False)
     # The follows that the submitted rule would end; set for each request.
     follows: FollowsUnder | None = None
@@ -124,6 +118,7 @@ def _server(row: DomainRule | DomainAllow) -> Any:
 @admin.register(DomainRule)
 class DomainRuleAdmin(FiledBlockListAdmin):
     permission = Permission.MANAGE_FEDERATION
+    kind_of_file = RuleFile
     form = DomainRuleForm
     writes = Writes(
         create=lambda by, row, form: create_rule(by=by, domain=row.domain, draft=form.draft),
@@ -134,16 +129,12 @@ class DomainRuleAdmin(FiledBlockListAdmin):
         shown("domain", _("Server"), _server, order="domain"),
         shown("severity", _("Its people are"), _severity, order="severity"),
         shown("public_comment", _("Public reason"), lambda rule: shortened(rule.public_comment or "", 120)),
-        shown("created_at", _("Since"), order="id", minor=True),
+        CREATION,
     )
     list_filter = ("severity",)
     search_fields = ("domain",)
     search_help_text = _("Part of a domain")
     ordering = ("domain",)
-
-    def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Return the file format of domain rules."""
-        return RuleFile()
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
         """Return the form's fields; the last field is present only if follows would end."""
@@ -173,6 +164,7 @@ class DomainAllowAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     """Servers that are allowed where federation is limited."""
 
     permission = Permission.MANAGE_FEDERATION
+    kind_of_file = AllowFile
     form = DomainAllowForm
     writes = Writes(
         create=lambda by, row, form: allow_domain(by=by, domain=row.domain),
@@ -182,7 +174,3 @@ class DomainAllowAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     search_fields = ("domain",)
     search_help_text = _("Part of a domain")
     ordering = ("domain",)
-
-    def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Return the file format of allowed servers."""
-        return AllowFile()

@@ -13,13 +13,13 @@ from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.accounts import account_link
+from accounts.admin.accounts import account_column
 from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models.user import Permission
 from moderation.models import EvidenceFile, EvidenceState
 from moderation.services.evidence_files import find_evidence_file
-from social.api.staff_columns import lines, mark, shown
+from social.api.staff_columns import CREATION, lines, mark, shown
 from social.kernel.errors import Forbidden, NotFound
 
 
@@ -35,11 +35,10 @@ def _fetching(row: EvidenceFile) -> Any:
     return format_html('<a href="{}">{}</a>', address, gettext("Download"))
 
 
-EVIDENCE_ACCOUNT = shown("account", _("About"), lambda row: account_link(row.account))
+EVIDENCE_ACCOUNT = account_column("account", _("About"))
 EVIDENCE_STATE = shown("state", _("State"), _evidence_state)
 EVIDENCE_FILE = shown("file", _("File"), _fetching)
 EVIDENCE_AUTHOR = shown("author_name", _("Asked for by"), minor=True)
-EVIDENCE_TIME = shown("created_at", _("Since"), order="id", minor=True)
 EVIDENCE_END = shown("expires_at", _("Kept until"), minor=True)
 
 
@@ -48,11 +47,10 @@ class EvidenceFileAdmin(PermittedAdmin):
     """Evidence files, each kept for a week after it was written. Each download is logged in the audit log."""
 
     permission = Permission.DELETE_USER_DATA
-    list_display = (EVIDENCE_ACCOUNT, EVIDENCE_STATE, EVIDENCE_FILE, EVIDENCE_AUTHOR, EVIDENCE_TIME, EVIDENCE_END)
+    list_display = (EVIDENCE_ACCOUNT, EVIDENCE_STATE, EVIDENCE_FILE, EVIDENCE_AUTHOR, CREATION, EVIDENCE_END)
     # The first column is a link to the account itself.
     list_display_links = (EVIDENCE_STATE,)
     list_select_related = ("account",)
-    ordering = ("-id",)
     fieldsets: ClassVar[Any] = (
         lines(
             None,
@@ -64,7 +62,7 @@ class EvidenceFileAdmin(PermittedAdmin):
             shown("size", _("Bytes")),
             shown("posts", _("Posts")),
             EVIDENCE_AUTHOR,
-            EVIDENCE_TIME,
+            CREATION,
             EVIDENCE_END,
         ),
     )

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.translation import gettext
 
-from accounts.admin.acting import acting, run_by
+from accounts.admin.acting import acting, bound
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import Account, User
 from accounts.models.user import Permission
@@ -87,7 +87,7 @@ class InboxAdmin(PermittedAdmin):
                 last = _last(request)
                 shown_rows = rows.filter(id__lte=last, target_account_id__one_of=chosen)
                 if "confirmed" not in request.POST:
-                    return self._confirm(request, by, shown_rows, chosen, authors, last, form)
+                    return self._confirm(request, shown_rows, chosen, authors, last, form)
                 self._decide_each(request, by, shown_rows, chosen, authors, form)
                 return see(request.get_full_path())
         count, reports = count_reported(rows)
@@ -182,7 +182,7 @@ class InboxAdmin(PermittedAdmin):
         row.reported_post = status_id
         before = _last_decision(by, target)
         case = reverse("admin:moderation_report_case", args=[target.pk])
-        answer = self.about(request, row, page=case, **run_by(act, request, act.one))
+        answer = self.about(request, row, bound(act, request, act.one), page=case)
         decision = _last_decision(by, target) if answer.status_code in (302, 303) else before
         if decision is not None and decision != before:
             remember(request, [decision])
@@ -247,7 +247,6 @@ class InboxAdmin(PermittedAdmin):
     def _confirm(
         self,
         request: HttpRequest,
-        by: Staff,
         rows: QuerySet[Report],
         chosen: Sequence[int],
         authors: dict[int, int],

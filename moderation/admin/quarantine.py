@@ -3,37 +3,28 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from accounts.admin.accounts import account_link
+from accounts.admin.accounts import account_column
 from accounts.admin.permitted import PermittedAdmin
 from accounts.copies.models import QuarantineDecision, QuarantinedFile
 from accounts.copies.services.quarantine import destroy_file, release_file
 from accounts.models.user import Permission
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import address, condition_filter, lines, mark, shown
+from social.api.staff_columns import CREATION, States, address, lines, shown
 
-DecisionFilter = condition_filter(
-    "state",
-    _("state"),
-    waiting=(_("Waiting"), Q(decision=QuarantineDecision.WAITING)),
-    released=(_("Released"), Q(decision=QuarantineDecision.RELEASED)),
-    destroyed=(_("Destroyed"), Q(decision=QuarantineDecision.DESTROYED)),
+_STATES = States(
+    waiting=(_("Waiting"), "waiting", Q(decision=QuarantineDecision.WAITING)),
+    released=(_("Released"), "good", Q(decision=QuarantineDecision.RELEASED)),
+    destroyed=(_("Destroyed"), "bad", Q(decision=QuarantineDecision.DESTROYED)),
 )
-
-
-_KINDS = {QuarantineDecision.RELEASED: "good", QuarantineDecision.DESTROYED: "bad"}
-
 FILE_DIGEST = shown("sha256", "SHA-256", lambda file: address(file.sha256[:16]))
-FILE_STATE = shown(
-    "decision", _("State"), lambda file: mark(file.get_decision_display(), _KINDS.get(file.decision, "waiting"))
-)
+FILE_STATE = _STATES.column("decision")
 FILE_SOURCE = shown("source", _("Came as"), lambda file: file.get_source_display(), minor=True)
-FILE_ACCOUNT = shown("account", _("Account"), lambda file: account_link(file.account) if file.account else None)
+FILE_ACCOUNT = account_column("account", _("Account"))
 FILE_REASON = shown("reason", _("What the scanner says"), minor=True)
-FILE_TIME = shown("created_at", _("Since"), order="id", minor=True)
 
 
 @admin.register(QuarantinedFile)
@@ -44,12 +35,12 @@ class QuarantineAdmin(PermittedAdmin):
 
     permission = Permission.MANAGE_REPORTS
     person_column = "account_id"
-    list_display = (FILE_DIGEST, FILE_STATE, FILE_ACCOUNT, FILE_SOURCE, FILE_REASON, FILE_TIME)
-    list_filter = (DecisionFilter,)
+    waits = Q(decision=QuarantineDecision.WAITING)
+    list_display = (FILE_DIGEST, FILE_STATE, FILE_ACCOUNT, FILE_SOURCE, FILE_REASON, CREATION)
+    list_filter = (_STATES.filter(),)
     list_select_related = ("account",)
     search_fields = ("sha256__startswith",)
     search_help_text = _("The beginning of a SHA-256")
-    ordering = ("-id",)
     acts = (
         Act(
             "release",
@@ -83,7 +74,7 @@ class QuarantineAdmin(PermittedAdmin):
             FILE_REASON,
             shown("content_type", _("Type")),
             shown("size", _("Bytes")),
-            FILE_TIME,
+            CREATION,
             shown("decided_by", _("Decided by")),
             shown("decided_at", _("Decided at")),
         ),
@@ -93,7 +84,3 @@ class QuarantineAdmin(PermittedAdmin):
         """Return the digest and the sender of the file."""
         sender = f"@{row.account.acct}" if row.account else row.url[:80]
         return f"{row.sha256[:16]} {sender}".strip()
-
-    def waiting(self) -> QuerySet[QuarantinedFile]:
-        """Return the files without a decision."""
-        return QuarantinedFile.objects.filter(decision=QuarantineDecision.WAITING)

@@ -14,14 +14,14 @@ from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.accounts import account_link, matching
+from accounts.admin.accounts import account_column, matching
 from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
 from accounts.models import Account, AuditEntry, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, outranks_user
 from moderation.acts import WordsForm
-from moderation.admin.account_tabs import strike_state
+from moderation.admin.account_tabs import REPORT_STATES, strike_state
 from moderation.admin.audit_sentences import history_of
 from moderation.admin.decision_form import CATEGORIES
 from moderation.admin.inbox import InboxAdmin
@@ -30,7 +30,17 @@ from moderation.services.acting import delete_posts, mark_posts_sensitive
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, mark, row_link, shortened, shown, table
+from social.api.staff_columns import (
+    COUNT_LIMIT,
+    CREATION,
+    States,
+    condition_filter,
+    lines,
+    row_link,
+    shortened,
+    shown,
+    table,
+)
 from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
@@ -42,11 +52,10 @@ def _report(strike: Strike) -> Any:
 
 
 STRIKE_ACTION = shown("action", _("Action"), lambda strike: strike.get_action_display())
-STRIKE_TARGET = shown("target_account", _("Account"), lambda strike: account_link(strike.target_account))
-STRIKE_AUTHOR = shown("account", _("By"), lambda strike: account_link(strike.account) if strike.account else None)
+STRIKE_TARGET = account_column("target_account", _("Account"))
+STRIKE_AUTHOR = account_column("account", _("By"))
 STRIKE_TEXT = shown("text", _("Text"), lambda strike: shortened(strike.text, 80), minor=True)
 STRIKE_STATE = shown("state", _("State"), strike_state)
-STRIKE_TIME = shown("created_at", _("Since"), order="id", minor=True)
 
 
 StrikeActionFilter = condition_filter(
@@ -62,34 +71,36 @@ StrikeStateFilter = condition_filter(
 )
 
 
-def _by_person_or_words(rows: QuerySet[Any], words: str, person: str) -> QuerySet[Any]:
-    """Find the rows about an account if `words` are its address; otherwise the rows that contain these words, or are about an
-    account with this name. `person` is the column of the account.
-    """
-    if "@" in words:
-        return matching(rows, words, f"{person}__")
-    named = Account.objects.alias(name=Lower("username")).filter(name=words.lower()).values_list("id", flat=True)
-    return rows.filter(Q(text__icontains=words) | Q((f"{person}__one_of", list(named[:COUNT_LIMIT]))))
+class _WordsAboutPeople(PermittedAdmin):
+    """Base of the pages of texts about the account of `person_column`, which are searched by the account or by words."""
+
+    search_fields = ("text",)
+    search_help_text = _("@anna, anna@there.example, or words of the text")
+
+    def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
+        """Find the rows about an account if the term is its address; otherwise the rows that contain these words, or are about
+        an account with this name.
+        """
+        if "@" in term:
+            return matching(rows, term, f"{self.person_column.removesuffix('_id')}__")
+        named = Account.objects.alias(name=Lower("username")).filter(name=term.lower()).values_list("id", flat=True)
+        return rows.filter(Q(text__icontains=term) | Q((f"{self.person_column}__one_of", list(named[:COUNT_LIMIT]))))
 
 
 @admin.register(Strike)
-class StrikeAdmin(PermittedAdmin):
+class StrikeAdmin(_WordsAboutPeople):
     """Strikes: actions of staff against accounts."""
 
     permission = Permission.MANAGE_REPORTS
     person_column = "target_account_id"
-    list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_STATE, STRIKE_TIME)
+    list_display = (STRIKE_ACTION, STRIKE_TARGET, STRIKE_AUTHOR, STRIKE_TEXT, STRIKE_STATE, CREATION)
     list_filter = (
         StrikeActionFilter,
         StrikeStateFilter,
         ("account", AutocompleteSelectFilter),
         ("created_at", RangeDateTimeFilter),
     )
-    list_filter_submit = True
     list_select_related = ("account", "target_account", "appeal")
-    search_fields = ("text",)
-    search_help_text = _("@anna, anna@there.example, or words of the text")
-    ordering = ("-id",)
     fieldsets = (
         lines(
             None,
@@ -98,39 +109,27 @@ class StrikeAdmin(PermittedAdmin):
             STRIKE_AUTHOR,
             shown("text", _("Text")),
             shown("report", _("Report"), _report),
-            STRIKE_TIME,
+            CREATION,
             shown("overruled_at", _("Taken back since")),
         ),
     )
 
-    def find_rows(self, rows: QuerySet[Strike], term: str) -> QuerySet[Strike]:
-        """Find strikes by the account against which they were issued, or by words in them."""
-        return _by_person_or_words(rows, term, "target_account")
 
-
-AppealStateFilter = condition_filter(
-    "state",
-    _("state"),
-    waiting=(_("Waiting"), Q(approved_at=None, rejected_at=None)),
-    accepted=(_("Accepted"), Q(approved_at__isnull=False)),
-    rejected=(_("Rejected"), Q(rejected_at__isnull=False)),
+_APPEAL_STATES = States(
+    waiting=(_("Waiting"), "waiting", Q(approved_at=None, rejected_at=None)),
+    accepted=(_("Accepted"), "good", Q(approved_at__isnull=False)),
+    rejected=(_("Rejected"), "bad", Q(rejected_at__isnull=False)),
 )
-
-
-def _state(appeal: Appeal) -> Any:
-    words = {"approved": (gettext("Accepted"), "good"), "rejected": (gettext("Rejected"), "bad")}
-    return mark(*words.get(appeal.state, (gettext("Waiting"), "waiting")))
 
 
 def _strike(appeal: Appeal) -> Any:
     return row_link(Strike, appeal.strike_id, appeal.strike.get_action_display())
 
 
-APPEAL_ACCOUNT = shown("account", _("Account"), lambda appeal: account_link(appeal.account))
+APPEAL_ACCOUNT = account_column("account", _("Account"))
 APPEALED_STRIKE = shown("strike", _("Against"), _strike)
 APPEAL_TEXT = shown("text", _("Text"), lambda appeal: shortened(appeal.text, 120))
-APPEAL_STATE = shown("state", _("State"), _state)
-APPEAL_TIME = shown("created_at", _("Since"), order="id", minor=True)
+APPEAL_STATE = _APPEAL_STATES.column()
 
 
 def _waits(appeal: Appeal) -> bool:
@@ -152,19 +151,17 @@ APPEAL_BUTTONS = shown("buttons", _("Decide"), _buttons)
 
 
 @admin.register(Appeal)
-class AppealAdmin(PermittedAdmin):
+class AppealAdmin(_WordsAboutPeople):
     """Appeals; the moderator who decides must outrank the person who appeals."""
 
     permission = Permission.MANAGE_APPEALS
     person_column = "account_id"
-    list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, APPEAL_TIME, APPEAL_BUTTONS)
+    waits = Q(approved_at=None, rejected_at=None)
+    list_display = (APPEAL_ACCOUNT, APPEALED_STRIKE, APPEAL_TEXT, APPEAL_STATE, CREATION, APPEAL_BUTTONS)
     # The first columns are links to other pages.
     list_display_links = (APPEAL_TEXT,)
-    list_filter = (AppealStateFilter,)
+    list_filter = (_APPEAL_STATES.filter(),)
     list_select_related = ("account", "strike")
-    search_fields = ("text",)
-    search_help_text = _("@anna, anna@there.example, or words of the text")
-    ordering = ("-id",)
     acts = (
         Act(
             "accept",
@@ -203,22 +200,10 @@ class AppealAdmin(PermittedAdmin):
             shown("reason", _("Text of the strike"), lambda appeal: appeal.strike.text),
             shown("text", _("Text")),
             APPEAL_STATE,
-            APPEAL_TIME,
-            shown(
-                "decided_by",
-                _("Decided by"),
-                lambda appeal: account_link(appeal.decided_by) if appeal.decided_by else None,
-            ),
+            CREATION,
+            account_column("decided_by", _("Decided by")),
         ),
     )
-
-    def find_rows(self, rows: QuerySet[Appeal], term: str) -> QuerySet[Appeal]:
-        """Find appeals by the person who appeals, or by words in them."""
-        return _by_person_or_words(rows, term, "account")
-
-    def waiting(self) -> QuerySet[Appeal]:
-        """Return the appeals without a decision."""
-        return Appeal.objects.filter(approved_at=None, rejected_at=None)
 
     def name_of(self, row: Appeal) -> str:
         """Return the address of the person who appeals."""
@@ -228,19 +213,6 @@ class AppealAdmin(PermittedAdmin):
         """Return the action and the text of the strike, and the text of the appeal."""
         strike = ": ".join(part for part in (str(row.strike.get_action_display()), row.strike.text) if part)
         return f"{strike} – {row.text}"
-
-
-ReportStateFilter = condition_filter(
-    "state",
-    _("state"),
-    open=(_("Open"), Q(action_taken_at=None)),
-    resolved=(_("Resolved"), Q(action_taken_at__isnull=False)),
-)
-
-
-def state_of(report: Report) -> Any:
-    """Return a label for the state of a report: open or resolved."""
-    return mark(gettext("Resolved"), "good") if report.is_resolved else mark(gettext("Open"), "waiting")
 
 
 def _rules(report: Report) -> list[str]:
@@ -258,13 +230,12 @@ def _posts(report: Report) -> Any:
 
 
 REPORT_NUMBER = shown("id", _("Report"), lambda report: str(report.pk), order="id")
-REPORT_TARGET = shown("target_account", _("Account"), lambda report: account_link(report.target_account))
-REPORTER = shown("account", _("Reported by"), lambda report: account_link(report.account), minor=True)
+REPORT_TARGET = account_column("target_account", _("Account"))
+REPORTER = account_column("account", _("Reported by"), minor=True)
 REPORT_CATEGORY = shown(
     "category", _("Category"), lambda report: CATEGORIES.get(report.category, report.category), minor=True
 )
-REPORT_STATE = shown("state", _("State"), state_of)
-REPORT_TIME = shown("created_at", _("Since"), order="id", minor=True)
+REPORT_STATE = REPORT_STATES.column()
 REPORT_COMMENT = shown("comment", _("Comment"), lambda report: shortened(report.comment, 80))
 
 
@@ -288,11 +259,10 @@ class ReportAdmin(InboxAdmin):
     """Reports, open and settled; open reports are decided in the inbox."""
 
     person_column = "target_account_id"
-    list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, REPORT_TIME)
-    list_filter = (ReportStateFilter, ("assigned_account", AutocompleteSelectFilter))
-    list_filter_submit = True
+    waits = Q(action_taken_at=None)
+    list_display = (REPORT_NUMBER, REPORT_TARGET, REPORT_COMMENT, REPORT_CATEGORY, REPORT_STATE, REPORTER, CREATION)
+    list_filter = (REPORT_STATES.filter(), ("assigned_account", AutocompleteSelectFilter))
     list_select_related = ("account", "target_account")
-    ordering = ("-id",)
     acts = (
         _settling(
             "delete_posts",
@@ -323,25 +293,14 @@ class ReportAdmin(InboxAdmin):
         lines(
             _("How it stands"),
             REPORT_STATE,
-            REPORT_TIME,
+            CREATION,
             shown("forwarded", _("Forwarded")),
-            shown(
-                "assigned",
-                _("Assigned to"),
-                lambda report: account_link(report.assigned_account) if report.assigned_account else None,
-            ),
+            account_column("assigned_account", _("Assigned to")),
             shown("action_taken_at", _("Resolved since")),
-            shown(
-                "resolved_by",
-                _("Resolved by"),
-                lambda report: account_link(report.action_taken_by) if report.action_taken_by else None,
-            ),
+            account_column("action_taken_by", _("Resolved by")),
         ),
         lines(_("History"), shown("history", _("History"), _history)),
     )
-
-    def waiting(self) -> QuerySet[Report]:
-        return Report.objects.filter(action_taken_at=None)
 
     def name_of(self, row: Report) -> str:
         """Return the number of the report and the reported account."""

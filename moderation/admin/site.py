@@ -50,6 +50,7 @@ class SiteAdmin(PermittedAdmin):
     """Form for all site settings."""
 
     permission = Permission.MANAGE_SETTINGS
+    ordering = ()
 
     @takes(3 * THUMBNAIL_LIMIT + FORM_BYTES)
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

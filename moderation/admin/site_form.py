@@ -23,7 +23,7 @@ from moderation.policies.documents import (
     RETENTION_NAMES,
     SiteTexts,
 )
-from social.api.staff_forms import Lines, Styled
+from social.api.staff_forms import Lines, Styled, text_field
 from social.api.staff_navigation import links_to
 from social.kernel.media import images
 from social.kernel.text.languages import LANGUAGE_NAMES
@@ -32,9 +32,12 @@ from timelines.policies.access import Openness
 _AUDIENCE_NAMES = {"disabled": _("Nobody"), "users": _("Who is signed in"), "all": _("Everybody")}
 
 
-def _text(label: Any, rows: int = 1, help_text: Any = "") -> forms.CharField:
-    widget = forms.Textarea({"rows": rows, "dir": "auto"}) if rows > 1 else forms.TextInput({"dir": "auto"})
-    return forms.CharField(label=label, required=False, widget=widget, help_text=help_text)
+def _text(label: Any) -> forms.CharField:
+    return forms.CharField(label=label, required=False, widget=forms.TextInput({"dir": "auto"}))
+
+
+def _switch(label: Any, help_text: Any = "") -> forms.BooleanField:
+    return forms.BooleanField(label=label, required=False, help_text=help_text)
 
 
 def _audience(label: Any) -> forms.ChoiceField:
@@ -112,9 +115,11 @@ class SiteForm(Styled, ServiceForm):
     """Texts and switches of the instance documents; the service validates them."""
 
     site_title = _text(_("Name of this server"))
-    site_short_description = _text(_("Short description"), 3)
-    site_extended_description = _text(_("Long description"), 10, _("Markdown"))
-    site_privacy_policy = _text(_("Privacy policy"), 10, _("Markdown; without one, that of this software is shown"))
+    site_short_description = text_field(_("Short description"), rows=3)
+    site_extended_description = text_field(_("Long description"), rows=10, help_text=_("Markdown"))
+    site_privacy_policy = text_field(
+        _("Privacy policy"), rows=10, help_text=_("Markdown; without one, that of this software is shown")
+    )
     site_contact_username = _text(_("Username of the contact"))
     site_contact_email = _text(_("E-mail address of the contact"))
     site_languages = forms.MultipleChoiceField(
@@ -139,23 +144,19 @@ class SiteForm(Styled, ServiceForm):
         choices=REGISTRATIONS.items(),
         help_text=_("Who has an invitation may sign up in any case"),
     )
-    site_confirm_email = forms.BooleanField(
-        label=_("Addresses must be confirmed"),
-        required=False,
-        help_text=_("People who sign up get a mail with a link; without it nobody knows whether an address is theirs"),
+    site_confirm_email = _switch(
+        _("Addresses must be confirmed"),
+        _("People who sign up get a mail with a link; without it nobody knows whether an address is theirs"),
     )
     site_suggested_accounts = Lines(
         _("Accounts that newcomers are offered"),
         _("One address a line, such as @ada or @news@social.example: they come first among the people to follow"),
     )
-    site_limited_federation = forms.BooleanField(
-        label=_("Federate with allowed servers only"),
-        required=False,
-        help_text=_(
-            "All other servers are closed as if they were suspended, and documents are served to signed requests only"
-        ),
+    site_limited_federation = _switch(
+        _("Federate with allowed servers only"),
+        _("All other servers are closed as if they were suspended, and documents are served to signed requests only"),
     )
-    site_closed_message = _text(_("What is said while nobody can sign up"), 3, _("Markdown"))
+    site_closed_message = text_field(_("What is said while nobody can sign up"), rows=3, help_text=_("Markdown"))
     site_minimum_age = _number("site_minimum_age", _("Age in years that people must have to sign up"), _("0: any"))
     site_remote_media_megabytes = _number(
         "site_remote_media_megabytes",
@@ -164,12 +165,11 @@ class SiteForm(Styled, ServiceForm):
     )
     site_show_domain_blocks = _audience(_("Who sees which servers are limited"))
     site_show_domain_blocks_rationale = _audience(_("Who sees why"))
-    site_publish_activity = forms.BooleanField(label=_("Publish how much happens here"), required=False)
-    site_publish_peers = forms.BooleanField(label=_("Publish which servers are known"), required=False)
-    site_trends_without_review = forms.BooleanField(
-        label=_("Show trends before they were reviewed"),
-        required=False,
-        help_text=_("Posts, hashtags and links that many people like are shown until you refuse them"),
+    site_publish_activity = _switch(_("Publish how much happens here"))
+    site_publish_peers = _switch(_("Publish which servers are known"))
+    site_trends_without_review = _switch(
+        _("Show trends before they were reviewed"),
+        _("Posts, hashtags and links that many people like are shown until you refuse them"),
     )
     site_access_live_feeds_local = _openness(_("Public timeline: posts of this server"))
     site_access_live_feeds_remote = _openness(_("Public timeline: posts of other servers"))
@@ -218,11 +218,11 @@ class SiteForm(Styled, ServiceForm):
     thumbnail = _picture(
         _("Picture"), _("Cut to 1200 by 630 pixels; shown on the front page and where links are shared")
     )
-    remove_thumbnail = forms.BooleanField(label=_("Remove the picture"), required=False)
+    remove_thumbnail = _switch(_("Remove the picture"))
     icon = _picture(_("Icon"), _("Square, 512 by 512 pixels or more; shown on top of each page and on home screens"))
-    remove_icon = forms.BooleanField(label=_("Remove the icon"), required=False)
+    remove_icon = _switch(_("Remove the icon"))
     favicon = _picture(_("Icon of the browser tab"), _("Square; without one, the icon is shown there too"))
-    remove_favicon = forms.BooleanField(label=_("Remove the icon of the browser tab"), required=False)
+    remove_favicon = _switch(_("Remove the icon of the browser tab"))
     parts = {
         "identity": (
             "site_title",

@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.accounts import account_link
+from accounts.admin.accounts import account_column
 from accounts.admin.acting import acting
 from accounts.admin.permitted import DraftForm, EditedAdmin, PermittedAdmin, Writes
 from accounts.models.user import Permission
@@ -27,13 +27,13 @@ from moderation.queries.held import list_files, list_held
 from social.api.staff import action
 from social.api.staff_acts import Act, ActionVariant, Words, switches
 from social.api.staff_columns import (
-    EnabledFilter,
+    CREATION,
+    ENABLED_STATES,
     condition_filter,
     lines,
     mark,
     row_link,
     shortened,
-    show_enabled,
     shown,
 )
 from social.api.staff_filters import RelatedDropdownFilter
@@ -124,13 +124,13 @@ class SpamRuleAdmin(EditedAdmin):
     )
     list_display = (
         shown("name", _("Rule"), lambda rule: shortened(rule.name, 80), order="name"),
-        shown("state", _("State"), show_enabled),
+        ENABLED_STATES.column(),
         shown("subject", _("What it looks at"), lambda rule: rule.get_subject_display(), minor=True),
         shown("outcome", _("What it does"), lambda rule: rule.get_outcome_display(), minor=True),
         shown("met", _("Met"), lambda rule: rule.met),
         shown("waits", _("Held"), lambda rule: rule.waits),
     )
-    list_filter = (EnabledFilter,)
+    list_filter = (ENABLED_STATES.filter(),)
     ordering = ("name",)
     actions_detail = ("try_it",)
     acts = (
@@ -217,11 +217,10 @@ def _files(held: HeldPost) -> Any:
 
 
 HELD_KIND = shown("kind", _("Kind"), _kind, minor=True)
-HELD_AUTHOR = shown("account", _("Account"), lambda held: account_link(held.account))
+HELD_AUTHOR = account_column("account", _("Account"))
 HELD_RULE = shown("rule_name", _("Rule"), minor=True)
 HELD_HOSTS = shown("link_hosts", _("Links to"), minor=True)
 HELD_MENTIONS = shown("mentions_count", _("Mentions"), minor=True)
-HELD_TIME = shown("created_at", _("Since"), order="id", minor=True)
 
 
 @admin.register(HeldPost)
@@ -237,11 +236,9 @@ class HeldPostAdmin(PermittedAdmin):
         HELD_RULE,
         HELD_HOSTS,
         HELD_MENTIONS,
-        HELD_TIME,
+        CREATION,
     )
     list_filter = (("rule", RelatedDropdownFilter), SourceFilter)
-    list_filter_submit = True
-    ordering = ("-id",)
     acts = (
         Act(
             "approve",

@@ -18,7 +18,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from accounts.services.tags import TagChange, review_tag
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import address, condition_filter, lines, mark, shortened, shown
+from social.api.staff_columns import States, address, condition_filter, lines, shortened, shown
 from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_hashtag
 from timelines.models import LinkPublisher, Trend, TrendKind
@@ -29,24 +29,13 @@ _WORDS = 120
 _KINDS = {TrendKind.STATUS: _("Post"), TrendKind.LINK: _("Link"), TrendKind.TAG: _("Hashtag")}
 
 
-def _state(row: Any) -> Any:
-    if row.trendable is None:
-        return mark(gettext("Not reviewed"), "waiting")
-    return mark(gettext("Approved"), "good") if row.trendable else mark(gettext("Rejected"), "bad")
-
-
-STATE = shown("state", _("State"), _state)
-
-
-ReviewFilter = condition_filter(
-    "state",
-    _("state"),
-    waiting=(_("Not reviewed"), Q(trendable=None)),
-    approved=(_("Approved"), Q(trendable=True)),
-    rejected=(_("Rejected"), Q(trendable=False)),
+_STATES = States(
+    waiting=(_("Not reviewed"), "waiting", Q(trendable=None)),
+    approved=(_("Approved"), "good", Q(trendable=True)),
+    rejected=(_("Rejected"), "bad", Q(trendable=False)),
 )
-
-
+STATE = _STATES.column()
+ReviewFilter = _STATES.filter()
 KindFilter = condition_filter(
     "kind", _("kind"), **{kind.value: (words, Q(kind=kind)) for kind, words in _KINDS.items()}
 )
@@ -82,11 +71,7 @@ class ReviewedAdmin(PermittedAdmin):
     """Rows for which staff decide `trendable`."""
 
     permission = Permission.MANAGE_TAXONOMIES
-
-    def waiting(self) -> QuerySet[Any] | None:
-        """Return the rows without a decision."""
-        rows: QuerySet[Any] = self.model.objects.filter(trendable=None)
-        return rows
+    waits = Q(trendable=None)
 
 
 def _words(trend: Trend) -> str:
@@ -188,7 +173,6 @@ class TagAdmin(EditedAdmin):
     # A search for a part of the name would scan every row.
     search_fields = ("name__startswith",)
     search_help_text = _("The beginning of a hashtag")
-    ordering = ("-id",)
 
     def find_rows(self, rows: QuerySet[Tag], term: str) -> QuerySet[Tag]:
         """Find hashtags by the beginning of their name, in any spelling."""

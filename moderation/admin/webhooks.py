@@ -22,7 +22,7 @@ from moderation.policies.webhooks import WebhookDraft, webhook_errors
 from moderation.queries.webhooks import list_attempts
 from moderation.services.webhooks import change_webhook, create_webhook, delete_webhook, renew_secret, switch_webhook
 from social.api.staff_acts import Act, Words, switches
-from social.api.staff_columns import EnabledFilter, address, mark, moment, shortened, show_enabled, shown, table
+from social.api.staff_columns import ENABLED_STATES, address, mark, moment, shortened, shown, table
 from social.kernel.crypto import UnreadableSecret, decrypt
 from social.kernel.http.client import place_of
 
@@ -92,7 +92,7 @@ def _duration(attempt: WebhookAttempt) -> SafeString:
     return address(f"{attempt.milliseconds} ms")
 
 
-STATE: Final = shown("state", _("State"), show_enabled)
+STATE: Final = ENABLED_STATES.column()
 SECRET: Final = shown("secret", _("Secret"), _secret)
 WAITING: Final = shown("waiting", _("Waiting"), lambda webhook: webhook.waiting)
 ATTEMPTS: Final = shown("attempts", _("What was sent last"), _attempts)
@@ -115,7 +115,7 @@ class WebhookAdmin(EditedAdmin):
         shown("events", _("Events"), lambda webhook: address(", ".join(webhook.events)), minor=True),
         WAITING,
     )
-    list_filter = (EnabledFilter,)
+    list_filter = (ENABLED_STATES.filter(),)
     ordering = ("id",)
     readonly_fields: ClassVar[Any] = (STATE, SECRET, WAITING, ATTEMPTS)
     acts = (

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, TypeVar
+from typing import Final
 
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Length
 
 from accounts.identity.policies.sign_up import email_digest
-from accounts.models import Account, CanonicalEmailBlock, EmailDomainBlock, IpBlock
+from accounts.models import Account, CanonicalEmailBlock
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.policies.domain_rules import names_of
 from social.kernel import links
-from social.kernel.errors import NotFound, require_found
 from social.kernel.identity import is_federation_limited
 from social.kernel.plans import Plan, Slot
 
@@ -23,16 +22,6 @@ _RULE: Final = Plan(
     lambda: DomainRule.objects.filter(domain__one_of=_NAMES).alias(length=Length("domain")).order_by("-length")
 )
 _SEVERITIES: Final = Plan(lambda: DomainRule.objects.filter(domain__one_of=_NAMES).values_list("domain", "severity"))
-
-
-def find_rule(rule_id: int) -> DomainRule:
-    """Return the rule with this id. Raises NotFound."""
-    return require_found(DomainRule.objects.filter(id=rule_id).first())
-
-
-def find_allow(allow_id: int) -> DomainAllow:
-    """Return the allowed server with this id. Raises NotFound."""
-    return require_found(DomainAllow.objects.filter(id=allow_id).first())
 
 
 def rule_for(domain: str) -> DomainRule | None:
@@ -90,30 +79,6 @@ def load_people_under(domain: str, after: int, limit: int) -> list[tuple[int, st
     return [(row.id, row.domain or "") for row in rows]
 
 
-B = TypeVar("B")
-
-
-def find_email_domain_block(block_id: int) -> EmailDomainBlock:
-    """Return the block with this id. Raises NotFound."""
-    return _found(EmailDomainBlock.objects.filter(pk=block_id).first())
-
-
-def find_ip_block(block_id: int) -> IpBlock:
-    """Return the block with this id, even an expired one. Raises NotFound."""
-    return _found(IpBlock.objects.filter(pk=block_id).first())
-
-
-def find_canonical_email_block(block_id: int) -> CanonicalEmailBlock:
-    """Return the block with this id. Raises NotFound."""
-    return _found(CanonicalEmailBlock.objects.filter(pk=block_id).first())
-
-
 def list_blocks_of(email: str) -> QuerySet[CanonicalEmailBlock]:
     """Return the blocks that match an address in any spelling: at most one."""
     return CanonicalEmailBlock.objects.filter(digest=email_digest(email))
-
-
-def _found(block: B | None) -> B:
-    if block is None:
-        raise NotFound
-    return block

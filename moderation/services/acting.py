@@ -13,7 +13,7 @@ from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require
 from accounts.services import sanctions
-from accounts.services.audit import because, record
+from accounts.services.audit import because, record_about
 from moderation.models import Report, Strike, StrikeAction
 from moderation.services.reports import settle_reports
 from moderation.services.strikes import issue_strike
@@ -68,8 +68,7 @@ def _warn(by: Staff, account: Account, reason: str) -> None:
     require(by, Permission.MANAGE_USERS | Permission.MANAGE_REPORTS, over=user.role if user is not None else None)
     if not Account.objects.filter(pk=account.pk, deleted_at=None).exists():
         raise NotFound
-    name = f"@{account.acct}"
-    record(by=by, action="warn", target_type="Account", target_id=account.pk, target_name=name, **because(reason))
+    record_about(by, "warn", account, **because(reason))
 
 
 def _disable(by: Staff, account: Account, reason: str) -> None:

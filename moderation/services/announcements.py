@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
-from typing import Any, Final
+from typing import Final
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -18,7 +18,7 @@ from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.accounts import by_address, split_address
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from moderation.events import (
     AnnouncementDue,
     AnnouncementPublished,
@@ -61,7 +61,7 @@ def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
         _fill(announcement, draft)
         announcement.save(force_insert=True)
         _publish_due(announcement)
-        _record(by, "create", announcement)
+        record_about(by, "create", announcement)
     return announcement
 
 
@@ -81,7 +81,7 @@ def update_announcement(*, by: Staff, announcement: Announcement, draft: Announc
         _publish_due(locked)
         if locked.published_at is not None:
             publish(AnnouncementPublished(announcement_id=locked.id))
-        _record(by, "update", locked, before=before, after=locked.text)
+        record_about(by, "update", locked, before=before, after=locked.text)
 
 
 def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
@@ -91,7 +91,7 @@ def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
         locked = lock_row(announcement)
         if locked.published_at is None:
             _publish(locked)
-            _record(by, "publish", locked)
+            record_about(by, "publish", locked)
 
 
 def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
@@ -102,7 +102,7 @@ def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
         if locked.published_at is not None or locked.scheduled_at is not None:
             Announcement.objects.filter(id=locked.id).update(published_at=None, scheduled_at=None)
             publish(AnnouncementWithdrawn(announcement_id=locked.id))
-            _record(by, "unpublish", locked)
+            record_about(by, "unpublish", locked)
 
 
 def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
@@ -111,7 +111,7 @@ def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
     with transaction.atomic():
         locked = lock_row(announcement)
         publish(AnnouncementWithdrawn(announcement_id=locked.id))
-        _record(by, "destroy", locked)
+        record_about(by, "destroy", locked)
         locked.delete()
 
 
@@ -252,14 +252,3 @@ def _publish_due(announcement: Announcement) -> None:
             publish(due, due_at=announcement.scheduled_at)
     if announcement.ends_at is not None and announcement.ends_at > now:
         publish(due, due_at=announcement.ends_at)
-
-
-def _record(by: Staff, action: str, announcement: Announcement, **details: Any) -> None:
-    record(
-        by=by,
-        action=action,
-        target_type="Announcement",
-        target_id=announcement.id,
-        target_name=announcement.text[:80],
-        **details,
-    )

@@ -17,7 +17,7 @@ from accounts.events import FollowsSevered
 from accounts.identity.policies.sign_up import taken
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record, record_changes, record_each
+from accounts.services.audit import record_about, record_changes, record_each
 from accounts.services.sanctions import apply_domain_rule
 from accounts.services.severing import sever_server
 from moderation.events import DomainRuleChanged, ServerSuspended
@@ -58,7 +58,7 @@ def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule
         if existing is not None and (existing.domain == name or _is_stricter(existing, rule)):
             raise AlreadyRuled(existing)
         rule.save(force_insert=True)
-        _record(by, "create", rule, before={}, after=_state(rule))
+        record_about(by, "create", rule, before={}, after=_state(rule))
         publish(DomainRuleChanged(domain=name, since=rule.created_at.isoformat()))
     return rule
 
@@ -73,7 +73,7 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
         for name, value in values.items():
             setattr(current, name, value)
         current.save()
-        _record(by, "update", current, before=before, after=_state(current))
+        record_about(by, "update", current, before=before, after=_state(current))
         publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
 
 
@@ -124,7 +124,7 @@ def remove_rule(*, by: Staff, rule: DomainRule) -> None:
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         current = require_found(DomainRule.objects.select_for_update().filter(pk=rule.pk).first())
-        _record(by, "destroy", current, before=_state(current), after={})
+        record_about(by, "destroy", current, before=_state(current), after={})
         publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
         current.delete()
 
@@ -137,7 +137,7 @@ def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
         with transaction.atomic():
             allow, is_new = DomainAllow.objects.get_or_create(domain=name)
             if is_new:
-                record(by=by, action="create", target_type="DomainAllow", target_id=allow.pk, target_name=name)
+                record_about(by, "create", allow)
     except IntegrityError:
         raise Invalid.of([taken("domain")]) from None
     return allow
@@ -166,7 +166,7 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
     with transaction.atomic():
         if not DomainAllow.objects.select_for_update().filter(pk=allow.pk).exists():
             raise NotFound
-        record(by=by, action="destroy", target_type="DomainAllow", target_id=allow.pk, target_name=allow.domain)
+        record_about(by, "destroy", allow)
         allow.delete()
 
 
@@ -263,7 +263,3 @@ def _record_each(by: Staff, action: str, rules: Iterable[tuple[DomainRule, dict[
     """Write an audit row for each of these rules, with its values before and after."""
     changes = [(rule.pk, rule.domain, {"before": before, "after": after}) for rule, before, after in rules]
     record_changes(by=by, action=action, target_type="DomainRule", changes=changes)
-
-
-def _record(by: Staff, action: str, rule: DomainRule, **details: Any) -> None:
-    record(by=by, action=action, target_type="DomainRule", target_id=rule.pk, target_name=rule.domain, **details)

@@ -22,7 +22,7 @@ from accounts.copies.policies import digest_of
 from accounts.models import Account, AuditEntry, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from accounts.spam.models import SpamRuleMatch
 from moderation.models import Report, Strike
 from moderation.services.reports import note_posts_seen
@@ -70,16 +70,8 @@ def begin_export(*, by: Staff, account: Account, reason: str) -> None:
     if account.held_at is None and not reports:
         raise Conflict(_("Evidence is exported of accounts that are held or reported only."))
     with transaction.atomic():
-        record(
-            by=by,
-            action="export",
-            target_type="Account",
-            target_id=account.pk,
-            target_name=f"@{account.acct}",
-            reason=reason.strip(),
-            held=account.held_at is not None,
-            reports=reports,
-        )
+        held = account.held_at is not None
+        record_about(by, "export", account, reason=reason.strip(), held=held, reports=reports)
 
 
 def write_evidence(*, by: Staff, account: Account, reason: str, to: IO[bytes]) -> Exported:

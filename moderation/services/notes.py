@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from moderation.models import StaffNote
 from moderation.models.note import NOTE_LIMIT
 from social.kernel.errors import FieldError, Invalid, require_found
@@ -30,7 +30,7 @@ def write_note(*, by: Staff, account: Account, text: str) -> StaffNote:
     with transaction.atomic():
         note = StaffNote(account=account, author_id=by.account_id, text=stripped)
         note.save(force_insert=True)
-        record(by=by, action="write_note", target_type="Account", target_id=account.pk, target_name=f"@{account.acct}")
+        record_about(by, "write_note", account)
     return note
 
 
@@ -40,13 +40,5 @@ def remove_note(*, by: Staff, note_id: int) -> None:
     with transaction.atomic():
         found = StaffNote.objects.select_for_update(of=("self",)).select_related("account").filter(id=note_id).first()
         note = require_found(found)
-        name = f"@{note.account.acct}"
-        record(
-            by=by,
-            action="remove_note",
-            target_type="Account",
-            target_id=note.account_id,
-            target_name=name,
-            text=note.text,
-        )
+        record_about(by, "remove_note", note.account, text=note.text)
         note.delete()

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record, record_each
+from accounts.services.audit import differences, record, record_each
 from moderation.events import ReportChanged, ReportFiled
 from moderation.models import InstanceRule, Report, ReportCategory
 from moderation.models.report import REMOTE_COMMENT_LIMIT
@@ -245,15 +245,13 @@ def _handling(by: Staff, report: Report, action: str) -> Iterator[Report]:
         after = _state(current)
         if after != before:
             publish(ReportChanged(report_id=current.pk))
-            changed_names = [name for name in after if after[name] != before[name]]
             record(
                 by=by,
                 action=action,
                 target_type="Report",
                 target_id=report.pk,
                 target_name=f"#{report.pk}",
-                before={name: before[name] for name in changed_names},
-                after={name: after[name] for name in changed_names},
+                **differences(before, after),
             )
 
 

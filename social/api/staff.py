@@ -13,7 +13,7 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import BadRequest, ValidationError
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -24,6 +24,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action as unfold_action
 from unfold.enums import ActionVariant as ActionVariant
 
+from social.api.staff_acts import BoundAct
 from social.api.staff_columns import CappedPaginator
 from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
@@ -31,7 +32,6 @@ from social.kernel.ports import Port
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
-    from django.utils.functional import _StrPromise
 
     Base = admin.ModelAdmin[Any]
 else:  # The theme's classes have no types.
@@ -121,10 +121,13 @@ class ReadOnlyAdmin(Base):
     paginator = CappedPaginator
     list_per_page = 50
     list_fullwidth = True
+    ordering = ("-id",)
     # Whether the command palette searches the model's rows, by `get_search_results`.
     in_palette: ClassVar[bool] = False
     # Column with the id of the account that a row is about: every question about rows shows these people.
     person_column: ClassVar[str] = ""
+    # Condition of the rows that wait for a decision of staff.
+    waits: ClassVar[Q | None] = None
     # "Show all" would put a whole table on one page.
     list_max_show_all = 0
 
@@ -132,7 +135,7 @@ class ReadOnlyAdmin(Base):
         """The rows that wait for a decision of staff, whose number the sidebar shows; None for a model whose rows never
         wait.
         """
-        return None
+        return None if self.waits is None else self.model._default_manager.filter(self.waits)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[_Changes]:
         return _Changes
@@ -234,23 +237,11 @@ class ReadOnlyAdmin(Base):
             else self._ask(request, [], question, answers, back=back, yes=yes)
         )
 
-    def each(
-        self,
-        request: HttpRequest,
-        queryset: QuerySet[Any],
-        act: Callable[..., Any],
-        *,
-        verb: str,
-        done: str | _StrPromise,
-        question: str | Promise = "",
-        form: type[StaffForm] | None = None,
-    ) -> TemplateResponse | None:
-        """Run a service for each chosen row, log it in the admin's log as `verb`, and show messages about the result.
+    def each(self, request: HttpRequest, queryset: QuerySet[Any], act: BoundAct) -> TemplateResponse | None:
+        """Run an act on each chosen row, log it in the admin's log, and show messages about the result.
 
-        With a `question`, a page that asks it is returned first, with the fields of `form`. Once it is answered, the
-        service `act` is called with the row and, if there is a `form`, its `cleaned_data`. `done` is the message of
-        success: it may hold `%(count)d` and be a lazy plural by `count`. A row that the service refuses is named in a
-        message, with the reason.
+        If the act has a question, a page that asks it is returned first, with the fields of its form. A row that the service
+        refuses is named in a message, with the reason.
         """
         rows = list(queryset[: ROWS_LIMIT + 1])
         if len(rows) > ROWS_LIMIT:
@@ -262,26 +253,16 @@ class ReadOnlyAdmin(Base):
                 request, _("None of the chosen rows exists any more: nothing was done."), messages.WARNING
             )
             return None
-        answers = self._answers(request, form or StaffForm)
-        if question and not answers.is_valid():
-            return self._ask(request, rows, question, answers)
-        if question and self._has_changed(request, rows):
+        answers = self._answers(request, act.form or StaffForm)
+        if act.question and not answers.is_valid():
+            return self._ask(request, rows, act.question, answers)
+        if act.question and self._has_changed(request, rows):
             return None
-        self._run(request, rows, act, [answers.cleaned_data] if form else [], verb=verb, done=done)
+        self._run(request, rows, act, answers)
         return None
 
-    def one(
-        self,
-        request: HttpRequest,
-        object_id: Any,
-        act: Callable[..., Any],
-        *,
-        verb: str,
-        done: str | _StrPromise,
-        question: str | Promise,
-        form: type[StaffForm] | None = None,
-    ) -> HttpResponse:
-        """Ask about one row, then run a service on it as `each` does. Used by the buttons of a row's page
+    def one(self, request: HttpRequest, object_id: Any, act: BoundAct) -> HttpResponse:
+        """Ask about one row, then run an act on it as `each` does. Used by the buttons of a row's page
         (`actions_detail`).
 
         Returns the page of the question, and after the answer a redirect to the row's page, or to the list if the row is gone.
@@ -292,29 +273,18 @@ class ReadOnlyAdmin(Base):
             raise Http404
         options = self.model._meta
         page = reverse(f"admin:{options.app_label}_{options.model_name}_change", args=[row.pk])
-        answer = self.about(request, row, act, page=page, verb=verb, done=done, question=question, form=form)
+        answer = self.about(request, row, act, page=page)
         if isinstance(answer, TemplateResponse) or self.get_object(request, str(object_id)) is not None:
             return answer
         return redirect(f"admin:{options.app_label}_{options.model_name}_changelist")
 
-    def about(
-        self,
-        request: HttpRequest,
-        row: Any,
-        act: Callable[..., Any],
-        *,
-        page: str,
-        verb: str,
-        done: str | _StrPromise,
-        question: str | Promise,
-        form: type[StaffForm] | None = None,
-    ) -> HttpResponse:
-        """Ask about a row that the caller has read, then run a service on it as `each` does, and redirect to `page`."""
-        answers = self._answers(request, form or StaffForm)
+    def about(self, request: HttpRequest, row: Any, act: BoundAct, *, page: str) -> HttpResponse:
+        """Ask about a row that the caller has read, then run an act on it as `each` does, and redirect to `page`."""
+        answers = self._answers(request, act.form or StaffForm)
         if not answers.is_valid():
-            return self._ask(request, [row], question, answers, back=page)
+            return self._ask(request, [row], act.question, answers, back=page)
         if not self._has_changed(request, [row]):
-            self._run(request, [row], act, [answers.cleaned_data] if form else [], verb=verb, done=done)
+            self._run(request, [row], act, answers)
         return redirect(page)
 
     def version_of(self, row: Any) -> str:
@@ -340,28 +310,20 @@ class ReadOnlyAdmin(Base):
         answered = request.method == "POST" and _CONFIRMED in request.POST
         return form(request.POST, request.FILES) if answered else form()
 
-    def _run(
-        self,
-        request: HttpRequest,
-        rows: list[Any],
-        act: Callable[..., Any],
-        answers: list[dict[str, Any]],
-        *,
-        verb: str,
-        done: str | _StrPromise,
-    ) -> None:
+    def _run(self, request: HttpRequest, rows: list[Any], act: BoundAct, answers: StaffForm) -> None:
+        sent = [answers.cleaned_data] if act.form else []
         count = 0
         for row in rows:
             name = self.name_of(row)
             try:
-                act(row, *answers)
+                act.run(row, *sent)
             except KernelError as error:
                 self.message_user(request, f"{name}: {error.message}", messages.ERROR)
                 continue
-            self.log_change(request, row, verb)
+            self.log_change(request, row, act.verb)
             count += 1
         if count:
-            self.message_user(request, done % {"count": count}, messages.SUCCESS)
+            self.message_user(request, act.done % {"count": count}, messages.SUCCESS)
 
     def _ask(
         self,

@@ -31,6 +31,19 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundAct:
+    """Action as one staff member runs it: `run` is called with the row and, if there is a `form`, the form's cleaned data.
+    `verb` is the name in the admin's own log; `done` and `question` are as in `Words`.
+    """
+
+    run: Callable[..., Any]
+    verb: str
+    done: str | _StrPromise
+    question: str | Promise = ""
+    form: type[StaffForm] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Menu:
     """A menu of buttons on a row's page."""
 

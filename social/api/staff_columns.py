@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -99,11 +100,6 @@ def mark(text: str | Promise, kind: str) -> SafeString:
     return render_to_string("unfold/helpers/label.html", {"text": text, "type": _MARKS[kind]})
 
 
-def show_enabled(row: Any) -> SafeString:
-    """Return the state of a row that staff can switch on and off."""
-    return mark(_("On"), "good") if row.enabled else mark(_("Off"), "plain")
-
-
 def link(url: str, text: str) -> SafeString:
     """A link, for a column."""
     return format_html('<a href="{}">{}</a>', url, address(text))
@@ -170,12 +166,50 @@ def condition_filter(
     return type("ConditionFilter", (ConditionFilter,), declared)
 
 
-EnabledFilter = condition_filter(
-    "state",
-    gettext_lazy("state"),
-    on=(gettext_lazy("On"), Q(enabled=True)),
-    off=(gettext_lazy("Off"), Q(enabled=False)),
+_TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "": operator.eq,
+    "gt": operator.gt,
+    "isnull": lambda value, expected: (value is None) == expected,
+}
+
+
+def _holds(condition: Q, row: Any) -> bool:
+    children: Any = condition.children
+    parts = [(lookup.partition("__"), value) for lookup, value in children]
+    return all(_TESTS[test](getattr(row, name), value) for (name, _separator, test), value in parts)
+
+
+class States:
+    """The states of a table's rows by their names in URLs: words, the kind of label (`mark`) and a condition for each.
+
+    A condition names columns of the row or annotations, compared by equality, `gt` or `isnull`; all of them must hold. A row
+    is in the first state whose condition it meets.
+    """
+
+    def __init__(self, **states: tuple[str | Promise, str, Q]) -> None:
+        self._states = states
+
+    def of(self, row: Any) -> SafeString:
+        """Return the label of a row's state."""
+        words, kind, _condition = next(state for state in self._states.values() if _holds(state[2], row))
+        return mark(words, kind)
+
+    def column(self, name: str = "state", label: str | _StrPromise = "", order: str | None = None) -> Column:
+        """Return the column with the state."""
+        return shown(name, label or gettext_lazy("State"), self.of, order=order)
+
+    def filter(self, parameter: str = "state", title: str | Promise = "") -> type[ConditionFilter]:
+        """Return the filter with a choice for each state."""
+        found = {name: (words, condition) for name, (words, _kind, condition) in self._states.items()}
+        return condition_filter(parameter, title or gettext_lazy("state"), **found)
+
+
+#: States of rows that staff switch on and off.
+ENABLED_STATES = States(
+    on=(gettext_lazy("On"), "good", Q(enabled=True)), off=(gettext_lazy("Off"), "plain", Q(enabled=False))
 )
+#: Since when a row is there.
+CREATION = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 
 class CappedPaginator(Paginator):

@@ -1,7 +1,4 @@
-"""Filters of the admin that are form fields instead of links: the theme's dropdowns and text fields.
-
-An admin class that uses them in `list_filter` needs `list_filter_submit = True`, so that the fields are submitted.
-"""
+"""Filters of the admin that are form fields instead of links: the theme's dropdowns and text fields."""
 
 from __future__ import annotations
 
@@ -40,24 +37,52 @@ class AutocompleteSelectFilter(Autocomplete):
         return self.may_look
 
 
+def is_form_field(declared: Any) -> bool:
+    """Tell whether a filter named in `list_filter` is one of `text_filter` or `dropdown_filter`."""
+    return isinstance(declared, type) and issubclass(declared, DropdownFilter | TextFilter)
+
+
 def text_filter(
     parameter: str, title: str | Promise, found: Callable[[QuerySet[Any], str], QuerySet[Any]]
 ) -> type[TextFilter]:
     """Return a filter with a text field: `found` selects the rows for a text, which is stripped and not empty."""
+    return type(
+        "TextFilter", (TextFilter,), {"title": title, "parameter_name": parameter, "queryset": _queryset(found)}
+    )
 
-    def queryset(self: TextFilter, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+
+def dropdown_filter(
+    parameter: str,
+    title: str | Promise,
+    choices: Callable[[], list[tuple[str, Any]]],
+    found: Callable[[QuerySet[Any], str], QuerySet[Any]],
+) -> type[DropdownFilter]:
+    """Return a filter with a list of choices, which are values of the URL's parameter with their words: `found` selects the
+    rows for the chosen value.
+    """
+
+    def lookups(self: DropdownFilter, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return choices()
+
+    declared = {"title": title, "parameter_name": parameter, "lookups": lookups, "queryset": _queryset(found)}
+    return type("DropdownFilter", (DropdownFilter,), declared)
+
+
+def _queryset(found: Callable[[QuerySet[Any], str], QuerySet[Any]]) -> Callable[..., QuerySet[Any]]:
+    def queryset(self: Any, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         value = (self.value() or "").strip()
         return found(queryset, value) if value else queryset
 
-    return type("TextFilter", (TextFilter,), {"title": title, "parameter_name": parameter, "queryset": queryset})
+    return queryset
 
 
 __all__ = [
     "AutocompleteSelectFilter",
     "ChoicesDropdownFilter",
-    "DropdownFilter",
     "RangeDateFilter",
     "RangeDateTimeFilter",
     "RelatedDropdownFilter",
+    "dropdown_filter",
+    "is_form_field",
     "text_filter",
 ]

@@ -57,6 +57,14 @@ class Lines(forms.CharField):
         return [line.strip() for line in (value or "").splitlines() if line.strip()]
 
 
+def text_field(
+    label: Any, most: int | None = None, *, rows: int = 2, required: bool = False, help_text: Any = ""
+) -> forms.CharField:
+    """Return a field for a text of several lines, in any direction, of at most `most` characters."""
+    widget = forms.Textarea({"rows": rows, "dir": "auto"})
+    return forms.CharField(label=label, required=required, max_length=most, help_text=help_text, widget=widget)
+
+
 class Styled(_Mixin):
     """Mixin that gives the fields of a form the CSS classes of the theme; it comes before the form's class."""
 

@@ -12,13 +12,16 @@ from django.db import transaction
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
+from accounts.copies.models import QuarantinedFile
 from accounts.emojis.models import CustomEmoji
-from accounts.models import Account, Role, User
+from accounts.models import Account, Invite, Role, Tag, User
 from accounts.models.user import Permission
-from moderation.models import Report
+from accounts.spam.models import SpamRule
+from moderation.models import Announcement, Appeal, Report, Webhook
+from social.kernel.outbox import OutboxRow
 from tests.factories.accounts import make_remote, make_user
 from tests.support.client import signed_in
-from tests.support.staff_scene import made, scene
+from tests.support.staff_scene import MOMENT, made, scene
 
 pytestmark = pytest.mark.django_db
 LISTS = [(model, found) for model, found in admin.site._registry.items() if found.actions]
@@ -86,6 +89,36 @@ def test_who_may_write_rules_discards_what_they_hold_only_with_the_right_to_deci
     writer, both = Permission.MANAGE_BLOCKS, Permission.MANAGE_BLOCKS | Permission.MANAGE_REPORTS
     assert offered(with_role(writer), model_admin) == ["enable", "disable"]
     assert offered(with_role(both), model_admin) == ["enable", "disable", "discard_all"]
+
+
+def test_a_row_is_found_by_the_filter_of_the_state_that_its_label_names() -> None:
+    scene()
+    for values in ({}, {"scheduled_at": MOMENT}, {"published_at": MOMENT}):
+        Announcement.objects.create(text="Hello", content="<p>Hello</p>", **values)
+    labels: dict[Any, list[list[str]]] = {}
+    request = RequestFactory().get("/")
+    for model in (
+        Announcement,
+        Appeal,
+        CustomEmoji,
+        Invite,
+        OutboxRow,
+        QuarantinedFile,
+        Report,
+        SpamRule,
+        Tag,
+        Webhook,
+    ):
+        made(model)
+        page: Any = admin.site.get_model_admin(model)
+        (shown,) = (column for column in page.list_display if column.__name__ in ("state", "decision"))
+        (states,) = (one for one in page.list_filter if getattr(one, "parameter_name", "") == "state")
+        for words, condition in states.conditions.values():
+            for row in page.get_queryset(request).filter(condition):
+                labels.setdefault(model, []).append([str(words), re.sub("<[^>]*>", "", shown(row)).strip()])
+    assert len(labels) == 10
+    assert [one[0] for one in labels[Announcement]] == ["Published", "Scheduled", "Draft"]
+    assert [pair for found in labels.values() for pair in found if pair[0] != pair[1]] == []
 
 
 def test_in_the_inbox_sign_in_is_disabled_by_who_manages_users_alone() -> None:

@@ -26,7 +26,7 @@ from accounts.copies.services.quarantine import Origin, refuse_unless_clean
 from accounts.emojis.models import CustomEmoji
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from social.kernel import clock
 from social.kernel.errors import FieldError, Invalid
 from social.kernel.lengths import NAME_LIMIT
@@ -221,7 +221,7 @@ def _keep(by: Staff, shortcode: str, drawing: images.Drawing, terms: Terms) -> N
             else:
                 CustomEmoji.objects.filter(id=row.id).update(**values)
             action = "update" if former else "create"
-            record(by=by, action=action, target_type="CustomEmoji", target_id=row.id, target_name=f":{shortcode}:")
+            record_about(by, action, row)
             transaction.on_commit(lambda: storage.remove(*former), robust=True)
     except BaseException:
         storage.remove(*paths)
@@ -250,6 +250,6 @@ def remove_local_emojis(*, by: Staff, emojis: Sequence[CustomEmoji]) -> None:
             if row is None:
                 continue
             files = (row.image, row.static_image)
-            record(by=by, action="destroy", target_type="CustomEmoji", target_id=row.id, target_name=str(row))
+            record_about(by, "destroy", row)
             row.delete()
             transaction.on_commit(lambda files=files: storage.remove(*files), robust=True)  # type: ignore[misc]  # the default

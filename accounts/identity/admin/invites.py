@@ -25,9 +25,9 @@ from accounts.identity.services.activation import COMMENT_LIMIT, create_invite, 
 from accounts.models import Invite
 from accounts.models.user import Permission
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import address, condition_filter, lines, link, mark, shortened, shown
+from social.api.staff_columns import CREATION, States, address, lines, link, shortened, shown
 from social.api.staff_filters import AutocompleteSelectFilter
-from social.api.staff_forms import StaffForm
+from social.api.staff_forms import StaffForm, text_field
 from social.kernel import links
 from social.kernel.errors import KernelError
 from social.pages.once import once
@@ -42,17 +42,10 @@ class InviteForm(StaffForm):
         label=_("How many people (empty: any number)"), required=False, min_value=1, max_value=2**31 - 1
     )
     days = forms.ChoiceField(label=_("How long it is good"), required=False, choices=_DAYS, initial="7")
-    comment = forms.CharField(
-        label=_("What it is for (for staff)"),
-        required=False,
-        max_length=COMMENT_LIMIT,
-        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
-    )
+    comment = text_field(_("What it is for (for staff)"), COMMENT_LIMIT)
 
 
-InviteStateFilter = condition_filter(
-    "state", _("state"), usable=(_("Good"), Q(usable=True)), ended=(_("Ended"), Q(usable=False))
-)
+_STATES = States(usable=(_("Good"), "good", Q(usable=True)), ended=(_("Ended"), "plain", Q(usable=False)))
 
 
 def _inviter(invite: Invite) -> Any:
@@ -63,10 +56,6 @@ def _uses(invite: Invite) -> str:
     return str(invite.uses) if invite.max_uses is None else f"{invite.uses} / {invite.max_uses}"
 
 
-def _state(invite: Invite) -> Any:
-    return mark(gettext("Good"), "good") if invite.__dict__.get("usable") else mark(gettext("Ended"), "plain")
-
-
 def _address(invite: Invite) -> Any:
     url = links.web_url(reverse("invitation", args=[invite.code]))
     return link(url, url)
@@ -75,10 +64,9 @@ def _address(invite: Invite) -> Any:
 CODE = shown("code", _("Code"), lambda invite: address(invite.code), order="code")
 INVITER = shown("inviter", _("Made by"), _inviter)
 USES = shown("uses", _("Used"), _uses, order="uses")
-STATE = shown("state", _("State"), _state)
+STATE = _STATES.column()
 COMMENT = shown("comment", _("Comment"), lambda invite: shortened(invite.comment, 80), minor=True)
 ENDS = shown("expires_at", _("Good until"), order="expires_at", minor=True)
-MADE = shown("created_at", _("Since"), order="id", minor=True)
 
 
 @admin.register(Invite)
@@ -86,13 +74,11 @@ class InviteAdmin(PermittedAdmin):
     """Invitations of all local users and of the operator."""
 
     permission = Permission.MANAGE_INVITES
-    list_display = (CODE, INVITER, USES, STATE, COMMENT, ENDS, MADE)
-    list_filter = (InviteStateFilter, ("inviter", AutocompleteSelectFilter))
-    list_filter_submit = True
+    list_display = (CODE, INVITER, USES, STATE, COMMENT, ENDS, CREATION)
+    list_filter = (_STATES.filter(), ("inviter", AutocompleteSelectFilter))
     list_select_related = ("inviter__account",)
     search_fields = ("code",)
     search_help_text = _("A code, a comment, or the name of who has made it")
-    ordering = ("-id",)
     acts = (
         Act(
             "end",
@@ -106,7 +92,7 @@ class InviteAdmin(PermittedAdmin):
         ),
     )
     fieldsets: ClassVar[Any] = (
-        lines(None, CODE, shown("address", _("Address"), _address), INVITER, USES, STATE, COMMENT, ENDS, MADE),
+        lines(None, CODE, shown("address", _("Address"), _address), INVITER, USES, STATE, COMMENT, ENDS, CREATION),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invite]:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.block_files import FiledBlockListAdmin
 from accounts.admin.permitted import RowForm, Writes
-from accounts.identity.admin.sign_up_blocks import BLOCKED, MADE
+from accounts.identity.admin.sign_up_blocks import BLOCKED
 from accounts.identity.models.sign_up_block import BLOCK_COMMENT_LIMIT
 from accounts.identity.queries.sign_up import list_ip_blocks
 from accounts.identity.services import sign_up_blocks
@@ -28,7 +28,8 @@ from accounts.models.user import Permission
 from accounts.policies.networks import network_of, warning_about_network
 from accounts.services.block_files import BlockFile
 from social.api.addresses import client_ip
-from social.api.staff_columns import address, condition_filter, mark, shortened, shown
+from social.api.staff_columns import CREATION, address, condition_filter, mark, shortened, shown
+from social.api.staff_forms import text_field
 from social.kernel import clock
 
 _DAYS: Final = (1, 7, 14, 30, 90, 365)
@@ -58,12 +59,7 @@ class NetworkForm(RowForm):
     """A network, the severity of its block, and how long the block lasts."""
 
     lasts = forms.ChoiceField(label=_("How long"), required=False)
-    comment = forms.CharField(
-        label=_("Note for colleagues"),
-        required=False,
-        max_length=BLOCK_COMMENT_LIMIT,
-        widget=forms.Textarea({"rows": 2, "dir": "auto"}),
-    )
+    comment = text_field(_("Note for colleagues"), BLOCK_COMMENT_LIMIT)
     meant = forms.BooleanField(label=_("Block it nevertheless"), required=False)
     # The IP address of the person who fills in the form; `get_form` sets it for each request.
     own_address = ""
@@ -146,12 +142,11 @@ class IpBlockAdmin(FiledBlockListAdmin):
         shown("severity", _("Its people"), _severity, order="severity"),
         shown("expires_at", _("Ends"), _ends, order="expires_at"),
         shown("comment", _("Note for colleagues"), lambda block: shortened(block.comment, 120), minor=True),
-        MADE,
+        CREATION,
     )
     list_filter = ("severity", InForceFilter)
     search_fields = ("network",)
     search_help_text = _("An address or network, or words of the note")
-    ordering = ("-id",)
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
         """The file of IP blocks, which refuses a block that would lock out the person who imports it."""

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.accounts import account_link
+from accounts.admin.accounts import account_column
 from accounts.admin.block_files import FiledBlockListAdmin
 from accounts.admin.block_lists import AddedOnlyAdmin
 from accounts.admin.permitted import RowForm, Writes
@@ -25,9 +25,8 @@ from accounts.identity.services.sign_up_files import EmailDomainFile
 from accounts.models import CanonicalEmailBlock, EmailDomainBlock, UsernameBlock
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
-from accounts.services.block_files import BlockFile
 from social.api.staff import action
-from social.api.staff_columns import address, condition_filter, mark, shown
+from social.api.staff_columns import CREATION, States, address, shown
 from social.api.staff_forms import StaffForm
 from social.kernel.lengths import NAME_LIMIT
 from social.kernel.text.names import normalise_domain, unambiguous_domain
@@ -40,20 +39,12 @@ def _remove(by: Staff, block: Any) -> None:
     sign_up_blocks.remove_block(by=by, block=block)
 
 
-ApprovalFilter = condition_filter(
-    "outcome",
-    _("what happens"),
-    refused=(_("Refused"), Q(allow_with_approval=False)),
-    approval=(_("Staff are asked"), Q(allow_with_approval=True)),
+_OUTCOMES = States(
+    refused=(_("Refused"), "bad", Q(allow_with_approval=False)),
+    approval=(_("Staff are asked"), "waiting", Q(allow_with_approval=True)),
 )
-
-
-def _outcome(block: EmailDomainBlock | UsernameBlock) -> Any:
-    return mark(gettext("Staff are asked"), "waiting") if block.allow_with_approval else mark(gettext("Refused"), "bad")
-
-
-OUTCOME = shown("outcome", _("Sign-ups are"), _outcome, order="allow_with_approval")
-MADE = shown("created_at", _("Since"), order="id", minor=True)
+ApprovalFilter = _OUTCOMES.filter("outcome", _("what happens"))
+OUTCOME = _OUTCOMES.column("outcome", _("Sign-ups are"), order="allow_with_approval")
 
 
 class EmailDomainForm(RowForm):
@@ -84,6 +75,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     """E-mail domains whose sign-ups are refused or need approval."""
 
     permission = Permission.MANAGE_BLOCKS
+    kind_of_file = EmailDomainFile
     writes = Writes(
         create=lambda by, row, form: sign_up_blocks.block_email_domain(
             by=by, domain=row.domain, allow_with_approval=row.allow_with_approval
@@ -95,16 +87,12 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
         shown("domain", _("Domain"), _mail_domain, order="domain"),
         OUTCOME,
         shown("refused", _("Sign-ups met it in 7 days"), lambda block: block.refused or 0, minor=True),
-        MADE,
+        CREATION,
     )
     list_filter = (ApprovalFilter,)
     search_fields = ("domain",)
     search_help_text = _("Part of a domain")
     ordering = ("domain",)
-
-    def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """The file of blocks of e-mail domains."""
-        return EmailDomainFile()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDomainBlock]:
         """Blocks with the number of sign-ups that they matched in the last 7 days."""
@@ -151,10 +139,6 @@ def _digest(text: str) -> str | None:
     return email_digest(written) if all(written.rpartition("@")[::2]) else None
 
 
-def _blocked_account(block: CanonicalEmailBlock) -> Any:
-    return account_link(block.account) if block.account is not None else None
-
-
 @admin.register(CanonicalEmailBlock)
 class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
     """E-mail addresses that cannot be used to sign up."""
@@ -167,13 +151,12 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
     form = CanonicalEmailForm
     list_display = (
         shown("digest", _("Fingerprint"), lambda block: address(f"{block.digest[:DIGEST_SHOWN]}…")),
-        shown("account", _("Since the suspension of"), _blocked_account),
+        account_column("account", _("Since the suspension of")),
         shown("created_at", _("Since"), order="id"),
     )
     list_select_related = ("account",)
     search_fields = ("digest",)
     search_help_text = _("An e-mail address, a fingerprint, or the name of a suspended account")
-    ordering = ("-id",)
     actions_list = ("test",)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -253,7 +236,7 @@ class UsernameBlockAdmin(AddedOnlyAdmin):
         shown("username", _("Username"), lambda block: address(block.username), order="normalised"),
         shown("exact", _("Meant is"), _scope_of, order="exact"),
         OUTCOME,
-        MADE,
+        CREATION,
     )
     list_filter = (ApprovalFilter,)
     search_fields = ("username",)

@@ -14,14 +14,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.acts import APPROVE, CONFIRM, DISABLE_USERS, ENABLE, REJECT
-from accounts.admin.accounts import account_link, matching
+from accounts.admin.accounts import account_column, matching
 from accounts.admin.acting import ActingAdmin
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
 from accounts.policies.staff import Staff, outranks_user
 from social.api.staff_columns import PLACEHOLDER, address, condition_filter, lines, mark, shortened, shown
-from social.api.staff_filters import DropdownFilter
+from social.api.staff_filters import dropdown_filter
 
 PERMISSION_NAMES = {
     Permission.ADMINISTRATOR: _("Everything"),
@@ -68,17 +68,12 @@ StateFilter = condition_filter(
 )
 
 
-class RoleFilter(DropdownFilter):
-    title = _("role")
-    parameter_name = "role"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        """Roles, in descending order of rank."""
-        return [(str(role.pk), role_name(role)) for role in Role.objects.order_by("-position")]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        value = self.value() or ""
-        return queryset.filter(role_id=int(value)) if value.removeprefix("-").isdecimal() else queryset
+RoleFilter = dropdown_filter(
+    "role",
+    _("role"),
+    lambda: [(str(role.pk), role_name(role)) for role in Role.objects.order_by("-position")],
+    lambda rows, value: rows.filter(role_id=int(value)) if value.removeprefix("-").isdecimal() else rows,
+)
 
 
 def _state(user: Any) -> SafeString:
@@ -115,18 +110,16 @@ class UserAdmin(ActingAdmin):
 
     list_display = (USERNAME, EMAIL, REASON, ADDRESS, STATE, JOINED)
     list_filter = (StateFilter, RoleFilter)
-    list_filter_submit = True
     list_select_related = ("account", "role")
     search_fields = ("email",)
     search_help_text = _("A username, an e-mail address, or a part of one")
-    ordering = ("-id",)
     # The buttons of the other acts are on the page of the account.
     acts = (APPROVE, REJECT, replace(CONFIRM, one=None), DISABLE_USERS, replace(ENABLE, one=None))
     # Without the password hash and the user's own settings, which staff need not see.
     fieldsets = (
         lines(
             None,
-            shown("account", _("Account"), lambda user: account_link(user.account)),
+            account_column("account", _("Account")),
             EMAIL,
             ROLE,
             STATE,

@@ -17,7 +17,7 @@ from accounts.identity.queries.sign_up import is_usable
 from accounts.models import Invite, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
 from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found
@@ -65,7 +65,7 @@ def create_invite(
             autofollow=autofollow,
             comment=comment,
         )
-        record(by=by, action="create", target_type="Invite", target_id=invite.pk, target_name=invite.code)
+        record_about(by, "create", invite)
     return invite
 
 
@@ -78,7 +78,7 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
         now = clock.now()
         if invite.expires_at is None or invite.expires_at > now:
             Invite.objects.filter(pk=invite.pk).update(expires_at=now)
-            record(by=by, action="expire", target_type="Invite", target_id=invite.pk, target_name=invite.code)
+            record_about(by, "expire", invite)
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
@@ -97,7 +97,7 @@ def end_invite(*, by: Staff, invite: Invite) -> None:
         now = clock.now()
         if current.expires_at is None or current.expires_at > now:
             Invite.objects.filter(pk=current.pk).update(expires_at=now)
-            record(by=by, action="expire", target_type="Invite", target_id=current.pk, target_name=current.code)
+            record_about(by, "expire", current)
 
 
 def use_invite(*, invite: Invite) -> None:

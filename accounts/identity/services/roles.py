@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -13,7 +12,7 @@ from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.roles import RoleDraft, role_errors
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from accounts.services.changing import change_account
 from social.kernel.errors import Conflict, Forbidden, Invalid
 from social.kernel.locks import lock, lock_row
@@ -25,7 +24,7 @@ def create_role(*, by: Staff, draft: RoleDraft) -> Role:
     with transaction.atomic():
         _check(by, draft, None)
         role = Role.objects.create(**asdict(draft))
-        _record(by, "create", role, after=asdict(draft))
+        record_about(by, "create", role, after=asdict(draft))
     return role
 
 
@@ -47,7 +46,7 @@ def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
         Role.objects.filter(pk=locked.pk).update(**changed)
         _renew(locked)
         _keep_one_administrator()
-        _record(by, "update", locked, before={name: before[name] for name in changed}, after=changed)
+        record_about(by, "update", locked, before={name: before[name] for name in changed}, after=changed)
 
 
 def delete_role(*, by: Staff, role: Role) -> None:
@@ -64,7 +63,7 @@ def delete_role(*, by: Staff, role: Role) -> None:
             change_account(user.account_id)
             publish_user_state(user=user)
         _keep_one_administrator()
-        _record(by, "destroy", locked, people=[f"@{user.account.username}" for user in people])
+        record_about(by, "destroy", locked, people=[f"@{user.account.username}" for user in people])
         locked.delete()
 
 
@@ -97,7 +96,3 @@ def _keep_one_administrator() -> None:
     able = User.objects.filter(disabled_at=None).exclude(role_id=EVERYONE_ROLE_ID).select_related("role")
     if not any(user.role.can(Permission.ADMINISTRATOR) for user in able):
         raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
-
-
-def _record(by: Staff, action: str, role: Role, **details: Any) -> None:
-    record(by=by, action=action, target_type="Role", target_id=role.pk, target_name=str(role), **details)

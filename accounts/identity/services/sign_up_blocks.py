@@ -27,7 +27,7 @@ from accounts.models.user import Permission
 from accounts.policies.networks import network_of
 from accounts.policies.staff import Staff, require
 from accounts.queries.tags import HISTORY_DAYS
-from accounts.services.audit import record, record_changes, record_each
+from accounts.services.audit import record_about, record_changes, record_each
 from social.api import refused_networks
 from social.kernel import clock
 from social.kernel.errors import Conflict, FieldError, Invalid, require_found
@@ -176,7 +176,7 @@ def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any
                 other = _network_block(changes["network"], Severity(current.severity))
                 current.network, current.first, current.last = other.network, other.first, other.last
             current.save()
-            _record(by, "update", current, before=before, after=_state(current))
+            record_about(by, "update", current, before=before, after=_state(current))
             transaction.on_commit(refused_networks.forget)
     except IntegrityError:
         raise Invalid.of([taken("ip")]) from None
@@ -208,7 +208,7 @@ def remove_block(*, by: Staff, block: SignUpBlock) -> None:
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(block)
-        _record(by, "destroy", current)
+        record_about(by, "destroy", current)
         current.delete()
         transaction.on_commit(refused_networks.forget)
 
@@ -218,7 +218,7 @@ def _add(by: Staff, block: B, field: str) -> B:
     try:
         with transaction.atomic():
             block.save(force_insert=True)
-            _record(by, "create", block)
+            record_about(by, "create", block)
             transaction.on_commit(refused_networks.forget)
     except IntegrityError:
         raise Invalid.of([taken(field)]) from None
@@ -248,8 +248,3 @@ def _network_block(network: str, severity: Severity) -> IpBlock:
 def _state(block: IpBlock) -> dict[str, str | None]:
     expires = None if block.expires_at is None else clock.iso(block.expires_at)
     return {"network": block.network, "severity": block.severity, "comment": block.comment, "expires_at": expires}
-
-
-def _record(by: Staff, action: str, block: SignUpBlock, **details: Any) -> None:
-    kind = type(block).__name__
-    record(by=by, action=action, target_type=kind, target_id=block.pk, target_name=str(block), **details)

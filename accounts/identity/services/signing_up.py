@@ -20,7 +20,7 @@ from accounts.models import Account, Application, Invite, User
 from accounts.models.user import Permission
 from accounts.queries.site_settings import find_minimum_age, find_registrations, must_confirm_email
 from accounts.services import key_pairs
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from accounts.services.changing import change_account
 from accounts.spam.models import RuleOutcome, RuleSubject, SpamRule
 from accounts.spam.policies import SignUpFacts, is_held
@@ -157,8 +157,7 @@ def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
     limiting = [rule for rule in met if rule.outcome == RuleOutcome.LIMIT][:1]
     for rule in limiting:
         change_account(account.id, limited_at=clock.now())
-        name = f"@{account.username}"
-        record(by=as_staff(rule), action="limit", target_type="Account", target_id=account.id, target_name=name)
+        record_about(as_staff(rule), "limit", account)
     return limiting
 
 

@@ -29,7 +29,7 @@ from accounts.models import AccessToken, Account, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import because, record
+from accounts.services.audit import because, record_about
 from accounts.services.changing import change_account
 from accounts.services.following import FollowChange, follow_account
 from social.kernel import clock
@@ -46,7 +46,7 @@ def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None)
     require(by, Permission.MANAGE_USERS)
     with transaction.atomic():
         user = sign_up(draft=draft, confirmed=confirmed, approved=True)
-        _record(by, "create", user)
+        record_about(by, "create", user)
     return user
 
 
@@ -195,12 +195,7 @@ def _acting(
             raise NotFound
         locked.account = account
         yield locked
-        _record(by, action, locked, **details)
-
-
-def _record(by: Staff, action: str, user: User, **details: Any) -> None:
-    name = f"@{user.account.username}"
-    record(by=by, action=action, target_type="User", target_id=user.pk, target_name=name, **details)
+        record_about(by, action, locked, **details)
 
 
 def keep_one_administrator(user: User) -> None:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record
+from accounts.services.audit import differences, record_about
 from accounts.services.sanctions import limit_account
 from accounts.spam.models import RuleOutcome, SpamRule
 from accounts.spam.policies import RULES_LIMIT, SpamRuleDraft, normalised, rule_errors
@@ -33,7 +33,7 @@ def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> Sp
             raise Invalid.sentence(_("There are %(count)d rules already: remove one first.") % {"count": RULES_LIMIT})
         rule = SpamRule(**values, enabled=enabled)
         _save(rule)
-        _record(by, "create", rule, after=_shown(rule))
+        record_about(by, "create", rule, after=_shown(rule))
     return rule
 
 
@@ -50,14 +50,7 @@ def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
         _save(current)
         after = _shown(current)
         if after != before:
-            changed = [name for name in after if after[name] != before[name]]
-            _record(
-                by,
-                "update",
-                current,
-                before={name: before[name] for name in changed},
-                after={name: after[name] for name in changed},
-            )
+            record_about(by, "update", current, **differences(before, after))
 
 
 def switch_rule(*, by: Staff, rule: SpamRule, enabled: bool) -> None:
@@ -67,7 +60,7 @@ def switch_rule(*, by: Staff, rule: SpamRule, enabled: bool) -> None:
         current = lock_row(rule)
         if current.enabled != enabled:
             SpamRule.objects.filter(id=current.id).update(enabled=enabled, updated_at=clock.now())
-            _record(by, "enable" if enabled else "disable", current)
+            record_about(by, "enable" if enabled else "disable", current)
 
 
 def delete_rule(*, by: Staff, rule: SpamRule) -> None:
@@ -75,7 +68,7 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(rule)
-        _record(by, "destroy", current, before=_shown(current))
+        record_about(by, "destroy", current, before=_shown(current))
         current.delete()
 
 
@@ -112,7 +105,3 @@ def _shown(rule: SpamRule) -> dict[str, Any]:
     """The values of a rule for the audit log, with at most 50 entries of each list."""
     names = ("subject", "outcome", "minimum_mentions", "maximum_age_hours", "first_contact", "origin")
     return {name: getattr(rule, name) for name in names} | {name: getattr(rule, name)[:50] for name in _LISTS}
-
-
-def _record(by: Staff, action: str, rule: SpamRule, **details: Any) -> None:
-    record(by=by, action=action, target_type="SpamRule", target_id=rule.id, target_name=rule.name, **details)

@@ -19,7 +19,7 @@ from accounts.models import Account, AccountStat, Follow, FollowRequest, KeyPair
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.relations import load_relations
-from accounts.services.audit import record
+from accounts.services.audit import record_about
 from accounts.services.blocking import move_blocks_and_mutes
 from accounts.services.changing import Counter, bump, change_account, count_status
 from accounts.services.erasing import delete_account
@@ -73,15 +73,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
         raise Conflict(_("These are the same account."))
     if source.local or target.local:
         raise Conflict(_("Only accounts of other servers are merged: those of this server have owners."))
-    record(
-        by=by,
-        action="merge",
-        target_type="Account",
-        target_id=target.pk,
-        target_name=f"@{target.acct}",
-        source=f"@{source.acct}",
-        source_id=str(source.pk),
-    )
+    record_about(by, "merge", target, source=f"@{source.acct}", source_id=str(source.pk))
     # Blocks first, so that accounts which block the person do not follow them afterwards.
     yield "blocks, mutes", move_blocks_and_mutes(source=source, target=target)
     yield "follows", _move_follows(Follow, source, target) + _move_follows(FollowRequest, source, target)

@@ -50,7 +50,7 @@ class AdminAccountsViewSet(AdminViewSet):
         name: Endpoint(access.staff("admin:write:accounts", act.permission or Permission.MANAGE_USERS), "AdminAccount")
         for name, act in ACTS.items()
     }
-    acts = ACTS
+    acts = {name: (act.api_summary, act.run) for name, act in ACTS.items()}
 
     def list(self, request: Request) -> HttpResponse:
         """List accounts by filter; without a filter all of them."""

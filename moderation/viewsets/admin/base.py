@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntFlag
+from functools import wraps
 from typing import Any, ClassVar
 
 from allauth.mfa.utils import is_mfa_enabled
@@ -16,9 +17,14 @@ from accounts.models import User
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require, staff_of
 from accounts.queries.users import find_user
-from social.api.staff_acts import Act
+from social.api import access
+from social.api.declarations import EMPTY, Endpoint
+from social.api.inputs import Reading
+from social.api.pagination import ByCursor, Limit
+from social.api.responses import reply
+from social.api.serializers import EntitySerializer
 from social.api.viewsets import ApiViewSet
-from social.kernel.errors import Forbidden
+from social.kernel.errors import Forbidden, require_found
 
 
 def require_second_factor(user: User) -> None:
@@ -33,15 +39,15 @@ class AdminViewSet(ApiViewSet):
     by: Staff
     """The staff member who calls; set only if the endpoint requires a permission of staff."""
 
-    acts: ClassVar[Mapping[str, Act]] = {}
-    """Declared actions by the names of the viewset's methods, which `endpoints` declares as well; they use `find` and
-    `present`.
+    acts: ClassVar[Mapping[str, tuple[str, Callable[[Staff, Any], object]]]] = {}
+    """Actions on a row by the names of the viewset's methods, which `endpoints` declares as well, each with its title in the
+    OpenAPI document. They use `find` and `present`.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name, act in vars(cls).get("acts", {}).items():
-            setattr(cls, name, _action(act))
+        for name, (title, run) in vars(cls).get("acts", {}).items():
+            setattr(cls, name, _action(title, run))
 
     def find(self, row_id: int) -> Any:
         """Return the row that an action concerns. Raises NotFound."""
@@ -65,11 +71,88 @@ class AdminViewSet(ApiViewSet):
         return super().handle_exception(Forbidden() if isinstance(exc, NotPermitted) else exc)
 
 
-def _action(act: Act) -> Callable[..., HttpResponse]:
+def _action(title: str, run: Callable[[Staff, Any], object]) -> Callable[..., HttpResponse]:
     def action(self: AdminViewSet, request: Request, id: int) -> HttpResponse:
         row = self.find(id)
-        act.run(self.by, row)
+        run(self.by, row)
         return self.present(row)
 
-    action.__doc__ = act.api_summary
+    action.__doc__ = title
+    return action
+
+
+def row_endpoints(
+    scope: str,
+    permission: Permission,
+    entity: str,
+    *,
+    create: type[Reading],
+    update: type[Reading] | None = None,
+    also: tuple[str, ...] = (),
+    most: int = 200,
+) -> dict[str, Endpoint]:
+    """Return the endpoints of an AdminRowsViewSet: `create` and `update` are what they read (`also`: further parameters of
+    `create`), `most` is the maximum number of rows on a page.
+    """
+    reads, writes = (access.staff(f"admin:{kind}:{scope}", permission) for kind in ("read", "write"))
+    found = {
+        "list": Endpoint(reads, entity, many=True, paging=ByCursor(Limit(100, most))),
+        "retrieve": Endpoint(reads, entity),
+        "create": Endpoint(writes, entity, input=create, also=also),
+        "destroy": Endpoint(writes, EMPTY),
+    }
+    return found if update is None else found | {"update": Endpoint(writes, entity, input=update)}
+
+
+class AdminRowsViewSet(AdminViewSet):
+    """Base of the endpoints of one table: the list of its rows, newest first, one row, and its removal by `remove`.
+
+    `titles` has what the OpenAPI document says of these actions.
+    """
+
+    model: ClassVar[Any]
+    serializer: ClassVar[type[EntitySerializer]]
+    titles: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, title in cls.titles.items():
+            setattr(cls, name, _titled(getattr(AdminRowsViewSet, name), title))
+
+    def list(self, request: Request) -> HttpResponse:
+        page = self.paginate(self.model.objects.all())
+        return page.respond(self.entities(page.items))
+
+    def retrieve(self, request: Request, id: int) -> HttpResponse:
+        return self.present(self.find(id))
+
+    def destroy(self, request: Request, id: int) -> Any:
+        self.remove(self.find(id))
+        return {}
+
+    def remove(self, row: Any) -> None:
+        """Remove the row by its service."""
+        raise NotImplementedError  # each subclass with `destroy` has its own
+
+    def find(self, row_id: int) -> Any:
+        return require_found(self.model.objects.filter(pk=row_id).first())
+
+    def present(self, row: Any) -> HttpResponse:
+        return reply(self.entities([row])[0])
+
+    def entities(self, rows: Sequence[Any]) -> Any:
+        """Return the entities of these rows."""
+        return self.serializer(rows, many=True, context=self.context(rows)).data
+
+    def context(self, rows: Sequence[Any]) -> dict[str, Any]:
+        """Return the context of the serializer for these rows."""
+        return {}
+
+
+def _titled(method: Callable[..., Any], title: str) -> Callable[..., Any]:
+    @wraps(method)
+    def action(self: AdminRowsViewSet, *args: Any, **kwargs: Any) -> Any:
+        return method(self, *args, **kwargs)
+
+    action.__doc__ = title
     return action

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse
@@ -49,6 +49,12 @@ class AdminReportsViewSet(AdminViewSet):
         "resolve": Endpoint(_WRITE, "AdminReport"),
         "reopen": Endpoint(_WRITE, "AdminReport"),
     }
+    acts = {
+        "assign": ("Assign a report to the caller.", lambda by, report: assign_report(by=by, report=report)),
+        "unassign": ("Remove the assignment of a report.", lambda by, report: unassign_report(by=by, report=report)),
+        "resolve": ("Settle a report.", lambda by, report: resolve_report(by=by, report=report)),
+        "reopen": ("Reopen a report.", lambda by, report: reopen_report(by=by, report=report)),
+    }
 
     def list(self, request: Request) -> HttpResponse:
         """Reports, by default only open reports."""
@@ -63,27 +69,14 @@ class AdminReportsViewSet(AdminViewSet):
         """Change the category and the rules of a report."""
         report, change = find_report(id), ReportChangeInput.read(request)
         update_report(by=self.by, report=report, category=change.category, rule_ids=change.rule_ids)
-        return reply(self._entities([find_report(id)])[0])
+        return self.present(report)
 
-    def assign(self, request: Request, id: int) -> HttpResponse:
-        """Assign a report to the caller."""
-        return self._handled(assign_report, id)
+    def find(self, row_id: int) -> Report:
+        return find_report(row_id)
 
-    def unassign(self, request: Request, id: int) -> HttpResponse:
-        """Remove the assignment of a report."""
-        return self._handled(unassign_report, id)
-
-    def resolve(self, request: Request, id: int) -> HttpResponse:
-        """Settle a report."""
-        return self._handled(resolve_report, id)
-
-    def reopen(self, request: Request, id: int) -> HttpResponse:
-        """Reopen a report."""
-        return self._handled(reopen_report, id)
-
-    def _handled(self, act: Callable[..., None], report_id: int) -> HttpResponse:
-        act(by=self.by, report=find_report(report_id))
-        return reply(self._entities([find_report(report_id)])[0])
+    def present(self, row: Report) -> HttpResponse:
+        """Return the report as it is now."""
+        return reply(self._entities([find_report(row.pk)])[0])
 
     def _entities(self, reports: Sequence[Report]) -> Any:
         """Return the entities with the attached posts, including deleted and private posts; a view of private posts is

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from django.http import HttpResponse
@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from accounts.models import Tag
 from accounts.models.user import Permission
 from accounts.policies.staff import can, staff_of
-from accounts.queries.tags import find_tag_by_id, view_tags
+from accounts.queries.tags import view_tags
 from accounts.queries.users import find_user
 from accounts.services.tags import review_tag
 from moderation.serializers.admin import (
@@ -22,7 +22,7 @@ from moderation.serializers.admin import (
     present_tags_for_staff,
 )
 from moderation.serializers.inputs.admin import TagInput
-from moderation.viewsets.admin.base import AdminViewSet, require_second_factor
+from moderation.viewsets.admin.base import AdminRowsViewSet, AdminViewSet, require_second_factor
 from social.api import access
 from social.api.declarations import Endpoint
 from social.api.pagination import ByCursor, ByOffset, Limit
@@ -36,6 +36,26 @@ from timelines.viewsets.discovery import TAGS_PATH, TrendsViewSet
 _READER: Final = access.optional_user("admin:read")
 _STAFF: Final = access.staff("admin:read", Permission.MANAGE_TAXONOMIES)
 _WRITER: Final = access.staff("admin:write", Permission.MANAGE_TAXONOMIES)
+
+
+_PRESENT: Final = {
+    TrendKind.TAG: present_tags_for_staff,
+    TrendKind.STATUS: present_statuses_for_staff,
+    TrendKind.LINK: present_links_for_staff,
+}
+
+
+def _reviewing(kind: TrendKind, trendable: bool, title: str) -> Callable[..., HttpResponse]:
+    """Return the action that decides whether a thing may trend; `title` is for the OpenAPI document."""
+
+    def action(self: AdminViewSet, request: Request, id: int) -> HttpResponse:
+        review_trend(by=self.by, kind=kind, object_id=id, trendable=trendable)
+        for entity in _PRESENT[kind]([Trending(id, trendable)], self.account_id):
+            return reply(entity)
+        raise NotFound
+
+    action.__doc__ = title
+    return action
 
 
 class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
@@ -90,29 +110,14 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         page = self.paginate(list_trending(TrendKind.LINK))
         return page.respond(present_links_for_staff(page.items, self.account_id))
 
-    def approve_tag(self, request: Request, id: int) -> HttpResponse:
-        """Allow a hashtag to trend."""
-        return self._review(TrendKind.TAG, id, trendable=True)
-
-    def reject_tag(self, request: Request, id: int) -> HttpResponse:
-        """Keep a hashtag out of trends."""
-        return self._review(TrendKind.TAG, id, trendable=False)
-
-    def approve_status(self, request: Request, id: int) -> HttpResponse:
-        """Allow a public post to trend."""
-        return self._review(TrendKind.STATUS, id, trendable=True)
-
-    def reject_status(self, request: Request, id: int) -> HttpResponse:
-        """Keep a public post out of trends."""
-        return self._review(TrendKind.STATUS, id, trendable=False)
-
-    def approve_link(self, request: Request, id: int) -> HttpResponse:
-        """Allow a page to trend, whatever is decided about its publisher."""
-        return self._review(TrendKind.LINK, id, trendable=True)
-
-    def reject_link(self, request: Request, id: int) -> HttpResponse:
-        """Keep a page out of trends, whatever is decided about its publisher."""
-        return self._review(TrendKind.LINK, id, trendable=False)
+    approve_tag = _reviewing(TrendKind.TAG, True, "Allow a hashtag to trend.")
+    reject_tag = _reviewing(TrendKind.TAG, False, "Keep a hashtag out of trends.")
+    approve_status = _reviewing(TrendKind.STATUS, True, "Allow a public post to trend.")
+    reject_status = _reviewing(TrendKind.STATUS, False, "Keep a public post out of trends.")
+    approve_link = _reviewing(TrendKind.LINK, True, "Allow a page to trend, whatever is decided about its publisher.")
+    reject_link = _reviewing(
+        TrendKind.LINK, False, "Keep a page out of trends, whatever is decided about its publisher."
+    )
 
     def _is_reviewing(self) -> bool:
         """Tell whether the caller reviews trends. Raises Forbidden for a reviewer who may not use the staff API now."""
@@ -125,20 +130,6 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         _STAFF.check(identity)
         require_second_factor(user)
         return True
-
-    def _review(self, kind: TrendKind, object_id: int, *, trendable: bool) -> HttpResponse:
-        review_trend(by=self.by, kind=kind, object_id=object_id, trendable=trendable)
-        present = _PRESENT[kind]
-        for entity in present([Trending(object_id, trendable)], self.account_id):
-            return reply(entity)
-        raise NotFound
-
-
-_PRESENT: Final = {
-    TrendKind.TAG: present_tags_for_staff,
-    TrendKind.STATUS: present_statuses_for_staff,
-    TrendKind.LINK: present_links_for_staff,
-}
 
 
 class AdminLinkPublishersViewSet(AdminViewSet):
@@ -166,26 +157,19 @@ class AdminLinkPublishersViewSet(AdminViewSet):
         return reply(LinkPublisherSerializer(publisher).data)
 
 
-class AdminTagsViewSet(AdminViewSet):
+class AdminTagsViewSet(AdminRowsViewSet):
     endpoints = {
         "list": Endpoint(_STAFF, "AdminTag", many=True, paging=ByCursor(Limit(100, 200))),
         "retrieve": Endpoint(_STAFF, "AdminTag"),
         "update": Endpoint(_WRITER, "AdminTag", input=TagInput),
     }
-
-    def list(self, request: Request) -> HttpResponse:
-        """List of hashtags, the newest first."""
-        page = self.paginate(Tag.objects.all())
-        return page.respond(self._entities(page.items))
-
-    def retrieve(self, request: Request, id: int) -> HttpResponse:
-        """A hashtag."""
-        return reply(self._entities([find_tag_by_id(id)])[0])
+    model, serializer = Tag, AdminTagSerializer
+    titles = {"list": "List of hashtags, the newest first.", "retrieve": "A hashtag."}
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change the spelling of a hashtag, and whether it may be used, listed and trend."""
-        review_tag(by=self.by, tag=find_tag_by_id(id), change=TagInput.read(request))
-        return reply(self._entities([find_tag_by_id(id)])[0])
+        review_tag(by=self.by, tag=self.find(id), change=TagInput.read(request))
+        return self.present(self.find(id))
 
-    def _entities(self, tags: Sequence[Tag]) -> Any:
-        return AdminTagSerializer(tags, many=True, context={"view": view_tags(tags, self.viewer_id)}).data
+    def context(self, rows: Sequence[Tag]) -> dict[str, Any]:
+        return {"view": view_tags(rows, self.viewer_id)}
