@@ -121,7 +121,7 @@ class ReadOnlyAdmin(Base):
     paginator = CappedPaginator
     list_per_page = 50
     list_fullwidth = True
-    ordering = ("-id",)
+    ordering: ClassVar[Any] = ("-id",)
     # Whether the command palette searches the model's rows, by `get_search_results`.
     in_palette: ClassVar[bool] = False
     # Column with the id of the account that a row is about: every question about rows shows these people.
