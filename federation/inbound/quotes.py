@@ -18,7 +18,7 @@ from federation.remote.references import find_post_by_uri
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.models import Quote, QuoteState, Status
-from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.policies.audience import is_for_everybody
 from statuses.services.quotes import find_quoted, settle_quote, store_request
 
 
@@ -31,7 +31,7 @@ def handle_request(incoming: Incoming) -> None:
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:
         raise Rejected(Reason.NO_SUCH_NOTE)
-    if quoted.visibility not in OPEN_VISIBILITIES:
+    if not is_for_everybody(quoted):
         # Even a Reject would reveal that the post exists.
         raise Rejected(Reason.NOT_FOR_EVERYBODY)
     quoting_uri = web_uri(incoming.document.get("instrument"))

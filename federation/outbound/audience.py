@@ -16,7 +16,7 @@ from accounts.policies.audience import PRESENT
 from social.kernel import clock
 from social.kernel.ids import first_at
 from statuses.policies.posts import Post
-from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_for_anybody, is_listed
+from statuses.policies.visibility import FEDERATED_POST, FOLLOWER_VISIBILITIES, is_for_anybody, is_listed
 
 # One delivery to a shared inbox reaches every account of its server.
 _INBOXES: Final = f"""
@@ -29,10 +29,11 @@ _FOLLOWERS: Final = "SELECT account_id FROM accounts_follow WHERE target_id = %(
 _FOLLOWERS_OF_SEVERAL: Final = _FOLLOWERS.replace("= %(author)s", "= ANY(%(people)s)")
 _REMOTE_ACCOUNTS: Final = "SELECT id FROM accounts_account WHERE domain IS NOT NULL"
 _MENTIONED: Final = "SELECT account_id FROM statuses_mention WHERE status_id = %(status)s"
-_LATELY_MENTIONED: Final = """
+_LATELY_MENTIONED: Final = f"""
 SELECT m.account_id FROM statuses_mention m WHERE m.status_id IN (
-  SELECT id FROM statuses_status WHERE account_id = ANY(%(people)s) AND id >= %(since)s ORDER BY id DESC LIMIT 200)
-"""
+  SELECT s.id FROM statuses_status s WHERE s.account_id = ANY(%(people)s) AND s.id >= %(since)s AND {FEDERATED_POST}
+   ORDER BY s.id DESC LIMIT 200)
+"""  # noqa: S608 (constants)
 LATELY: Final = timedelta(days=2)
 # Contract, federation section 6: the mentioned accounts that follow a limited author, or have asked to.
 _MENTIONED_FOLLOWERS: Final = """

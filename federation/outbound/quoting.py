@@ -16,6 +16,7 @@ from federation.outbound.audience import inbox_of, reached_inboxes, servers_inbo
 from federation.outbound.queueing import enqueue
 from statuses.events import QuoteSettled
 from statuses.models import Quote, QuoteState
+from statuses.policies.audience import is_for_everybody
 from statuses.queries.posts import load_posts
 
 
@@ -69,7 +70,8 @@ def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
 
 def send_revoked(events: Sequence[QuoteSettled]) -> None:
     """Send a Delete of the authorization of each quote that the author of a local post has revoked, to every server where the
-    quoted or the quoting post may have arrived.
+    quoting post may have arrived, and if everybody may read the quoting post, which the activity names, also to every server
+    where the quoted post may have arrived.
     """
     revoked = _quotes(
         id__one_of=[event.quote_id for event in events], state=QuoteState.REVOKED, quoted_status__local=True
@@ -85,9 +87,10 @@ def send_revoked(events: Sequence[QuoteSettled]) -> None:
         if author is None:
             continue
         authorization = activities.quote_authorization(author, quote.id, quoting.object_uri, quoted.object_uri)
+        inboxes = reached_inboxes(quoting) | servers_inboxes(quoting.account_id)
         enqueue(
             account=author,
             document=activities.delete_authorization(author, authorization),
-            inboxes=reached_inboxes(quoted) | reached_inboxes(quoting) | servers_inboxes(quoting.account_id),
+            inboxes=inboxes | reached_inboxes(quoted) if is_for_everybody(quoting) else inboxes,
             key=f"quote:{quote.id}",
         )

@@ -18,8 +18,8 @@ from federation.views.negotiation import is_secure_mode, message_of
 from moderation.queries.blocks import is_closed_to
 from social.kernel.errors import Forbidden, Gone, NotFound, Unavailable, require_found
 from social.kernel.ids import parse_id
+from statuses.policies.audience import is_for_everybody
 from statuses.policies.posts import Post
-from statuses.policies.visibility import is_for_anybody
 from statuses.queries.posts import load_posts
 from statuses.queries.statuses import find_post
 
@@ -114,7 +114,7 @@ def find_deleted(username: str, status_id: str) -> Post | None:
     """Return a deleted post that was public or unlisted, for its tombstone; None for any other post."""
     number = parse_id(status_id)
     for post in load_posts([number]) if number is not None else ():
-        if post.is_deleted and _is_at(post, username) and is_for_anybody(post.visibility) and not post.local_only:
+        if post.is_deleted and _is_at(post, username) and is_for_everybody(post):
             return post
     return None
 

@@ -41,14 +41,16 @@ def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequen
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
     """Return the posts of the target among these that may have reached a server: public posts, followers-only posts if the
-    target has followers there, and posts that mention an account there.
+    target has followers there, and posts that mention an account there; no local-only posts.
     """
     if not status_ids:
         return []
     followed = Follow.objects.filter(target=target, account__domain=domain).exists()
     mentioned = Exists(Mention.objects.filter(status_id=OuterRef("id"), account__domain=domain))
     readable = Q(visibility__in=FOLLOWER_VISIBILITIES) if followed else Q(visibility__in=OPEN_VISIBILITIES)
-    found = Status.objects.filter(readable | Q(mentioned), account=target, id__one_of=list(status_ids))
+    found = Status.objects.filter(
+        readable | Q(mentioned), account=target, id__one_of=list(status_ids), local_only=False
+    )
     return list(found.order_by("id").values_list("id", flat=True))
 
 

@@ -14,7 +14,7 @@ from moderation.queries.webhooks import find_webhooks
 from moderation.serializers.admin import AdminReportSerializer, present_admin_accounts
 from moderation.services.webhooks import queue_calls
 from statuses.events import StatusEdited, StatusPublished
-from statuses.policies.visibility import OPEN_VISIBILITIES
+from statuses.policies.audience import is_for_everybody
 from statuses.queries.page import fill, of_rows
 from statuses.queries.posts import load_posts
 from statuses.serializers.presenting import present_by_id
@@ -72,9 +72,7 @@ def _accounts(account_ids: Sequence[int]) -> Mapping[int, Any]:
 
 
 def _reports(report_ids: Sequence[int]) -> Mapping[int, Any]:
-    """Return the entities of reports, without posts that are not public or unlisted, because each view of such posts is
-    logged.
-    """
+    """Return the entities of reports, without posts that not everybody may read, because each view of such posts is logged."""
     reports = list(Report.objects.filter(id__one_of=report_ids).order_by("id"))
     context = {
         "accounts": present_admin_accounts((one for report in reports for one in people_of(report)), None),
@@ -90,7 +88,7 @@ def _statuses(status_ids: Sequence[int]) -> Mapping[int, Any]:
 
 def _open(status_ids: Iterable[int], *, of_this_server: bool) -> Mapping[int, Any]:
     found = load_posts(status_ids)
-    posts = [post for post in found if post.visibility in OPEN_VISIBILITIES and not post.local_only]
+    posts = [post for post in found if is_for_everybody(post)]
     if of_this_server:
         posts = [post for post in posts if post.domain is None]
     return present_by_id(fill(of_rows(posts, None))) if posts else {}

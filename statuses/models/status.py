@@ -52,7 +52,7 @@ class Status(Written):
     content_type = models.TextField(default="text/plain")
     sensitive = models.BooleanField(default=False)
     visibility = models.TextField(choices=Visibility.choices, default=Visibility.PUBLIC)
-    # Only local accounts may read the post, and it is not sent to other servers (docs/adr/0039).
+    # Only local accounts may read the post, and it is not sent to other servers (docs/adr/0042).
     local_only = models.BooleanField(default=False, db_default=False)
     language = models.TextField(null=True)
     local = models.BooleanField()

@@ -25,6 +25,7 @@ from statuses.policies.visibility import (
     LIVE_POST,
     OPEN_VISIBILITIES,
     PUBLIC_POST,
+    is_for_anybody,
     is_for_followers_only,
     is_listed,
     readable_sql,
@@ -60,6 +61,13 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
     if viewer_id in mentioned_ids:
         return True
     return is_for_followers_only(post.visibility) and post.account_id in relations.following
+
+
+def is_for_everybody(post: Post | Status) -> bool:
+    """Tell whether everybody may read the post, also visitors and other servers: a public or unlisted post that is not
+    local-only.
+    """
+    return is_for_anybody(post.visibility) and not post.local_only
 
 
 def may_favourite(post: Post | Status, relations: Relations) -> bool:

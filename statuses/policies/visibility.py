@@ -13,7 +13,7 @@ CHOICES: Final = (*Visibility,)
 """Visibilities that a client may request."""
 
 LOCAL: Final = "local"
-"""Value with which a client requests a public local-only post, as in Pleroma (docs/adr/0039); it is never stored."""
+"""Value with which a client requests a public local-only post, as in Pleroma (docs/adr/0042); it is never stored."""
 
 OPEN_VISIBILITIES: Final = (Visibility.PUBLIC, Visibility.UNLISTED)
 """Visibilities that need no relation to the author ("distributable")."""

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from social.kernel import fragments, translation
 from social.kernel.errors import Forbidden, NotFound
+from statuses.policies.audience import is_for_everybody
 from statuses.policies.posts import Post, PostBody
 from statuses.policies.translations import (
     CHARACTERS_LIMIT,
@@ -18,7 +19,6 @@ from statuses.policies.translations import (
     restore_html,
     restore_text,
 )
-from statuses.policies.visibility import is_for_anybody
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_post
 
@@ -27,7 +27,7 @@ _RETENTION_SECONDS: Final = 86_400
 
 def may_be_translated(post: Post, language: str) -> bool:
     """Tell whether to offer a translation of a post into a language; the service may still support neither language."""
-    return translation.is_on() and is_for_anybody(post.visibility) and post.language != language
+    return translation.is_on() and is_for_everybody(post) and post.language != language
 
 
 def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[Post, PostBody, Translation]:
@@ -35,13 +35,13 @@ def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[P
     boost, the boosted post is translated.
 
     Raises NotFound for a post that the account may not read, and if this server has no translation service; Forbidden
-    for a post that is not public or unlisted, is too long, or is written in a language that the service cannot
-    translate into `language`; Unavailable if the service does not answer.
+    for a post that is not public or unlisted, is local-only, is too long, or is written in a language that the service
+    cannot translate into `language`; Unavailable if the service does not answer.
     """
     post = find_post(status_id, account_id).proper
     if not translation.is_on():
         raise NotFound(_("Not Found"))
-    if not is_for_anybody(post.visibility):
+    if not is_for_everybody(post):
         raise Forbidden
     source, target = _languages(post.language, language)
     body = load_bodies([post.id]).get(post.id)

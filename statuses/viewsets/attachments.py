@@ -26,9 +26,9 @@ from social.api.viewsets import ApiViewSet
 from social.kernel.errors import FieldError, Invalid, KernelError, NotFound
 from social.kernel.media import storage
 from statuses.models import MediaAttachment, Poll, Processing
+from statuses.policies.audience import is_for_everybody
 from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
 from statuses.policies.posts import Post
-from statuses.policies.visibility import is_for_anybody
 from statuses.queries.media import find_media, find_shown_media
 from statuses.queries.posts import load_votes
 from statuses.queries.statuses import find_poll
@@ -174,7 +174,7 @@ class AttachmentsViewSet(MediaProxyViewSet):
 
 def _is_for_anybody(media: MediaAttachment) -> bool:
     status = media.status
-    return status is not None and is_for_anybody(status.visibility) and not status.local_only
+    return status is not None and is_for_everybody(status)
 
 
 class PollsViewSet(ApiViewSet):

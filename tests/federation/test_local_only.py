@@ -1,5 +1,5 @@
 """Posts for people of this server only are neither sent to other servers nor shown to them, whatever happens to the posts and
-whoever asks (docs/adr/0039).
+whoever asks (docs/adr/0042).
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account, User
+from accounts.models import Account, Follow, User
+from federation.outbound.audience import profile_inboxes
+from moderation.models import Report
 from social.kernel import links
 from statuses.models import Favourite, PollVote, Quote, Status
 from statuses.policies.polls import PollDraft
@@ -103,3 +105,22 @@ def test_other_servers_can_do_nothing_with_such_a_post(post: Status, zoe: Remote
     assert not Status.objects.filter(account=zoe_here, reblog_of=post).exists()
     assert not Quote.objects.filter(quoted_status=post).exists()
     assert not Status.objects.filter(in_reply_to=post).exists()
+    assert zoe.home.delivered() == [], "not even a refusal, which would say that there is such a post"
+    deal(zoe, zoe.activity("Flag", [post.account.uri, uri]) | {"content": "bad"})
+    assert Report.objects.get().status_ids == []
+
+
+def test_nothing_that_others_are_sent_names_such_a_post_or_shows_whom_it_mentions(
+    elsewhere: RemoteServer, alice: Account, post: Status, zoe_here: Account
+) -> None:
+    quoted = make_status(alice, "far", quote_approval_policy="public")
+    bob, token = make_user("bob").account, make_token(User.objects.get(account=alice))
+    work()
+    for visibility in ("local", "private"):
+        quoting = make_status(bob, "near", visibility=visibility, quoted_status_id=quoted.id)
+        path = f"/api/v1/statuses/{quoted.id}/quotes/{quoting.id}/revoke"
+        assert Api(token).post(path).json()["quote"]["state"] == "revoked"
+    work()
+    assert [activity["type"] for activity in elsewhere.delivered()] == ["Create"], "of the quoted post"
+    Follow.objects.filter(account=zoe_here).delete()
+    assert profile_inboxes(alice.id) == set()

@@ -130,6 +130,8 @@ def test_only_what_everybody_may_read_leaves_this_server(alice: Account, bob: Ac
     for visibility, reader, code in (("private", bob, 403), ("direct", alice, 403), ("direct", bob, 404)):
         post = make_status(alice, "geheim", visibility=visibility, language="de")
         assert "error" in translate(reader, post, code=code)
+    near = make_status(alice, "nah", visibility="local", language="de")
+    assert translate(bob, near, code=403) == {"error": "This action is not allowed"}
     assert api_of(bob, "read:accounts").post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 403
     assert Api().post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 401
     # The same language, one that the service does not know, and what is no language.
@@ -271,12 +273,13 @@ def test_a_post_is_read_in_the_language_of_the_page(
     post = make_status(alice, "katzen <b> @bob", spoiler_text="warnung", media=[picture], language="de")
     own = make_status(alice, "cats", language="en")
     private = make_status(alice, "geheim", language="de", visibility="private")
+    near = make_status(alice, "nah", language="de", visibility="local")
     browser = Client()
     browser.force_login(User.objects.get(account=alice))
     address = f"/statuses/{post.id}/translation"
     profile = browser.get("/@alice").content.decode()
     assert address in profile
-    for other in (own, private):
+    for other in (own, private, near):
         assert f"/statuses/{other.id}/translation" not in profile
 
     page = browser.get(address)

@@ -1,4 +1,4 @@
-"""Posts for people of this server only, as clients write and read them (docs/adr/0039)."""
+"""Posts for people of this server only, as clients write and read them (docs/adr/0042)."""
 
 from __future__ import annotations
 
