@@ -29,7 +29,7 @@ from accounts.transfers.past import (
 )
 
 _CHUNK: Final = 256 * 1024
-# tarfile reads the headers with long names and attributes into memory.
+# tarfile reads all headers of a file into memory: long names, attributes and the gaps of sparse files.
 _HEADER_LIMIT: Final = 1 << 20
 _DAMAGED: Final = (
     tarfile.TarError,
@@ -43,6 +43,7 @@ _DAMAGED: Final = (
     UnicodeError,
     struct.error,
     ValueError,
+    RecursionError,  # raised by tarfile for headers that contain only further headers
 )
 
 
@@ -71,8 +72,7 @@ def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator
         if alone is not None:
             yield _Alone(path, alone)
         elif zipfile.is_zipfile(path):
-            _check_directory(path)
-            with zipfile.ZipFile(path) as file:
+            with _ZipStream(io.FileIO(path)) as stream, zipfile.ZipFile(stream) as file:
                 yield _Zip(file)
         else:
             yield _Unpacked(path, folder, limit)
@@ -105,37 +105,40 @@ class _Alone:
         return self._place.open("rb")
 
 
-def _check_directory(path: Path) -> None:
-    """Raise UnreadableArchive for a zip file whose directory is too large, before zipfile reads the directory into memory."""
-    with path.open("rb") as file:
-        size = file.seek(0, io.SEEK_END)
-        file.seek(max(0, size - 22 - 65_535 - 20))
-        tail = file.read()
-        at = tail.rfind(b"PK\5\6")
-        entries, directory = struct.unpack_from("<HL", tail, at + 10)
-        locator = at - 20
-        if locator >= 0 and tail[locator : locator + 4] == b"PK\6\7":
-            (end,) = struct.unpack_from("<Q", tail, locator + 8)
-            file.seek(min(end, size))
-            record = file.read(56)
-            if record[:4] != b"PK\6\6":
-                raise UnreadableArchive(Reason.NO_ARCHIVE)
-            entries, directory = struct.unpack_from("<QQ", record, 32)
-    if entries > ARCHIVE_ENTRIES_LIMIT or directory > DIRECTORY_LIMIT:
-        raise UnreadableArchive(Reason.TOO_MANY)
+class _ZipStream(io.BufferedReader):
+    """A zip file that raises UnreadableArchive if its directory is too large. The directory is checked when zipfile reads it,
+    which it does at once, because zipfile may find another directory than a check before, and ignores the stated number of
+    entries.
+    """
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > DIRECTORY_LIMIT:
+            raise UnreadableArchive(Reason.TOO_MANY)
+        data = super().read(size)
+        if data.count(b"PK\1\2") > ARCHIVE_ENTRIES_LIMIT:
+            raise UnreadableArchive(Reason.TOO_MANY)
+        return data
 
 
 class _Counted(io.RawIOBase):
-    """A stream that raises UnreadableArchive when too many bytes are read in total, or more than `piece` at once. Streams
-    that share the list `count` share the total.
+    """A stream that raises UnreadableArchive when too many bytes are read in total, or more than `piece` between two calls of
+    `renew`. Streams that share the list `count` share the total.
     """
 
     def __init__(self, file: IO[bytes], count: list[int], piece: int = UNPACKED_LIMIT) -> None:
-        self._file, self._read, self._piece = file, count, piece
+        self._file, self._read, self._piece, self._left = file, count, piece, piece
+
+    def renew(self) -> None:
+        """Allow that another `piece` is read."""
+        self._left = self._piece
 
     def read(self, size: int = -1, /) -> bytes:
-        if not 0 <= size <= self._piece:
+        self._left -= size
+        if size < 0 or self._left < 0:
             raise UnreadableArchive(Reason.TOO_LARGE)
+        return self._take(size)
+
+    def _take(self, size: int) -> bytes:
         data = self._file.read(size)
         self._read[0] += len(data)
         if self._read[0] > UNPACKED_LIMIT:
@@ -152,12 +155,12 @@ class _Counted(io.RawIOBase):
         return True
 
     def seek(self, place: int, whence: int = io.SEEK_SET, /) -> int:
-        """Seek forward, by reading."""
+        """Seek forward, by reading, which does not count towards `piece`."""
         ahead = place - self._file.tell()
         if whence != io.SEEK_SET or ahead < 0:
             raise ValueError("only forward")
         while ahead > 0:
-            data = self.read(min(ahead, _CHUNK))
+            data = self._take(min(ahead, _CHUNK))
             if not data:
                 break
             ahead -= len(data)
@@ -251,6 +254,7 @@ class _Unpacked:
             stream = _Counted(tar_bytes, [0], piece=_HEADER_LIMIT)
             with tarfile.TarFile(fileobj=stream, mode="r") as tar:
                 while (member := tar.next()) is not None:
+                    stream.renew()
                     # TarFile remembers every member; no member is read twice here.
                     tar.members, tar.pax_headers = [], {}  # type: ignore[attr-defined]  # not in its stubs
                     count += 1
@@ -265,6 +269,7 @@ class _Unpacked:
                     assert source is not None  # it is a regular file
                     with target.open("wb") as file:
                         while data := source.read(_CHUNK):
+                            stream.renew()
                             self._check_room(target.parent, len(data))
                             file.write(data)
                     listed.write(f"{name}\n")
@@ -274,8 +279,13 @@ class _Unpacked:
         self._limit -= size
         if self._limit < 0:
             raise UnreadableArchive(Reason.TOO_LARGE)
-        if shutil.disk_usage(folder).free < FREE_SPACE:
-            raise UnreadableArchive(Reason.NO_SPACE)
+        check_free_space(folder)
+
+
+def check_free_space(folder: Path) -> None:
+    """Raise UnreadableArchive if less than FREE_SPACE is left on the disk of a folder."""
+    if shutil.disk_usage(folder).free < FREE_SPACE:
+        raise UnreadableArchive(Reason.NO_SPACE)
 
 
 def _safe_name(name: str) -> str | None:

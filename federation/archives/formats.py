@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -122,13 +122,19 @@ def _tables(by_name: Mapping[str, str]) -> list[str]:
 
 
 def _listed_tables(container: Container, tables: Sequence[str]) -> Iterator[Entry]:
-    """Yield an entry for each line of these tables, which are imported elsewhere."""
+    """Yield an entry for each line of these tables, which are imported elsewhere. Raises UnreadableArchive for more than
+    POSTS_LIMIT lines in all tables together.
+    """
+    lines = 0
     for name in tables:
         with container.open(name) as file:
-            for line in range(1, POSTS_LIMIT + 1):
+            for line in count(1):
                 data = file.readline(_LINE_LIMIT)
                 if not data:
                     break
+                lines += 1
+                if lines > POSTS_LIMIT:
+                    raise UnreadableArchive(Reason.TOO_MANY)
                 first_cell = data.decode("utf-8-sig", "replace").partition(",")[0].strip().strip('"')
                 if first_cell and not (line == 1 and first_cell == ADDRESS):
                     yield Entry(line, first_cell, reason=Reason.LIST_ENTRY)

@@ -130,7 +130,9 @@ class _Post:
             poll=_ended(note.poll),
             quote_policy=local_policy(visibility, user.default_quote_policy),
             created_at=past.published,
-            edited_at=note.updated if note.updated is not None and note.updated > past.published else None,
+            edited_at=(
+                min(note.updated, clock.now()) if note.updated is not None and note.updated > past.published else None
+            ),
             imported=True,
         )
         with transaction.atomic():

@@ -21,6 +21,7 @@ from statuses.services.storing import RemoteFile
 
 EARLIEST_YEAR: Final = 1995
 _CLOCKS_DIFFER: Final = timedelta(days=1)
+_LISTED_FILES_LIMIT: Final = 100
 # While a document is read, the files of the archive have addresses with this prefix.
 _PLACE: Final = "https://archive.invalid/"
 
@@ -65,11 +66,11 @@ def read_past_note(document: Mapping[str, Any], author: str, followers: str) -> 
 
 def with_own_files(document: dict[str, Any], container: Container, root: str) -> tuple[dict[str, Any], list[Reason]]:
     """Return the document with only those attachments that are files in the archive, and a reason for each part that was
-    removed.
+    removed. Attachments beyond _LISTED_FILES_LIMIT are ignored.
     """
     attached: list[dict[str, Any]] = []
     reasons: list[Reason] = []
-    for item in many(document.get("attachment")):
+    for item in many(document.get("attachment"))[:_LISTED_FILES_LIMIT]:
         name = _name_of(item, container, root)
         if name is None:
             reasons.append(Reason.FILE_MISSING)

@@ -17,7 +17,7 @@ from accounts.transfers.models import PastImport, PastLine, PastState
 from accounts.transfers.past import LIST_SIZE_LIMIT, LISTED_LIMIT, PARTS, UNPACKED_LIMIT, Reason, UnreadableArchive
 from accounts.transfers.queries import Allowance, load_allowance
 from accounts.transfers.services.past import ARCHIVE, remove_files
-from federation.archives.containers import Container, opened
+from federation.archives.containers import Container, check_free_space, opened
 from federation.archives.formats import Entry, Source, recognise
 from federation.archives.notes import NotImported, PastNote, is_too_deep, name_of, read_past_note, with_own_files
 from federation.documents.reading import first, uri_of
@@ -29,6 +29,7 @@ POSTS: Final = "posts"
 ORDER: Final = "order"
 PLACE_BYTES: Final = 8
 _BATCH: Final = 200
+_BATCH_BYTES: Final = 8 * 1024 * 1024
 # Bits for a position in the file of posts, below the date, in one number that can be sorted.
 _PLACE_BITS: Final = 44
 
@@ -71,6 +72,7 @@ class _Scan:
         self._listed = 0
         self._seen: set[int] = set()
         self._waiting: list[tuple[Entry, PastNote, bytes, list[Reason]]] = []
+        self._waiting_bytes = 0
         self._order: list[int] = []
 
     def run(self) -> None:
@@ -81,7 +83,7 @@ class _Scan:
                     self._take(entry)
                 except NotImported as error:
                     self._leave_out(entry, error.reason)
-                if len(self._waiting) >= _BATCH:
+                if len(self._waiting) >= _BATCH or self._waiting_bytes >= _BATCH_BYTES:
                     self._write(posts)
             self._write(posts)
         self._order.sort()
@@ -112,8 +114,10 @@ class _Scan:
             # Caused by a number beyond 64 bits or an unpaired surrogate.
             raise NotImported(Reason.UNREADABLE) from None
         self._waiting.append((entry, found, data, parts))
+        self._waiting_bytes += len(data)
 
     def _write(self, posts: IO[bytes]) -> None:
+        check_free_space(self._folder)
         uris = [found.note.uri for _entry, found, _data, _parts in self._waiting]
         known = ImportedPost.objects.filter(account=self._batch.account_id, uri__one_of=uris)
         already = set(known.values_list("uri", flat=True))
@@ -127,6 +131,7 @@ class _Scan:
             for reason in parts:
                 self._leave_out(entry, reason)
         self._waiting.clear()
+        self._waiting_bytes = 0
         self._list()
 
     def _count(self, found: PastNote) -> None:

@@ -10,17 +10,18 @@ from django.db.models import F, Q
 
 from accounts.transfers.models import PastImport, PastState
 from social.kernel import clock
-from statuses.models import Bookmark, Favourite, ImportedPost, Quote, Status
+from statuses.models import Bookmark, Favourite, ImportedPost, Pin, Quote, Status, StatusEdit
 from statuses.services.deleting import delete_statuses, uncount_featured_tags
-from statuses.services.removing import remove_rows
+from statuses.services.removing import kept_ids, remove_rows
 
 _BATCH: Final = 100
 
 
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
     """Remove imported posts for this many seconds; return whether any may be left. A post that others have replied to,
-    boosted, quoted or favourited is deleted like any post, so that other servers are notified. The rows of all other posts
-    are removed at once: no other server knows them.
+    boosted, quoted or favourited, or that its author has edited, pinned or replied to since, is deleted like any post, so
+    that other servers are notified; and so is a post that staff review, whose row is kept. The rows of all other posts are
+    removed at once: no other server knows them.
     """
     end = time.monotonic() + seconds
     while True:
@@ -43,7 +44,7 @@ def _remove(batch: PastImport, ids: list[int]) -> None:
         locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
         found = list(locked.order_by("id"))
         living = [status.id for status in found]
-        known = _used_by_others(batch.account_id, living)
+        known = _used_by_others(batch.account_id, living) | kept_ids(living)
         delete_statuses(status_ids=known, delete_media=True)
         ImportedPost.objects.filter(status_id__one_of=known).delete()
         uncount_featured_tags([status for status in found if status.id not in known])
@@ -52,12 +53,13 @@ def _remove(batch: PastImport, ids: list[int]) -> None:
 
 
 def _used_by_others(author_id: int, ids: list[int]) -> set[int]:
-    own = Q(account_id=author_id)
+    imported = Q(account_id=author_id, from_archive=True)
     found: set[int | None] = set()
-    replies = Status.objects.filter(in_reply_to_id__one_of=ids, deleted_at=None).exclude(own)
+    replies = Status.objects.filter(in_reply_to_id__one_of=ids, deleted_at=None).exclude(imported)
     boosts = Status.objects.filter(reblog_of_id__one_of=ids, deleted_at=None)
     found |= set(replies.values_list("in_reply_to_id", flat=True)) | set(boosts.values_list("reblog_of_id", flat=True))
-    for model in (Favourite, Bookmark):
+    # The followers' servers are sent edits and pins.
+    for model in (Favourite, Bookmark, Pin, StatusEdit):
         found |= set(model.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True))
     found |= set(Quote.objects.filter(quoted_status_id__one_of=ids).values_list("quoted_status_id", flat=True))
     return {status_id for status_id in found if status_id is not None}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
-import os
 import tarfile
 import tracemalloc
 import zipfile
@@ -90,7 +90,7 @@ def test_an_archive_that_would_fill_the_disk_is_refused_before_it_does(
     assert read(ada, large).problem == "too_large"
     monkeypatch.undo()
     monkeypatch.setattr(containers, "FREE_SPACE", 1 << 60)
-    assert read(ada, large).problem == "no_space"
+    assert read(ada, large).problem == read(ada, zipped(mastodon(note(1)))).problem == "no_space"
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != ".lock"]
 
 
@@ -113,9 +113,30 @@ def test_of_two_files_with_one_name_the_same_is_taken_each_time(ada: User) -> No
 
 
 def test_a_header_of_a_tar_file_cannot_fill_the_memory(ada: User) -> None:
-    member = tarfile.TarInfo("x")
-    member.pax_headers = {"comment": "x" * (3 << 20)}
-    assert read(ada, tarred(mastodon(note(1)), member)).problem == "too_large"
+    long = tarfile.TarInfo("x")
+    long.pax_headers = {"comment": "x" * (3 << 20)}
+    assert read(ada, tarred(mastodon(note(1)), long)).problem == "too_large"
+    # The gaps of a sparse file, of which a compressed archive can have any number.
+    sparse = tarfile.TarInfo("x")
+    sparse.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "x"}
+    head = sparse.tobuf(tarfile.PAX_FORMAT)
+    gaps = b"100000000\n" + b"0\n" * (2 << 20)
+    assert read(ada, gzip.compress(head + gaps)).problem == "too_large"
+
+
+def test_headers_of_a_tar_file_within_each_other_end_the_reading(ada: User) -> None:
+    name = tarfile.TarInfo("././@LongLink")
+    name.type, name.size = tarfile.GNUTYPE_LONGNAME, 1
+    nested = (name.tobuf(tarfile.GNU_FORMAT) + b"x".ljust(512, b"\0")) * 900
+    assert read(ada, gzip.compress(nested)).problem == "no_archive"
+
+
+def test_tables_have_a_limit_of_lines_in_all(ada: User, monkeypatch: Any) -> None:
+    monkeypatch.setattr(formats, "POSTS_LIMIT", 5)
+    tables = {f"{name}.csv": b"ann@far.example\n" * 3 for name in ("follows", "mutes")}
+    assert read(ada, zipped(tables)).problem == "too_many"
+    tables["mutes.csv"] = b"ann@far.example\n"
+    assert read(ada, zipped(tables)).reasons == {"list_entry": 4}
 
 
 def test_odd_entries_are_named_and_the_others_come_along(ada: User) -> None:
@@ -177,6 +198,20 @@ def test_a_long_list_is_read_in_constant_memory() -> None:
         tracemalloc.stop()
 
 
+def test_large_posts_do_not_fill_the_memory(ada: User) -> None:
+    """Neither those with members that nobody knows, nor those with very many files."""
+    large = [note(number, unknown="x" * (2 << 20)) for number in range(20)]
+    listed = [note(number, attachment=[1] * 500_000) for number in range(20, 40)]
+    data = zipped(mastodon(*large, *listed))
+    tracemalloc.start()
+    try:
+        found = read(ada, data)
+        assert found.total == 40
+        assert tracemalloc.get_traced_memory()[1] < 48 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_list_is_read_alike_wherever_the_file_is_cut(monkeypatch: Any) -> None:
     text = 'window.x = [1234, "a\\u00e4\\"]", {"b": [1, [2]]}, -1.5e3, true , null]\n'
     for size in range(1, 20):
@@ -184,11 +219,24 @@ def test_a_list_is_read_alike_wherever_the_file_is_cut(monkeypatch: Any) -> None
         assert list(list_items(io.BytesIO(text.encode()))) == [1234, 'aä"]', {"b": [1, [2]]}, -1500.0, True, None]
 
 
-def test_the_directory_of_a_zip_file_is_bounded_before_it_is_read(tmp_path: Path, monkeypatch: Any) -> None:
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
+@pytest.mark.parametrize("limit", ["DIRECTORY_LIMIT", "ARCHIVE_ENTRIES_LIMIT"])
+def test_the_directory_of_a_zip_file_is_bounded_whatever_the_file_states(
+    tmp_path: Path, monkeypatch: Any, limit: str
+) -> None:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
         for number in range(50):
             file.writestr(f"{number}", b"")
-    monkeypatch.setattr(containers, "DIRECTORY_LIMIT", os.path.getsize(tmp_path / "a.zip") // 10)
-    monkeypatch.setattr(zipfile, "ZipFile", None)
-    with pytest.raises(containers.UnreadableArchive), containers.opened(tmp_path / "a.zip", tmp_path):
+    data = bytearray(made.getvalue())
+    end = data.rindex(b"PK\5\6")
+    # The numbers of the disks, which zipfile ignores, look like the begin of another, harmless end of the file.
+    data[end + 4 : end + 8] = b"PK\5\6"
+    data[end + 8 : end + 12] = b"\1\0\1\0"
+    (tmp_path / "a.zip").write_bytes(data)
+    with containers.opened(tmp_path / "a.zip", tmp_path) as found:
+        assert len(list(found.names())) == 50
+    monkeypatch.setattr(containers, limit, 49)
+    monkeypatch.setattr(zipfile, "ZipInfo", None)
+    with pytest.raises(containers.UnreadableArchive) as refused, containers.opened(tmp_path / "a.zip", tmp_path):
         pass
+    assert refused.value.reason == "too_many"

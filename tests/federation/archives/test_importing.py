@@ -13,12 +13,17 @@ from accounts.services.erasing import delete_user
 from accounts.transfers.models import PastImport
 from accounts.transfers.services.past import start_past, take_archive, undo_past
 from federation.archives.working import process_import
+from moderation.policies.reports import ReportDraft
+from moderation.services.reports import file_report
+from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.ids import moment_of
 from social.kernel.outbox import OutboxRow
 from statuses.models import ImportedPost, Status
+from statuses.queries.statuses import find_post
+from statuses.services.pins import pin_status
 from tests.factories.accounts import make_account
-from tests.factories.statuses import follow, make_favourite, make_status, picture
+from tests.factories.statuses import edit, follow, make_favourite, make_status, picture
 from tests.federation.archives.conftest import bring, read
 from tests.support.past import OLD, PUBLIC, mastodon, note, tarred, zipped
 from tests.support.work import work
@@ -183,6 +188,29 @@ def test_an_archive_beyond_the_limits_of_a_role_is_refused_before_anything_is_st
     process_import(made.id)
     made.refresh_from_db()
     assert made.state == "ready"
+
+
+def test_an_edit_cannot_be_of_a_later_time_than_now(ada: User) -> None:
+    bring(ada, zipped(mastodon(note(1, updated="9999-12-01T00:00:00Z"))))
+    edited_at = Status.objects.get().edited_at
+    assert edited_at is not None
+    assert edited_at <= clock.now(), "other servers would take no edit after it"
+
+
+def test_posts_that_others_know_or_staff_review_are_not_removed_without_a_trace(ada: User) -> None:
+    made = bring(ada, zipped(mastodon(*(note(number) for number in range(1, 6)))))
+    edited, pinned, answered, reported, other = Status.objects.order_by("imported__uri")
+    edit(edited, "It was not so")
+    pin_status(account_id=ada.account_id, status=find_post(pinned.id, ada.account_id))
+    make_status(ada.account, "I still think so", reply_to=answered)
+    report = ReportDraft(comment="Look", status_ids=(str(reported.id),))
+    file_report(account=make_account("bob"), target=ada.account, draft=report)
+    undo_past(account=ada.account, import_id=made.id)
+    while process_import(made.id):
+        pass
+    assert set(Status.objects.exclude(deleted_at=None)) == {edited, pinned, answered, reported}
+    assert not Status.objects.filter(id=other.id).exists()
+    assert not ImportedPost.objects.exists()
 
 
 def test_an_erased_account_leaves_nothing_of_its_imports(ada: User, tmp_path: Any) -> None:
