@@ -15,7 +15,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from django.db import connection, transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextField
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 
 from accounts.models import Account, Follow, SiteSetting
 from accounts.models.user import Permission
@@ -35,6 +37,7 @@ from statuses.models import (
     Pin,
     PollVote,
     Quote,
+    ScheduledStatus,
     Status,
     StatusEdit,
     StatusTag,
@@ -102,11 +105,11 @@ def remove_remote_statuses(
     """Remove old remote posts, newest first; with `dry_run` only count them. Raises Forbidden at the first step.
 
     A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the author
-    in a list; is mentioned in it or notified of it; or has replied to, boosted, quoted, favourited, bookmarked or filtered it,
-    or voted in it. It is also kept if a local post is in its thread; if it replies to, boosts or quotes a local account; if a
-    kept post replies to it or quotes it; if its author has pinned it or is on hold; if staff review it; and for LEAST_AGE after
-    it was fetched. Replies are newer than their parents, so a whole thread is removed in one run. Can be interrupted at any
-    time.
+    in a list; is mentioned in it or notified of it; has replied to, boosted, quoted, favourited, bookmarked or filtered it, or
+    voted in it; or has a draft or a scheduled post that replies to it or quotes it. It is also kept if a local post is in its
+    thread; if it replies to, boosts or quotes a local account; if a kept post replies to it or quotes it; if its author has
+    pinned it or is on hold; if staff review it; and for LEAST_AGE after it was fetched. Replies are newer than their parents,
+    so a whole thread is removed in one run. Can be interrupted at any time.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not dry_run:
@@ -245,6 +248,8 @@ def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequenc
     unneeded as well. `gone` has the negated ids, in order, of further posts that are ignored as replies and quotes.
     """
     itself, thread = OuterRef("id"), OuterRef("thread_id")
+    written_id = Cast(itself, TextField())
+    drafts = ScheduledStatus.objects.annotate(parent=KT("draft__in_reply_to_id"), quoted=KT("draft__quoted_status_id"))
     followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
     needs: list[Exists | Q] = [
         Exists(Status.objects.filter(reblog_of_id=itself, local=True)),
@@ -260,6 +265,8 @@ def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequenc
         Exists(PollVote.objects.filter(poll__status_id=itself, account__domain=None)),
         Exists(Pin.objects.filter(status_id=itself)),
         Exists(HeldPost.objects.filter(status_id=itself)),
+        Exists(drafts.filter(parent=written_id)),
+        Exists(drafts.filter(quoted=written_id)),
         Exists(Account.objects.filter(id=OuterRef("in_reply_to_account_id"), domain=None)),
         Exists(Account.objects.filter(id=OuterRef("account_id"), held_at__isnull=False)),
         Q(arrived_at__gt=clock.now() - LEAST_AGE),

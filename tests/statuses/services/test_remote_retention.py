@@ -29,8 +29,11 @@ from statuses.models import (
     StatusTag,
 )
 from statuses.services import remote_retention
+from statuses.services.composing import Draft
+from statuses.services.drafts import save_draft
 from statuses.services.interactions import favourite_status
 from statuses.services.remote_retention import load_state, remove_old_remote_posts
+from statuses.services.scheduling import schedule_status
 from statuses.services.storing import NewQuote
 from tests.factories.accounts import make_remote, make_user
 from tests.factories.statuses import (
@@ -70,7 +73,12 @@ def test_old_posts_go_with_all_that_belongs_to_them_and_what_somebody_here_needs
     Notification.objects.create(account=alice, from_account=zoe, type="update", status=notified, cause="update:1")
     beside = _old(zoe, parent=answered)
     make_status(alice, reply_to=answered)
+    named, quotable = _old(zoe), _old(zoe, quote_policy=1)
+    save_draft(author=alice, draft=Draft(text="I will", in_reply_to_id=str(named.id)))
+    later = clock.now() + timedelta(days=1)
+    schedule_status(author=alice, draft=Draft(text="see", quoted_status_id=str(quotable.id)), scheduled_at=later)
     kept = {
+        *(named, quotable),
         *(answered, beside, _old(zoe, parent=beside), pinned, notified, quoted, shown, _old(held), _old(listed)),
         make_remote_status(followed, quote=NewQuote(quoted_id=quoted.id, state=QuoteState.ACCEPTED)),
         make_remote_status(followed, parent=shown),
