@@ -17,7 +17,7 @@ from django.conf import settings
 from django.core import signing
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.http.response import HttpResponseBase
+from django.http.response import HttpResponseBase, HttpResponseRedirectBase
 from django.template import loader
 from django.template.response import TemplateResponse
 from lxml.html import document_fromstring, fragments_fromstring, tostring
@@ -160,15 +160,21 @@ def sent_texts(request: HttpRequest) -> list[str]:
 
 def with_key(path: str, key: str) -> str:
     """Return the path of a page with the key of a stored form in its query; the path unchanged if `key` is empty."""
-    return f"{path}{'&' if '?' in path else '?'}{PARAMETER}={key}" if key else path
+    place, hash_sign, anchor = path.partition("#")
+    return f"{place}{'&' if '?' in place else '?'}{PARAMETER}={key}{hash_sign}{anchor}" if key else path
 
 
 def put_back(request: HttpRequest, response: HttpResponseBase, kept: Kept) -> HttpResponseBase:
     """Return the response with the stored values in its form, or with the typed text above its content if it has no such
-    form. An error response becomes a redirect to the page that contained the form.
+    form. An error response becomes a redirect to the page that contained the form; a redirect within this server takes
+    the key with it.
     """
     if response.status_code >= 400 and urlsplit(kept.page).path not in ("", request.path):
         return HttpResponseRedirect(with_key(kept.page, kept.key))
+    if isinstance(response, HttpResponseRedirectBase):
+        if is_local_path(response.url):
+            response.headers["Location"] = with_key(response.url, kept.key)
+        return response
 
     def fill(rendered: Any) -> None:
         rendered.content = filled(rendered.content.decode(), request.path, kept)

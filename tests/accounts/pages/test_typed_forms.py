@@ -162,6 +162,18 @@ def test_typed_text_is_stored_for_its_author_only_and_within_limits() -> None:
     assert "typed" not in send(forged, "/lists", {"title": "My friends"})
 
 
+def test_what_was_typed_follows_a_redirect() -> None:
+    ann = make_user("ann")
+    browser = signed_out(ann)
+    back = send(browser, "/lists", {"title": "My friends", "replies_policy": "list"})
+    key = parse_qs(urlsplit(back).query)["typed"][0]
+    sign_in(browser, ann)
+    answer = browser.get(f"/auth/sign_in?next=%2Flists%23last&typed={key}")
+    assert answer["Location"] == f"/lists?typed={key}#last"
+    elsewhere = browser.get(f"/.well-known/change-password?typed={key}")
+    assert elsewhere.status_code in (301, 302)
+
+
 def test_no_password_is_kept() -> None:
     def classes(base: type) -> Any:
         for each in base.__subclasses__():
