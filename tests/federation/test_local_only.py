@@ -16,7 +16,7 @@ from statuses.models import Favourite, PollVote, Quote, Status
 from statuses.policies.polls import PollDraft
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_token, make_user
-from tests.factories.statuses import edit, make_favourite, make_reblog, make_status
+from tests.factories.statuses import edit, follow, make_favourite, make_reblog, make_status
 from tests.federation.activities import deal
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.support.client import Api
@@ -115,6 +115,7 @@ def test_nothing_that_others_are_sent_names_such_a_post_or_shows_whom_it_mention
 ) -> None:
     quoted = make_status(alice, "far", quote_approval_policy="public")
     bob, token = make_user("bob").account, make_token(User.objects.get(account=alice))
+    follow(alice, bob)
     work()
     for visibility in ("local", "private"):
         quoting = make_status(bob, "near", visibility=visibility, quoted_status_id=quoted.id)
