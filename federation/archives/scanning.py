@@ -29,7 +29,6 @@ POSTS: Final = "posts"
 ORDER: Final = "order"
 PLACE_BYTES: Final = 8
 _BATCH: Final = 200
-_BATCH_BYTES: Final = 8 * 1024 * 1024
 # Bits for a position in the file of posts, below the date, in one number that can be sorted.
 _PLACE_BITS: Final = 44
 
@@ -72,7 +71,6 @@ class _Scan:
         self._listed = 0
         self._seen: set[int] = set()
         self._waiting: list[tuple[Entry, PastNote, bytes, list[Reason]]] = []
-        self._waiting_bytes = 0
         self._order: list[int] = []
 
     def run(self) -> None:
@@ -83,7 +81,7 @@ class _Scan:
                     self._take(entry)
                 except NotImported as error:
                     self._leave_out(entry, error.reason)
-                if len(self._waiting) >= _BATCH or self._waiting_bytes >= _BATCH_BYTES:
+                if len(self._waiting) >= _BATCH:
                     self._write(posts)
             self._write(posts)
         self._order.sort()
@@ -114,7 +112,6 @@ class _Scan:
             # Caused by a number beyond 64 bits or an unpaired surrogate.
             raise NotImported(Reason.UNREADABLE) from None
         self._waiting.append((entry, found, data, parts))
-        self._waiting_bytes += len(data)
 
     def _write(self, posts: IO[bytes]) -> None:
         check_free_space(self._folder)
@@ -131,7 +128,6 @@ class _Scan:
             for reason in parts:
                 self._leave_out(entry, reason)
         self._waiting.clear()
-        self._waiting_bytes = 0
         self._list()
 
     def _count(self, found: PastNote) -> None:
