@@ -20,8 +20,12 @@ def _is_no_viewset(node: ast.AST) -> bool:
 
 
 def _reads_parameters(node: ast.AST) -> bool:
-    """Whether parameters are read by hand, past an `Input`."""
-    return isinstance(node, ast.ImportFrom) and node.module in ("social.api.inputs", "social.api.fields")
+    """Whether parameters are read by hand, past an `Input`; `Reading` is the type of all of these."""
+    return (
+        isinstance(node, ast.ImportFrom)
+        and node.module in ("social.api.inputs", "social.api.fields")
+        and any(alias.name != "Reading" for alias in node.names)
+    )
 
 
 def _acts(node: ast.AST) -> bool:

@@ -101,7 +101,9 @@ def row_endpoints(
         "create": Endpoint(writes, entity, input=create, also=also),
         "destroy": Endpoint(writes, EMPTY),
     }
-    return found if update is None else found | {"update": Endpoint(writes, entity, input=update)}
+    if update is not None:
+        found["update"] = Endpoint(writes, entity, input=update)
+    return found
 
 
 class AdminRowsViewSet(AdminViewSet):

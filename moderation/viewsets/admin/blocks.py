@@ -115,7 +115,8 @@ class AdminEmailDomainBlocksViewSet(_SignUpBlocksViewSet):
         )
 
     def context(self, rows: Sequence[EmailDomainBlock]) -> dict[str, Any]:
-        return {"refusals": load_refusals([block.pk for block in rows])}
+        context = {"refusals": load_refusals([block.pk for block in rows])}
+        return context
 
 
 class AdminIpBlocksViewSet(_SignUpBlocksViewSet):

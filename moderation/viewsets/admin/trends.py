@@ -172,4 +172,5 @@ class AdminTagsViewSet(AdminRowsViewSet):
         return self.present(self.find(id))
 
     def context(self, rows: Sequence[Tag]) -> dict[str, Any]:
-        return {"view": view_tags(rows, self.viewer_id)}
+        context = {"view": view_tags(rows, self.viewer_id)}
+        return context
