@@ -21,6 +21,7 @@ MODULES = (
     *(f"{app}.urls" for app in _APPS if apps.is_installed(app) and find_spec(f"{app}.urls")),
     "social.openapi",
     "accounts.identity.urls",
+    "accounts.issuers.urls",
     "accounts.urls_settings",
     "moderation.urls_admin",
 )

@@ -7,8 +7,10 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
 from allauth.account.models import EmailAddress
 from allauth.account.utils import get_next_redirect_url, user_pk_to_url_str
+from allauth.core.exceptions import ReauthenticationRequired
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.usersessions.models import UserSession
 from django import forms
@@ -18,11 +20,12 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext, gettext_lazy
 
+from accounts.identity.pages.again import has_asked_issuer
 from accounts.identity.pages.known_browsers import find_browser, keep_browser
 from accounts.identity.pages.visits import note
 from accounts.identity.policies.second_factors import relying_party
 from accounts.identity.policies.sign_up import SignUpDraft, password_errors
-from accounts.identity.queries.sign_in import load_second_factors
+from accounts.identity.queries.sign_in import load_identities, load_second_factors
 from accounts.identity.queries.sign_up import find_usable_invite
 from accounts.identity.services.activation import activate_if_ready
 from accounts.identity.services.confirmations import bounded, confirmation_url, request_confirmation
@@ -34,6 +37,7 @@ from accounts.queries.site_settings import find_registrations
 from social.api import admission, limits
 from social.api.addresses import client_ip, rate_key
 from social.kernel import crypto
+from social.kernel.errors import Forbidden
 from social.pages.frame import is_local_path
 
 
@@ -42,10 +46,15 @@ def invite_code(request: HttpRequest) -> str:
     return request.GET.get("invite_code", "")
 
 
+#: Key of the session under which the issuer and its ID token are kept, with which its own session is ended.
+ISSUER_SESSION = "issuer"
+#: Argument of a sign-in with a link that the operator has made.
+RECOVERY = "recovery"
 _WAYS = {
     "reauthenticate": gettext_lazy("Use your password"),
     "mfa_reauthenticate": gettext_lazy("Use a code of your authenticator app"),
     "mfa_reauthenticate:webauthn": gettext_lazy("Use a passkey"),
+    "issuer": gettext_lazy("Sign in with your organisation"),
 }
 
 
@@ -66,6 +75,15 @@ class AccountAdapter(DefaultAccountAdapter):
         session_key = request.session.session_key or ""
         super().logout(request)
         close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
+
+    def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
+        """Raise Forbidden for a sign-in neither by an issuer nor with an operator's link, where people sign in by issuers only
+        (security row 27).
+        """
+        if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
+            raise Forbidden(gettext("On this server people sign in with their organisation."))
+        found: HttpResponse | None = super().pre_login(request, user, **kwargs)
+        return found
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Tell whether registrations are not closed, or the request has a usable invitation."""
@@ -151,6 +169,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def post_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse:
         """Redirect to the page that the person wanted to open, and remember the browser."""
         response: HttpResponse = super().post_login(request, user, **kwargs)
+        by_issuer = (kwargs.get("signal_kwargs") or {}).get("sociallogin")
+        if by_issuer is not None:
+            # The session of the issuer ends with this one (`accounts.issuers.pages`).
+            request.session[ISSUER_SESSION] = [by_issuer.account.provider, by_issuer.state.get("id_token", "")]
         keep_browser(request, response, user.email)
         return response
 
@@ -162,12 +184,22 @@ class AccountAdapter(DefaultAccountAdapter):
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Return True: changes to the security of an account always require reauthentication."""
+        """Return True: changes to the security of an account always require reauthentication.
+
+        Raises ReauthenticationRequired for a user who has neither a password nor a second factor, and has not been asked by
+        their issuer: allauth would let them through.
+        """
+        user = self.request.user
+        passes = not isinstance(user, User) or get_reauthentication_flows(user) or has_asked_issuer(self.request, user)
+        if not passes and load_identities(user):
+            raise ReauthenticationRequired
         return True
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         """Methods of reauthentication, each with a description; the first one is the default."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
+        if isinstance(user, User) and load_identities(user):
+            methods.append({"id": "issuer", "url": reverse("identity_again")})
         return [{**method, "description": _WAYS[method["id"]]} for method in methods]
 
     def get_client_ip(self, request: HttpRequest) -> str:

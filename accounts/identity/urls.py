@@ -9,6 +9,7 @@ from django.urls import path, re_path
 from accounts.identity.pages.account_state import resend_confirmation
 from accounts.identity.pages.authorize import AuthorizeView, native
 from accounts.identity.pages.email_address import ChangeEmailView, ConfirmNewEmailView, ConfirmView, keep_email
+from accounts.identity.pages.recovery import recover
 from accounts.identity.pages.second_factor import (
     ActivateAppView,
     AddPasskeyView,
@@ -58,7 +59,6 @@ urlpatterns = [
     path("auth/sign_in", step(with_script(SignInView.as_view())), name="account_login"),
     path("auth/sign_up", step(SignUpView.as_view()), name="account_signup"),
     path("invite/<str:code>", page(invitation), name="invitation"),
-    path("auth/sign_out", page(account_views.logout, in_popup=True), name="account_logout"),
     path("auth/disabled", page(account_views.account_inactive, in_popup=True), name="account_inactive"),
     path(
         "auth/confirm",
@@ -74,7 +74,8 @@ urlpatterns = [
         r"^auth/email/confirm/(?P<key>[-:\w]+)$", settings_page(ConfirmNewEmailView.as_view()), name="confirm_new_email"
     ),
     path(".well-known/change-password", change_password_page),
-    path("auth/password/set", settings_page(account_views.password_set), name="account_set_password"),
+    path("auth/password/set", settings_page(account_views.password_set, asks_again=True), name="account_set_password"),
+    path("auth/recover/<str:token>", page(recover, in_popup=True), name="recover"),
     path("auth/password/reset", step(ForgottenPasswordView.as_view()), name="account_reset_password"),
     path("auth/password/reset/sent", step(account_views.password_reset_done), name="account_reset_password_done"),
     path(

@@ -12,6 +12,7 @@ from functools import wraps
 from typing import Any, Final
 
 from allauth.account.decorators import reauthentication_required
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -56,6 +57,14 @@ def _may_invite(user: User) -> bool:
     return user.role.can(Permission.INVITE_USERS)
 
 
+def _has_issuers(user: User) -> bool:
+    return bool(settings.ISSUERS)
+
+
+def _uses_passwords(user: User) -> bool:
+    return not settings.ISSUERS_ONLY
+
+
 GROUPS: Final[list[Group]] = [
     Group(
         _("You"),
@@ -70,7 +79,7 @@ GROUPS: Final[list[Group]] = [
     Group(
         _("Security"),
         (
-            Entry("account_change_password", _("Password")),
+            Entry("account_change_password", _("Password"), ("account_set_password",), shown_to=_uses_passwords),
             Entry("change_email", _("E-mail address"), ("confirm_new_email",)),
             Entry(
                 "mfa_index",
@@ -84,6 +93,7 @@ GROUPS: Final[list[Group]] = [
                     "mfa_remove_webauthn",
                 ),
             ),
+            Entry("identities", _("Sign-in of an organisation"), shown_to=_has_issuers),
             Entry("usersessions_list", _("Signed-in browsers")),
             Entry("oauth_authorized_applications", _("Authorized applications")),
         ),

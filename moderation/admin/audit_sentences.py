@@ -22,6 +22,7 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("create", _PERSON): _("%(by)s made the account %(target)s"),
     ("follow", _PERSON): _("%(by)s had %(target)s follow somebody"),
     ("issue_token", _PERSON): _("%(by)s made a token for %(target)s"),
+    ("make_sign_in_link", _PERSON): _("%(by)s made a link with which %(target)s can sign in once"),
     ("merge", _PERSON): _("%(by)s merged %(target)s with another account"),
     ("remove_note", _PERSON): _("%(by)s removed a note about %(target)s"),
     ("reset_password", _PERSON): _("%(by)s set a new password for %(target)s"),

@@ -148,7 +148,7 @@ class InstanceSerializer(EntitySerializer):
                 "reason_required": registrations == "approval",
                 "message": None if registrations != "closed" else _closed_message(texts),
                 "min_age": texts["site_minimum_age"] or None,
-                "url": None,
+                "url": links.web_url(reverse("account_signup")) if settings.ISSUERS_ONLY else None,
             },
             "api_versions": {"mastodon": versions.API_VERSION},
             "wrapstodon": offered_report_year(),

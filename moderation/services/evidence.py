@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import IO, Any, Final
 
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.db import transaction
@@ -271,6 +272,10 @@ def _addresses(account: Account, user: User | None) -> dict[str, Any]:
     return {
         "email": user.email,
         "emails": list(EmailAddress.objects.filter(user=user).order_by("id").values("email", "verified", "primary")),
+        "identities": [
+            {"issuer": identity.provider, "subject": identity.uid, "since": clock.iso(identity.date_joined)}
+            for identity in SocialAccount.objects.filter(user=user).order_by("id")
+        ],
         "sign_up_address": user.sign_up_ip,
         "sessions": [
             {

@@ -14,6 +14,7 @@ from django.core.mail import get_connection
 from django.db import Error, connection
 
 from accounts.identity.queries.sign_up import load_refused_networks
+from accounts.issuers.services import check_roles, find_configuration
 from accounts.models import Account
 from accounts.policies.networks import warning_about_network
 from accounts.queries.site_settings import find_site_text
@@ -281,6 +282,26 @@ def _translation() -> Iterator[Check]:
             yield Check("translation", "ok", f"from {len(known) - 1} languages")
 
 
+def _issuers() -> Iterator[Check]:
+    for issuer in settings.ISSUERS:
+        try:
+            find_configuration(issuer)
+        except Unavailable as error:
+            remedy = (
+                f"See that {issuer.discovery_url} answers, with the issuer {issuer.issuer} in it. The log says more."
+            )
+            yield Check(f"sign-in {issuer.id}", "failed", error.message, remedy)
+        else:
+            yield Check(f"sign-in {issuer.id}", "ok", f"{issuer.issuer} answers")
+
+
+def _issuer_roles() -> Iterator[Check]:
+    for issuer in settings.ISSUERS:
+        for refusal in check_roles(issuer):
+            remedy = f"Correct the roles of {issuer.id} in the file that SIGN_IN_ISSUERS names."
+            yield Check(f"sign-in {issuer.id}", "warning", refusal, remedy)
+
+
 def _push_keys() -> Iterator[Check]:
     try:
         fingerprints.check_pair(settings.SECRETS)
@@ -324,9 +345,11 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _federation,
     _mail,
     _translation,
+    _issuers,
+    _issuer_roles,
     _web_push,
 )
-_ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _web_push)
+_ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _issuer_roles, _web_push)
 _CHECKS_OF_SETTINGS = (
     machine_checks.secrets,
     machine_checks.web_client,

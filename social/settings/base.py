@@ -91,6 +91,7 @@ INSTALLED_APPS = [
     "oauth2_provider",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
     "allauth.mfa",
     "allauth.usersessions",
     "channels",
@@ -193,6 +194,7 @@ ACCOUNT_FORMS = {
     "reset_password": "accounts.identity.pages.forms.ForgottenPasswordForm",
     "reset_password_from_key": "accounts.identity.pages.forms.NewPasswordForm",
     "change_password": "accounts.identity.pages.forms.PasswordForm",
+    "set_password": "accounts.identity.pages.forms.FirstPasswordForm",
     "reauthenticate": "accounts.identity.pages.forms.IsItYouForm",
 }
 # Where addresses need no confirmation, they count as confirmed from the sign-up on.
@@ -220,6 +222,8 @@ ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
     "reauthenticate": None,
     "confirm_email": None,
 }
+ISSUERS, ISSUERS_ONLY, ISSUERS_LOOPBACK = env.SIGN_IN_ISSUERS, env.SIGN_IN_ISSUERS_ONLY, env.SIGN_IN_ISSUERS_LOOPBACK
+SOCIALACCOUNT_ADAPTER = "accounts.issuers.adapter.IssuerAdapter"
 MFA_ADAPTER = "accounts.identity.adapters.SecondFactorAdapter"
 MFA_FORMS = {
     "authenticate": "accounts.identity.pages.factor_forms.SecondFactorForm",

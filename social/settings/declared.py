@@ -68,6 +68,16 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "filtered notifications and more only then, Pachli and Fedilab search with operators. Statistics of the network and "
         "people of other servers then take this server for one of Mastodon, and so do scanners for its faults",
     ),
+    "SIGN_IN_ISSUERS": (
+        "none",
+        "file with the issuers of OpenID Connect by which people can sign in; see "
+        "[operating.md](operating.md#sign-in-of-an-organisation)",
+    ),
+    "SIGN_IN_ISSUERS_ONLY": (
+        "`no`",
+        "`yes`: people sign in and up by these issuers alone, not by passwords or passkeys",
+    ),
+    "SIGN_IN_ISSUERS_LOOPBACK": ("`no`", "whether these issuers may be on this machine, and speak http"),
     "STAFF_SECOND_FACTOR": (
         "`no` on localhost, else `yes`",
         "whether staff need a second factor for the admin and the admin API",

@@ -18,6 +18,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from social.queues import LANES
 from social.settings.declared import SETTINGS
+from social.settings.issuers import read_issuers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 REDIS_ROLES = ("cache", "broker", "streams", "feeds")
@@ -319,6 +320,9 @@ RATE_LIMITS = _switch("RATE_LIMITS", True, "on", "off")
 FEDERATION_LOOPBACK = _switch("FEDERATION_LOOPBACK", False)
 TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
+SIGN_IN_ISSUERS_LOOPBACK = _switch("SIGN_IN_ISSUERS_LOOPBACK", False)
+SIGN_IN_ISSUERS = read_issuers(_read("SIGN_IN_ISSUERS"), loopback=SIGN_IN_ISSUERS_LOOPBACK)
+SIGN_IN_ISSUERS_ONLY = _switch("SIGN_IN_ISSUERS_ONLY", False)
 STAFF_SECOND_FACTOR = _switch("STAFF_SECOND_FACTOR", not LOOPBACK)
 MEDIA_STORAGE = _media_storage(_read("MEDIA_STORAGE"))
 MEDIA_URL = _media_url()
@@ -358,6 +362,8 @@ LOG_FORMAT = _choice("LOG_FORMAT", ("json", "console"), "json")
 LOG_LEVEL = _choice("LOG_LEVEL", ("debug", "info", "warning", "error"), "info").upper()
 ACCESS_LOG = _switch("ACCESS_LOG", LOG_LEVEL == "DEBUG")
 DEFAULT_LANGUAGE = _choice("DEFAULT_LANGUAGE", ("en", "de", "ar"), "en")
+if SIGN_IN_ISSUERS_ONLY and not SIGN_IN_ISSUERS:
+    raise ImproperlyConfigured("SIGN_IN_ISSUERS_ONLY=yes needs SIGN_IN_ISSUERS: nobody could sign in.")
 if FEDERATION_LOOPBACK and not LOOPBACK:
     raise ImproperlyConfigured(
         f"FEDERATION_LOOPBACK=yes is only for local trials: the domain {LOCAL_DOMAIN} is not a loopback one. Unset it."

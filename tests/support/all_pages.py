@@ -57,21 +57,23 @@ _CHOICES: Mapping[str, Any] = {
 
 #: Names of URLs that answer with no page to any reader: files, redirects, and what takes forms.
 FORMS_AND_FILES: frozenset[str] = frozenset({
-    "account_set_password", "act_on_announcement", "act_on_conversation", "act_on_person",
-    "act_on_post", "act_on_tag", "block", "change_scheduled", "coloured_icon",
+    "act_on_announcement", "act_on_conversation", "act_on_person",
+    "act_on_post", "act_on_tag", "begin_again", "block", "change_scheduled", "coloured_icon",
     "confirm_new_email", "custom_css", "end_session", "expire_invitation",
-    "follow_suggested", "invitation", "keep_email", "leave_collection",
-    "list_person", "manifest", "mfa_authenticate", "mfa_edit_webauthn",
+    "follow_suggested", "invitation", "issuer_begin", "keep_email", "leave_collection",
+    "link_identity", "list_person", "manifest", "mfa_authenticate", "mfa_edit_webauthn",
     "mfa_login_webauthn", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_remove_webauthn",
-    "oauth_authorized_application", "profile_feed", "remove_notifications", "resend_confirmation",
+    "oauth_authorized_application", "openid_connect_callback", "profile_feed", "remove_notifications",
+    "resend_confirmation",
     "settings_archive", "settings_archives", "settings_cancel_migration", "settings_drop_import",
     "settings_drop_past", "settings_export_list", "settings_feature_tag", "settings_forget_alias",
     "settings_import_failures", "settings_left_out", "settings_start_import", "settings_start_past",
     "settings_undo_past", "settings_unfeature_tag", "severed_followers", "severed_following",
-    "tag_feed", "web_client",
+    "tag_feed", "unlink_identity", "web_client",
 })  # fmt: skip
-#: Names of pages that need more than their path: a query, a second factor, or the password once more.
+#: Names of pages that need more than their path: a query, a second factor, the password once more, an issuer.
 OF_A_STATE: frozenset[str] = frozenset({
+    "account_set_password", "identities", "identity_again", "recover", "socialaccount_signup",
     "interact", "mfa_deactivate_totp", "oauth_authorize", "oauth_native", "change_email", "mfa_activate_totp",
     "mfa_add_webauthn", "recovery_codes", "translate_post",
 })  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from allauth.account.adapter import get_adapter
-from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
+from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm, SetPasswordForm
 from allauth.account.forms import ResetPasswordKeyForm as AllauthResetPasswordKeyForm
 from django import forms
 from django.http import HttpRequest
@@ -106,6 +106,14 @@ class ForgottenPasswordForm(ResetPasswordForm):
 
 class NewPasswordForm(AllauthResetPasswordKeyForm):
     """A new password, typed once: browsers remember it, and a forgotten one can be reset by mail."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _one_password(self)
+
+
+class FirstPasswordForm(SetPasswordForm):
+    """A password of somebody who has none, and signs in by an issuer or with a passkey."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -37,6 +37,7 @@ from django.views import View
 from django.views.decorators.http import require_safe
 from fido2.webauthn import ResidentKeyRequirement, UserVerificationRequirement
 
+from accounts.identity.pages.again import has_asked_issuer
 from accounts.identity.pages.factor_forms import NewPasskeyForm, SecondFactorAgainForm, counter_of
 from accounts.identity.pages.steps import sign_in_url
 from accounts.identity.queries.sign_in import find_app, load_second_factors
@@ -61,14 +62,17 @@ from social.pages.frame import show, with_query
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
     """Redirect to the page that asks for a passkey and leads back here, if the user has passkeys but no authenticator
-    app, and has not used a passkey within the last minutes. None otherwise: the form asks for a code of the app, if
-    there is one.
+    app, and has not used a passkey within the last minutes; first to that of their issuer, if they have no password and
+    have not shown by it within the last minutes that it is them. None otherwise: the form asks for a password, and for a
+    code of the app, if there are any.
     """
+    if not user.has_usable_password() and not has_asked_issuer(request, user):
+        return redirect(with_query(reverse("identity_again"), next=request.path))
+    since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
+    records = get_authentication_records(request, user)
     factors = load_second_factors(user)
     if factors.app or not factors.passkeys:
         return None
-    since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
-    records = get_authentication_records(request, user)
     if any(record.get("type") == Authenticator.Type.WEBAUTHN and record["at"] > since for record in records):
         return None
     return redirect(with_query(reverse("mfa_reauthenticate_webauthn"), next=request.path))
@@ -97,6 +101,8 @@ class ConfirmationForm(ServiceForm):
         super().__init__(*args, **kwargs)
         if find_app(user) is None:
             del self.fields["code"]
+        if not user.has_usable_password():
+            del self.fields["password"]
 
     def clean_password(self) -> str:
         """Return the password if it is right. Raises ValidationError, and RateLimited after too many attempts."""
@@ -110,7 +116,7 @@ class ConfirmationForm(ServiceForm):
         second factor.
         """
         sent = super().clean() or {}
-        if "code" in self.fields and "code" in sent and "password" in sent:
+        if "code" in self.fields and "code" in sent and ("password" in sent or "password" not in self.fields):
             form = SecondFactorAgainForm({"code": sent["code"]}, user=self.user)
             if not form.is_valid():
                 for errors in form.errors.values():

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from allauth.account.views import LoginView, PasswordResetView, SignupView
 from django import forms
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
@@ -36,12 +37,22 @@ from social.pages.frame import show, with_query
 _SIGNED_UP: Final = "signed_up"
 
 
+def offered_issuers() -> dict[str, Any]:
+    """Return the issuers by which people sign in, as `account/issuers.html` expects them, and whether there is no other way."""
+    return {"issuers": settings.ISSUERS, "issuers_only": settings.ISSUERS_ONLY}
+
+
 class SignInView(LoginView):
     """The sign-in page. The adapter counts attempts, because it is also called for attempts on other pages."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         url = reverse("mfa_login_webauthn")
-        return {**super().get_context_data(**kwargs), "passkey_url": url, "passkey_options_url": url}
+        return {
+            **super().get_context_data(**kwargs),
+            **offered_issuers(),
+            "passkey_url": url,
+            "passkey_options_url": url,
+        }
 
 
 class SignUpView(SignupView):
@@ -59,7 +70,12 @@ class SignUpView(SignupView):
         return {**super().get_form_kwargs(), "invited": self._invited}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), "invited": self._invited, "invitation_is_over": self._is_over}
+        around = {
+            "invited": self._invited,
+            "invitation_is_over": self._is_over,
+            "invite_code": invite_code(self.request),
+        }
+        return {**super().get_context_data(**kwargs), **offered_issuers(), **around}
 
     def closed(self) -> HttpResponse:
         """The page for closed registrations, with the message of staff."""

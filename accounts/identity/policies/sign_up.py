@@ -56,6 +56,16 @@ class SignUpDraft:
     return_to: str = ""
 
 
+@dataclass(frozen=True)
+class Identity:
+    """A person of an issuer who signs up; `email` is the address that the issuer has confirmed, empty without one."""
+
+    issuer: str
+    subject: str
+    name: str
+    email: str = ""
+
+
 def username_errors(username: str) -> list[FieldError]:
     """Errors of a local username; whether it is already in use is not checked."""
     if not username:
@@ -131,9 +141,11 @@ def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
     return [blank, *(error for error in found if error.field in ("password", "username")), *invalid, *others]
 
 
-def draft_errors(draft: SignUpDraft, *, reason_required: bool) -> list[FieldError]:
+def draft_errors(draft: SignUpDraft, *, reason_required: bool, has_password: bool = True) -> list[FieldError]:
     """List the errors of a draft that can be found without the database."""
-    errors = username_errors(draft.username) + email_errors(draft.email) + password_errors(draft.password)
+    errors = username_errors(draft.username) + email_errors(draft.email)
+    if has_password:
+        errors += password_errors(draft.password)
     if not draft.agreement:
         errors.append(FieldError("agreement", "ERR_ACCEPTED", _("must be accepted")))
     if reason_required and not draft.reason.strip():

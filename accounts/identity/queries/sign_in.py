@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import Final
 
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.auth import get_user
 from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
@@ -138,6 +140,14 @@ def _passkey(found: Authenticator) -> Passkey:
         last_used=found.last_used_at,
         alone=bool(found.data.get("verified")) and bool(wrapped.is_passwordless),
     )
+
+
+def load_identities(user: User) -> list[SocialAccount]:
+    """Load the identities with which a user can sign in: those of issuers that the settings name. Without such issuers
+    nothing is queried.
+    """
+    issuers = [issuer.id for issuer in settings.ISSUERS]
+    return list(SocialAccount.objects.filter(user=user, provider__one_of=issuers).order_by("pk")) if issuers else []
 
 
 def is_registered_passkey(credential_id: str) -> bool:

@@ -38,6 +38,8 @@ RECOVERY_CODE_USED: Final = "recovery_code_used"
 RECOVERY_CODES_MADE: Final = "recovery_codes_generated"
 PASSKEY_REFUSED: Final = "passkey_refused"
 EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
+IDENTITY_LINKED: Final = "identity_linked"
+IDENTITY_UNLINKED: Final = "identity_unlinked"
 # As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
@@ -69,6 +71,8 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
     ),
     RECOVERY_CODES_MADE: _("New recovery codes have been made; the old ones no longer work."),
     RECOVERY_CODE_USED: _("One of your recovery codes has been used. It does not work again."),
+    IDENTITY_LINKED: _("Another way to sign in has been added: the sign-in of an organisation."),
+    IDENTITY_UNLINKED: _("The sign-in of an organisation can no longer be used for your account."),
     SECOND_FACTOR_RESET: _(
         "The people who run this server have removed your second factor. All browsers and applications have been signed "
         "out. Your password is enough to sign in until you set up another one."

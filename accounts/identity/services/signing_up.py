@@ -6,13 +6,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from allauth.account.models import EmailAddress
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from accounts.events import AccountCreated, ConfirmationRequested, UserActivated, UserWaiting
-from accounts.identity.policies.sign_up import Decision, Findings, SignUpDraft, age_errors, draft_errors, in_order
+from accounts.identity.policies.sign_up import (
+    Decision,
+    Findings,
+    Identity,
+    SignUpDraft,
+    age_errors,
+    draft_errors,
+    in_order,
+)
 from accounts.identity.queries.sign_up import find_usable_invite, load_findings
 from accounts.identity.services.activation import use_invite
 from accounts.identity.services.sign_up_blocks import count_refusals
@@ -52,24 +61,31 @@ def sign_up(
     application: Application | None = None,
     confirmed: bool | None = None,
     approved: bool | None = None,
+    identity: Identity | None = None,
 ) -> User:
     """Create account, user and e-mail address in one transaction; publishes AccountCreated.
 
     `confirmed` and `approved` default to the settings for CONFIRM_EMAIL and registrations; if an operator's command gives
     one of them, closed registrations, blocks and reserved names do not count. A usable invitation opens closed
-    registrations; its user waits for approval unless registrations are open or the inviter may bypass approval. Raises
-    Forbidden when registrations are closed or the network is blocked, and Invalid with `details` (contract, parameters
-    section 2, behaviours section 6).
+    registrations; its user waits for approval unless registrations are open or the inviter may bypass approval. With an
+    `identity` the user has no password, signs in by its issuer, and need not confirm the address that it has confirmed.
+    Raises Forbidden when registrations are closed, the network is blocked, or people sign up by issuers only, and Invalid
+    with `details` (contract, parameters section 2, behaviours section 6).
     """
     # Addresses are looked up in lower case at sign-in.
     draft = replace(draft, email=draft.email.strip().lower())
     by_operator = confirmed is not None or approved is not None
     invite = find_usable_invite(draft.invite_code) if not by_operator else None
     registrations = find_registrations()
-    if registrations == "closed" and not by_operator and invite is None:
+    by_password_only = settings.ISSUERS_ONLY and identity is None
+    if not by_operator and (by_password_only or (registrations == "closed" and invite is None)):
         raise Forbidden(_("This action is not allowed"))
     minimum_age = 0 if by_operator else find_minimum_age()
-    errors = draft_errors(draft, reason_required=registrations == "approval" and not by_operator and not invite)
+    errors = draft_errors(
+        draft,
+        reason_required=registrations == "approval" and not by_operator and not invite,
+        has_password=identity is None,
+    )
     if by_operator:
         # Reserved names protect from impersonation of the server; its operator may use them.
         errors = [error for error in errors if error.code != "ERR_RESERVED"]
@@ -91,8 +107,10 @@ def sign_up(
         let_in = registrations == "open" or (invite is not None and _replaces_approval(invite))
         approved = by_operator or (let_in and not findings.needs_approval and is_held(met) is None)
     verified = confirmed if confirmed is not None else not must_confirm_email()
+    verified = verified or (identity is not None and identity.email == draft.email)
     # Outside the transaction: hashing takes tens of milliseconds, and generating a key pair a tenth of a second.
-    password, keys = make_password(draft.password), key_pairs.new_rsa_pair()
+    password = make_password(draft.password if identity is None else None)
+    keys = key_pairs.new_rsa_pair()
     now = clock.now()
     locales = {code for code, _name in settings.LANGUAGES}
     try:
@@ -115,6 +133,10 @@ def sign_up(
                 created_by_application=application,
             )
             EmailAddress.objects.create(user=user, email=draft.email, primary=True, verified=verified)
+            if identity is not None:
+                SocialAccount.objects.create(
+                    user=user, provider=identity.issuer, uid=identity.subject, extra_data={"name": identity.name}
+                )
             if invite is not None:
                 use_invite(invite=invite)
             if met:

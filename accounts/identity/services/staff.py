@@ -21,6 +21,7 @@ from accounts.identity.queries.sign_up import load_email_findings
 from accounts.identity.services.activation import activate_if_ready
 from accounts.identity.services.email_changes import replace_email
 from accounts.identity.services.mails import SECOND_FACTOR_RESET, report_security_change, request_password_reset
+from accounts.identity.services.recovery import recovery_url
 from accounts.identity.services.second_factors import remove_all_factors
 from accounts.identity.services.sessions import change_password, end_sessions, publish_user_state, sign_out_everywhere
 from accounts.identity.services.signing_up import look_up_mail_hosts, sign_up
@@ -133,6 +134,12 @@ def send_password_reset(*, by: Staff, user: User) -> None:
     """Request a password reset link for the user. Raises Forbidden."""
     with _acting(by, user, "send_password_reset", Permission.MANAGE_USER_ACCESS):
         request_password_reset(user=user)
+
+
+def make_sign_in_link(*, by: Staff, user: User) -> str:
+    """Return a link with which the user can sign in once, also where passwords are closed. Raises Forbidden."""
+    with _acting(by, user, "make_sign_in_link", Permission.MANAGE_USER_ACCESS) as locked:
+        return recovery_url(locked)
 
 
 def set_email(*, by: Staff, user: User, email: str) -> None:

@@ -23,6 +23,7 @@ class Command(OperatorCommand):
     enable: undo --disable
     reset_second_factor: remove second factor and recovery codes; ends sessions and tokens
     reset_password: generate a password; ends sessions and tokens
+    sign_in_link: make a link that signs in once within 15 minutes, where passwords are closed
     dry_run: only print what the state would be
     """
 
@@ -30,7 +31,7 @@ class Command(OperatorCommand):
 
     def run(
         self, user: LocalUser, *, role: str = "", approve: bool, confirm: bool, disable: bool, enable: bool,
-        reset_second_factor: bool, reset_password: bool, dry_run: bool,
+        reset_second_factor: bool, reset_password: bool, sign_in_link: bool, dry_run: bool,
     ) -> None:  # fmt: skip
         answer: dict[str, Any] = {}
         with undone_if(dry_run):
@@ -49,6 +50,8 @@ class Command(OperatorCommand):
             if reset_password and not dry_run:
                 answer["password"] = secrets.token_urlsafe(18)
                 staff.set_password(by=OPERATOR, user=user, password=answer["password"])
+            if sign_in_link and not dry_run:
+                answer["sign_in_link"] = staff.make_sign_in_link(by=OPERATOR, user=user)
             user = User.objects.select_related("account", "role").get(id=user.id)
             state = {
                 "id": str(user.account_id),

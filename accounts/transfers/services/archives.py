@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+import orjson
+from allauth.socialaccount.models import SocialAccount
 from django.db import transaction
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -253,9 +255,30 @@ def _write_lists(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
     return cursor + 1 if cursor + 1 < len(lists) else None
 
 
+def _write_identities(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+    """Write what is stored about the sign-in by issuers, if the person uses it."""
+    identities = SocialAccount.objects.filter(user__account=account).order_by("id")
+    shown = [
+        {
+            "issuer": identity.provider,
+            "subject": identity.uid,
+            "name": identity.extra_data.get("name", ""),
+            "since": clock.iso(identity.date_joined),
+        }
+        for identity in identities
+    ]
+    if shown:
+        writer.add_document("identities.json", orjson.dumps(shown, option=orjson.OPT_INDENT_2))
+    return None
+
+
 def register_parts() -> None:
     """Register the archive parts and the erasure step of this app."""
-    register(ArchivePart("pictures", _write_pictures), ArchivePart("lists", _write_lists))
+    register(
+        ArchivePart("pictures", _write_pictures),
+        ArchivePart("lists", _write_lists),
+        ArchivePart("identities", _write_identities),
+    )
     erasing.register(_remove_archives, remove_files_of)
 
 

@@ -32,6 +32,7 @@ ACTS: dict[str, Callable[..., Any]] = {
     "reset_password": lambda **who: staff.set_password(password="another horse", **who),
     "change_role": lambda **who: staff.set_role(role=None, **who),
     "reset_second_factor": staff.reset_second_factor,
+    "make_sign_in_link": staff.make_sign_in_link,
     "issue_token": lambda **who: staff.issue_user_token(scopes=["read"], **who),
 }
 

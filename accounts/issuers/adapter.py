@@ -1,0 +1,239 @@
+"""Connects allauth's flow of OpenID Connect to the issuers of the settings: how they are found, asked and believed."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from allauth.account import app_settings
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp, SocialLogin, SocialToken
+from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Client
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.identity.pages.again import ISSUER_METHOD
+from accounts.identity.queries.sign_up import find_usable_invite
+from accounts.issuers.policies import (
+    confirmed_email,
+    has_just_signed_in,
+    may_enter,
+    nonce_of,
+    role_of,
+    shown_name,
+    suggested_username,
+    text_of,
+)
+from accounts.issuers.services import (
+    exchange_code,
+    find_configuration,
+    find_issuer,
+    follow_role,
+    link_identity,
+    read_claims,
+)
+from accounts.models import User
+from accounts.queries.site_settings import find_registrations
+from social.api.addresses import client_ip
+from social.kernel import clock, links
+from social.kernel.errors import Conflict, Forbidden
+from social.pages.frame import is_local_path, with_query
+
+if TYPE_CHECKING:
+    from social.settings.issuers import Issuer
+
+logger = logging.getLogger(__name__)
+#: Longest ID token that a session keeps for the end of the issuer's session.
+_KEPT_TOKEN_LIMIT: Final = 8192
+#: Process, beside those of allauth, in which a signed-in user shows once more that it is them.
+REAUTHENTICATE: Final = "again"
+
+
+class IssuerAdapter(DefaultSocialAccountAdapter):
+    """allauth's adapter for identities. Nobody is signed in, and nothing is linked, by an e-mail address."""
+
+    def list_apps(
+        self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
+    ) -> list[SocialApp]:
+        """Return the issuers of the settings; none is in the database."""
+        return [_app_of(issuer) for issuer in settings.ISSUERS if provider in (None, issuer.id)]
+
+    def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> IssuerProvider:
+        """Return an issuer by its id. Raises NotFound."""
+        return IssuerProvider(request, app=_app_of(find_issuer(provider)))
+
+    def get_requests_session(self) -> Any:
+        """Refuse: issuers are asked by `accounts.issuers.services`. Raises NotImplementedError."""
+        raise NotImplementedError
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Link an identity to the user who has asked for that in this session, note that it is still them, or give the user
+        of a known identity the role that the issuer says. Raises Forbidden, and ImmediateHttpResponse for the page to show
+        next.
+        """
+        issuer, state, claims = find_issuer(sociallogin.account.provider), sociallogin.state, sociallogin.claims
+        # The session keeps the login while a form or a second factor is asked for: no token that reads anything at the issuer.
+        sociallogin.token = None
+        if not may_enter(claims, issuer):
+            raise Forbidden(_("%(name)s does not let you use this server.") % {"name": issuer.name})
+        if state["process"] != AuthProcess.LOGIN:
+            if not isinstance(request.user, User) or request.user.pk != state["data"]["user"]:
+                raise Forbidden(_("You were signed out meanwhile. Begin again."))
+            if state["process"] == REAUTHENTICATE:
+                self._confirm(request, sociallogin, request.user)
+            self._link(request, issuer, claims, request.user)
+        state |= {
+            "at": clock.now().timestamp(),
+            "role": role_of(claims, issuer),
+            "username": suggested_username(text_of(claims, issuer.username_claim)),
+            "email": confirmed_email(claims, issuer),
+            "id_token": sociallogin.id_token if len(sociallogin.id_token) <= _KEPT_TOKEN_LIMIT else "",
+        }
+        if sociallogin.is_existing:
+            follow_role(user=sociallogin.user, issuer=issuer, wanted=state["role"])
+
+    def _confirm(self, request: HttpRequest, sociallogin: SocialLogin, user: User) -> NoReturn:
+        if sociallogin.user.pk != user.pk:
+            raise Forbidden(_("This identity does not belong to your account."))
+        timeout = app_settings.REAUTHENTICATION_TIMEOUT
+        if not has_just_signed_in(sociallogin.claims, seconds=timeout, now=clock.now().timestamp()):
+            raise Forbidden(_("You were not asked again who you are. Sign out there, then begin again."))
+        record_authentication(request, user, ISSUER_METHOD, reauthenticated=True)
+        wanted = sociallogin.state.get("next") or reverse("front")
+        raise ImmediateHttpResponse(redirect(with_query(reverse("identity_again"), next=wanted)))
+
+    def _link(self, request: HttpRequest, issuer: Issuer, claims: dict[str, Any], user: User) -> NoReturn:
+        try:
+            link_identity(
+                user=user,
+                issuer=issuer,
+                subject=claims["sub"],
+                name=shown_name(claims, issuer),
+                address=client_ip(request),
+            )
+        except Conflict as refusal:
+            messages.error(request, refusal.message)
+        else:
+            messages.success(request, _("You can sign in with %(name)s now.") % {"name": issuer.name})
+        raise ImmediateHttpResponse(redirect("identities"))
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Tell whether registrations are not closed, or the sign-in began with a usable invitation. Raises Forbidden."""
+        if find_registrations() == "closed" and find_usable_invite(sociallogin.state["data"]["invite_code"]) is None:
+            raise Forbidden(_("There is no account with this identity, and this server does not accept new people."))
+        return True
+
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        """Return False: everybody chooses a name and agrees to the rules."""
+        return False
+
+    def authenticate_by_email(self, sociallogin: SocialLogin) -> None:
+        """Return None: an address leads to no account (security row 27)."""
+
+    def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
+        """Return the user that does not exist yet, as it is."""
+        user: User = sociallogin.user
+        return user
+
+    def on_authentication_error(
+        self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
+    ) -> None:
+        """Lead who has changed their mind back to the sign-in. Raises Forbidden for anything else that went wrong."""
+        if error == AuthError.CANCELLED:
+            raise ImmediateHttpResponse(redirect("account_login"))
+        logger.warning("a sign-in by the issuer %s failed: %s", provider.app.provider_id, exception or error)
+        raise Forbidden(_("This sign-in is over, or was refused. Begin again."))
+
+
+class _Client(OAuth2Client):
+    """Exchanges codes with this server's own HTTP client, and sends a nonce that belongs to the state."""
+
+    def __init__(self, issuer: Issuer, redirect_uri: str) -> None:
+        self.issuer, self.redirect_uri = issuer, redirect_uri
+        super().__init__(None, issuer.client_id, issuer.client_secret, "POST", "", redirect_uri)
+
+    def get_redirect_url(self, authorization_url: str, scope: list[str], extra_params: dict[str, str]) -> str:
+        more = extra_params | {"nonce": nonce_of(self.state)}
+        # The library joins scopes in no order of its own.
+        url: str = super().get_redirect_url(authorization_url, [" ".join(scope)], more)
+        return url.replace("?", "&").replace("&", "?", 1) if "?" in authorization_url else url
+
+    def get_access_token(self, code: str, pkce_code_verifier: str = "", extra_data: Any = None) -> dict[str, Any]:
+        return exchange_code(self.issuer, code=code, verifier=pkce_code_verifier, redirect_uri=self.redirect_uri)
+
+
+class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
+    """Asks an issuer through this server's own HTTP client, and checks the signature of every ID token."""
+
+    @property
+    def openid_config(self) -> Any:
+        return find_configuration(find_issuer(self.provider_id))
+
+    def get_client(self, request: HttpRequest, app: SocialApp) -> _Client:
+        return _Client(find_issuer(app.provider_id), links.web_url(self.get_provider().get_callback_url()))
+
+    def parse_token(self, data: dict[str, Any]) -> SocialToken:
+        return SocialToken()
+
+    def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
+        """Return the login of the person about whom the ID token is. The state has been taken from the session before."""
+        tokens, issuer = kwargs["response"], find_issuer(app.provider_id)
+        claims = read_claims(issuer, tokens, nonce_of(request.GET["state"]))
+        login = self.get_provider().sociallogin_from_response(request, claims)
+        login.claims, login.id_token = claims, tokens["id_token"]
+        return login
+
+
+class IssuerProvider(OpenIDConnectProvider):
+    """An issuer of the settings. Nothing of a query changes what it is asked."""
+
+    oauth2_adapter_class = IssuerOAuth2Adapter
+
+    def serialize(self) -> dict[str, Any]:
+        return {"id": self.sub_id}
+
+    def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
+        """Read the form of a sign-in: what it is for, the page to open next, an invitation, and who is signed in."""
+        process, form = getattr(request, "issuer_process", AuthProcess.LOGIN), request.POST
+        next_url = form.get("next", "")
+        return {
+            "process": process,
+            "next_url": next_url if is_local_path(next_url) else None,
+            "data": {"user": request.user.pk, "invite_code": form.get("invite_code", "")[:100]},
+            "scope": list(find_issuer(self.app.provider_id).scopes),
+            "auth_params": {"max_age": str(app_settings.REAUTHENTICATION_TIMEOUT)} if process == REAUTHENTICATE else {},
+        }
+
+    def extract_uid(self, data: dict[str, Any]) -> str:
+        return str(data["sub"])
+
+    def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return all that is stored of what an issuer says: the name by which the person recognises the identity."""
+        return {"name": shown_name(data, find_issuer(self.app.provider_id))}
+
+    def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    def extract_email_addresses(self, data: dict[str, Any]) -> list[EmailAddress]:
+        return []
+
+
+def _app_of(issuer: Issuer) -> SocialApp:
+    return SocialApp(
+        provider=OpenIDConnectProvider.id,
+        provider_id=issuer.id,
+        name=issuer.name,
+        client_id=issuer.client_id,
+        secret=issuer.client_secret,
+        settings={"server_url": issuer.issuer, "oauth_pkce_enabled": True},
+    )

@@ -1,0 +1,132 @@
+"""Checks of an issuer's answer (OpenID Connect Core 1.0, sections 3.1.3.7 and 5.3.2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+from django.utils.crypto import salted_hmac
+from jwcrypto.common import JWException
+from jwcrypto.jwk import JWKSet
+from jwcrypto.jwt import JWT
+
+from accounts.identity.policies.sign_up import USERNAME_LIMIT
+
+if TYPE_CHECKING:
+    from social.settings.issuers import Issuer
+
+#: Algorithms with a pair of keys: nobody but the issuer can make their signatures, and each token has one.
+ALGORITHMS: Final = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA"),
+)
+#: Seconds by which the clocks of this server and an issuer may differ.
+CLOCK_SKEW: Final = 60
+_TOKEN_LIMIT: Final = 64 * 1024
+#: Longest identifier of a person that is stored; the standard allows 255 characters, allauth's table 191.
+_SUBJECT_LIMIT: Final = 191
+_NAME_LIMIT: Final = 100
+_TEXT_LIMIT: Final = 1000
+_USERNAME_GAPS: Final = re.compile(r"[^A-Za-z0-9_]+")
+
+
+class TokenRefused(Exception):
+    """An ID token that is not believed, with the reason for the log."""
+
+
+def nonce_of(state: str) -> str:
+    """Return the nonce of a sign-in that began with this state, which only this server can compute: an ID token of another
+    sign-in has another one.
+    """
+    return salted_hmac("accounts.issuers.nonce", state, algorithm="sha256").hexdigest()
+
+
+def usable_keys(document: Any) -> JWKSet:
+    """Return the public signing keys of an issuer's key set, without shared secrets, which verify what anybody can sign.
+    Raises TokenRefused.
+    """
+    try:
+        keys = [key for key in document["keys"] if key.get("kty") in ("RSA", "EC", "OKP") and key.get("use") != "enc"]
+        return JWKSet.from_json(orjson.dumps({"keys": keys}).decode())
+    except (JWException, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise TokenRefused(f"the keys cannot be read ({error})") from None
+
+
+def read_id_token(token: Any, *, keys: JWKSet, issuer: Issuer, nonce: str) -> dict[str, Any]:
+    """Return the claims of an ID token that the issuer has signed, for this server, for the sign-in with this nonce, and
+    that has not expired. Raises TokenRefused.
+    """
+    if not isinstance(token, str) or len(token) > _TOKEN_LIMIT:
+        raise TokenRefused("there is no ID token, or a very long one")
+    expected = {"iss": issuer.issuer, "aud": issuer.client_id, "nonce": nonce, "sub": None, "exp": None, "iat": None}
+    try:
+        checked = JWT(jwt=token, key=keys, algs=list(ALGORITHMS), check_claims=expected, expected_type="JWS")
+        claims = orjson.loads(checked.claims)
+    except (JWException, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise TokenRefused(str(error)) from None
+    audience = claims["aud"]
+    party = claims.get("azp", issuer.client_id)
+    if party != issuer.client_id or (isinstance(audience, list) and len(audience) > 1 and "azp" not in claims):
+        raise TokenRefused("it was made for another application")
+    subject = claims["sub"]
+    if not isinstance(subject, str) or not 0 < len(subject) <= _SUBJECT_LIMIT or not subject.isprintable():
+        raise TokenRefused("it names nobody")
+    return dict(claims)
+
+
+def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
+    """Return the claims with what the issuer adds about the same person. Raises TokenRefused for another person."""
+    if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
+        raise TokenRefused("the user info is about somebody else")
+    return {**info, **claims}
+
+
+def text_of(claims: Mapping[str, Any], name: str) -> str:
+    """Return a claim that is a text, in one line; empty for any other, and for a very long one."""
+    value = claims.get(name)
+    fits = isinstance(value, str) and len(value) <= _TEXT_LIMIT
+    return "".join(filter(str.isprintable, value)).strip() if fits else ""
+
+
+def confirmed_email(claims: Mapping[str, Any], issuer: Issuer) -> str:
+    """Return the person's e-mail address if the issuer says that it is theirs, and is believed; else empty."""
+    verified = issuer.trusts_email and claims.get("email_verified") is True
+    return text_of(claims, "email").lower() if verified else ""
+
+
+def shown_name(claims: Mapping[str, Any], issuer: Issuer) -> str:
+    """Return the name by which people recognise an identity of theirs."""
+    names = (text_of(claims, name) for name in (issuer.username_claim, "email", "name", "sub"))
+    return next((name for name in names if name), "")[:_NAME_LIMIT]
+
+
+def role_of(claims: Mapping[str, Any], issuer: Issuer) -> str:
+    """Return the name of the role that the issuer gives a person here; empty for none."""
+    given = _values(claims, issuer.role_claim)
+    return next((role for value, role in (issuer.roles or {}).items() if value in given), "")
+
+
+def may_enter(claims: Mapping[str, Any], issuer: Issuer) -> bool:
+    """Tell whether the issuer's claim about a person is one of those that the settings require, if they require one."""
+    given = _values(claims, issuer.required_claim)
+    return not issuer.required_claim or any(value in given for value in issuer.required_values)
+
+
+def _values(claims: Mapping[str, Any], name: str) -> list[Any]:
+    values = claims.get(name)
+    return values if isinstance(values, list) else [values]
+
+
+def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float) -> bool:
+    """Tell whether the person has signed in at the issuer within so many seconds, as far as the issuer says when it was
+    (OpenID Connect Core 1.0, section 2, `auth_time`).
+    """
+    at = claims.get("auth_time")
+    return not isinstance(at, int | float) or at > now - seconds - CLOCK_SKEW
+
+
+def suggested_username(name: str) -> str:
+    """Return a name of an issuer, or the part of an address before the @, as far as a username can be like it."""
+    return _USERNAME_GAPS.sub("_", name.partition("@")[0]).strip("_")[:USERNAME_LIMIT]

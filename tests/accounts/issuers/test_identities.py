@@ -1,0 +1,136 @@
+"""Identities of an issuer belong to accounts whose owners have linked them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from allauth.socialaccount.models import SocialAccount
+from django.contrib.auth.hashers import make_password
+from django.test import Client
+
+from accounts.models import User
+from accounts.services.erasing import delete_user, erase_account
+from accounts.transfers.services.archive_files import ArchiveWriter
+from accounts.transfers.services.archives import _write_identities
+from tests.factories.accounts import make_user
+from tests.support.issuer import TestIssuer, asked_in, begin, come_back, is_signed_in, member, sign_in
+
+pytestmark = pytest.mark.django_db
+LINK, AGAIN = "/auth/identities/link/org", "/auth/identities/again/org"
+
+
+def without_password(user: User) -> User:
+    User.objects.filter(pk=user.pk).update(password=make_password(None))
+    return User.objects.get(pk=user.pk)
+
+
+def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssuer, browser: Client) -> None:
+    user = make_user("ann")
+    user.set_password("correct horse")
+    user.save()
+    browser.post("/auth/sign_in", {"login": user.email, "password": "correct horse"})
+    assert "Sign in with The Organisation as well" in browser.get("/auth/identities").content.decode()
+    # Who has the open browser of somebody else adds no way of their own.
+    detour = browser.post(LINK)
+    assert detour.headers["Location"].startswith("/auth/reauthenticate")
+    browser.post("/auth/reauthenticate", {"password": "correct horse", "next": "/auth/identities"})
+    # The link belongs to the session that began it.
+    address = begin(browser, LINK)
+    assert come_back(browser, issuer, address).headers["Location"] == "/auth/identities"
+    identity = SocialAccount.objects.get()
+    assert identity.user == user
+
+    other = Client()
+    sign_in(other, issuer)
+    assert is_signed_in(other, user)
+    # Somebody else cannot link it to their account.
+    thief = make_user("thief")
+    thief.set_password("correct horse")
+    thief.save()
+    visitor = Client()
+    visitor.post("/auth/sign_in", {"login": thief.email, "password": "correct horse"})
+    visitor.post("/auth/reauthenticate", {"password": "correct horse"})
+    begun = begin(visitor, LINK)
+    taken = come_back(visitor, issuer, begun)
+    assert taken.headers["Location"] == "/auth/identities"
+    assert "belongs to another account here" in visitor.get("/auth/identities").content.decode()
+    assert SocialAccount.objects.get().user == user
+    assert visitor.post(f"/auth/identities/{identity.pk}/unlink").status_code == 404
+    assert SocialAccount.objects.exists()
+    assert browser.post(f"/auth/identities/{identity.pk}/unlink").status_code == 303
+    assert not SocialAccount.objects.exists()
+    # Signed out meanwhile, the answer of the issuer links nothing.
+    address = begin(browser, LINK)
+    browser.logout()
+    assert come_back(browser, issuer, address).status_code == 403
+    assert not SocialAccount.objects.exists()
+
+
+def test_who_has_no_password_shows_by_the_issuer_that_it_is_them(
+    issuer: TestIssuer, browser: Client, settings: Any
+) -> None:
+    user = without_password(member(issuer))
+    sign_in(browser, issuer)
+    identity = SocialAccount.objects.get()
+    # Having signed in is not enough: each of these would be for whoever finds the browser open.
+    for method, path in (
+        ("get", "/settings/delete"),
+        ("get", "/settings/migration"),
+        ("get", "/auth/password/set"),
+        ("get", "/auth/email"),
+        ("get", "/auth/second_factor/app/activate"),
+        ("post", LINK),
+        ("post", f"/auth/identities/{identity.pk}/unlink"),
+    ):
+        answer = getattr(browser, method)(path)
+        assert answer.headers["Location"].startswith("/auth/identities/again?next="), path
+    page = browser.get(answer.headers["Location"]).content.decode()
+    assert f'action="{AGAIN}"' in page
+    # The issuer is asked to ask, and another person there is not this one.
+    address = begin(browser, AGAIN, next="/settings/delete")
+    assert asked_in(address)["max_age"] == "300"
+    issuer.changed = {"auth_time": int(time.time()) - 3600}
+    assert come_back(browser, issuer, address).status_code == 403
+    issuer.changed, issuer.person = {}, issuer.person | {"sub": "another"}
+    assert come_back(browser, issuer, begin(browser, AGAIN)).status_code == 403
+    assert browser.get("/settings/delete").status_code == 302
+    issuer.person = issuer.person | {"sub": identity.uid}
+
+    # What had been sent is done then.
+    begun = begin(browser, AGAIN, next=f"/auth/identities/{identity.pk}/unlink")
+    done = browser.get(come_back(browser, issuer, begun).headers["Location"])
+    assert done.headers["Location"] == "/auth/identities"
+    assert "the only way" in browser.get("/auth/identities").content.decode()
+    assert SocialAccount.objects.exists()
+    assert is_signed_in(browser, user)
+    settings.ISSUERS_ONLY = True
+    form = browser.get("/settings/delete").content.decode()
+    assert 'type="password"' not in form
+    settings.ISSUERS_ONLY = False
+    chosen = browser.post("/auth/password/set", {"password1": "correct horse battery"})
+    assert chosen.headers["Location"] == "/auth/sign_in"
+    assert User.objects.get(pk=user.pk).check_password("correct horse battery")
+
+
+def test_what_is_stored_is_in_the_owners_archive_and_erased_with_the_account(issuer: TestIssuer, tmp_path: Any) -> None:
+    user = member(issuer)
+    writer = ArchiveWriter(tmp_path, {})
+    written: dict[str, bytes] = {}
+    writer.add_document = written.__setitem__  # type: ignore[method-assign]  # keeps what is written
+    _write_identities(user.account, 0, writer)
+    assert b'"subject": "4711"' in written["identities.json"]
+    delete_user(user=user)
+    while not erase_account(user.account_id):
+        pass
+    assert not SocialAccount.objects.exists()
+
+
+def test_without_issuers_there_is_no_page_of_them(settings: Any) -> None:
+    settings.ISSUERS = ()
+    browser = Client()
+    browser.force_login(make_user("ann"), backend="allauth.account.auth_backends.AuthenticationBackend")
+    assert browser.get("/auth/identities").status_code == 404
+    assert "/auth/identities" not in browser.get("/settings").content.decode()
+    assert "Continue with" not in Client().get("/auth/sign_in").content.decode()

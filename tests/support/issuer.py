@@ -1,0 +1,203 @@
+"""An issuer of OpenID Connect on this machine, with keys of its own: it signs in whoever a test says; and the way of a browser
+to it and back.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from base64 import b64decode, urlsafe_b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from hashlib import sha256
+from html import unescape
+from http.server import BaseHTTPRequestHandler
+from secrets import token_urlsafe
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
+
+import orjson
+from allauth.socialaccount.models import SocialAccount
+from django.test import Client
+from jwcrypto.jwk import JWK
+from jwcrypto.jwt import JWT
+
+from accounts.models import User
+from social.settings.issuers import Issuer
+from tests.factories.accounts import make_user
+from tests.support.site import listening
+
+CLIENT = "social"
+SECRET = "a secret of the client"  # of a test
+#: Somebody new, as the form of the sign-up has them.
+NEW = {"username": "ann", "email": "ann@org.example", "agreement": "on"}
+
+
+@cache
+def key(name: str) -> JWK:
+    """A key pair, made once: that takes the longest."""
+    return JWK.generate(kty="RSA", size=2048, kid=name, use="sig")
+
+
+class TestIssuer:
+    """The issuer. `person` are the claims about who signs in; `changed` are claims of the ID token that are other than they
+    should be, None for one that is left out; `sign` makes a token of claims. `broken` says how an endpoint, by its path,
+    answers instead: "slow", "huge", "redirect" or "text".
+    """
+
+    __test__ = False
+
+    def __init__(self, path: str = "") -> None:
+        self.key = key("first")
+        self.person: dict[str, Any] = {"sub": "4711", "preferred_username": "ann", "email": "ann@org.example"}
+        self.changed: dict[str, Any] = {}
+        self.configured: dict[str, Any] = {}
+        self.info: dict[str, Any] = {}
+        self.asked: list[str] = []
+        self.broken: dict[str, str] = {}
+        self.codes: dict[str, dict[str, str]] = {}
+        self.sign = self.signed
+        issuer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                parts = urlsplit(self.path)
+                issuer.asked.append(parts.path)
+                if parts.path == f"{path}/authorize":
+                    self.send_response(302)
+                    self.send_header("Location", issuer.consent(dict(_flat(parts.query))))
+                    self.end_headers()
+                    return
+                self.respond(200, issuer.document(parts.path.removeprefix(path), self.headers))
+
+            def do_POST(self) -> None:
+                issuer.asked.append(self.path)
+                sent = dict(_flat(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+                kind, _space, pair = self.headers.get("Authorization", "").partition(" ")
+                if kind == "Basic":
+                    names = map(unquote, b64decode(pair).decode().split(":"))
+                    sent |= dict(zip(("client_id", "client_secret"), names, strict=True))
+                found = issuer.exchange(sent)
+                self.respond(200 if found else 400, found or {"error": "invalid_grant"})
+
+            def respond(self, status: int, body: Any) -> None:
+                broken = issuer.broken.get(urlsplit(self.path).path)
+                data = {"text": b"[1]", "huge": b" " * 600_000}.get(broken or "", orjson.dumps(body))
+                if broken == "slow":
+                    time.sleep(1)
+                self.send_response(307 if broken == "redirect" else status)
+                self.send_header("Location", f"{issuer.url}/elsewhere")
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.http = listening(Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}{path}"
+
+    def settings(self, **changed: Any) -> Issuer:
+        """The issuer as the settings of this server name it."""
+        values = {"id": "org", "name": "The Organisation", "issuer": self.url, "client_id": CLIENT}
+        return Issuer(**values | {"client_secret": SECRET} | changed)
+
+    def consent(self, asked: dict[str, str]) -> str:
+        """The address to which the browser of somebody who has signed in is led: with a code."""
+        code = token_urlsafe(8)
+        self.codes[code] = asked
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+
+    def exchange(self, sent: dict[str, str]) -> dict[str, Any] | None:
+        """The tokens for a code, once, for the client and the browser to which it was given."""
+        asked = self.codes.pop(sent.get("code", ""), None)
+        challenge = urlsafe_b64encode(sha256(sent.get("code_verifier", "").encode()).digest()).rstrip(b"=").decode()
+        if asked is None or (sent.get("client_id"), sent.get("client_secret")) != (CLIENT, SECRET):
+            return None
+        if challenge != asked["code_challenge"] or sent["redirect_uri"] != asked["redirect_uri"]:
+            return None
+        now = int(time.time())
+        claims = {"iss": self.url, "aud": CLIENT, "nonce": asked["nonce"], "iat": now, "exp": now + 300, **self.person}
+        claims = {name: value for name, value in {**claims, **self.changed}.items() if value is not None}
+        return {"access_token": "access", "token_type": "Bearer", "id_token": self.sign(claims)}
+
+    def signed(self, claims: dict[str, Any], **header: Any) -> str:
+        """A token with the issuer's signature."""
+        token = JWT(header={"alg": "RS256", "kid": self.key.get("kid"), **header}, claims=claims)
+        token.make_signed_token(self.key)
+        return str(token.serialize())
+
+    def document(self, path: str, headers: Any) -> Any:
+        if path == "/.well-known/openid-configuration":
+            names = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
+            names |= {"userinfo_endpoint": "userinfo", "end_session_endpoint": "end"}
+            found = {name: f"{self.url}/{place}" for name, place in names.items()}
+            return {"issuer": self.url, **found, **self.configured}
+        if path == "/keys":
+            return {"keys": [self.key.export_public(as_dict=True)]}
+        if path == "/userinfo" and headers["Authorization"] == "Bearer access":
+            return self.person | self.info
+        return {"page": "of the issuer"}
+
+
+def begin(browser: Client, path: str = "/auth/with/org", **form: Any) -> str:
+    """The address of the issuer to which a sign-in leads."""
+    page = browser.post(path, form)
+    assert page.status_code == 200, page.content
+    (address,) = re.findall(r'http-equiv="refresh" content="0;url=([^"]+)"', page.content.decode())
+    return unescape(address)
+
+
+def come_back(browser: Client, issuer: TestIssuer, address: str) -> Any:
+    """The answer to what the issuer has the browser ask for."""
+    return browser.get(way_back(issuer, address))
+
+
+def way_back(issuer: TestIssuer, address: str) -> str:
+    """The address here to which the issuer leads, with a code that it has given for what `address` asks."""
+    back = urlsplit(issuer.consent(asked_in(address)))
+    return f"{back.path}?{back.query}"
+
+
+def asked_in(address: str) -> dict[str, str]:
+    """What an address asks the issuer."""
+    return dict(_flat(urlsplit(address).query))
+
+
+def sign_in(browser: Client, issuer: TestIssuer, **form: Any) -> Any:
+    """The answer to a sign-in by the issuer."""
+    return come_back(browser, issuer, begin(browser, **form))
+
+
+def is_signed_in(browser: Client, user: User | None = None) -> bool:
+    """Whether somebody, or this user, is signed in."""
+    number = browser.session.get("_auth_user_id")
+    return number is not None and (user is None or number == str(user.pk))
+
+
+def member(issuer: TestIssuer, **values: Any) -> User:
+    """Somebody who signs in by the issuer."""
+    user = make_user(**values)
+    SocialAccount.objects.create(user=user, provider="org", uid=issuer.person["sub"], extra_data={"name": "ann"})
+    return user
+
+
+def _flat(query: str) -> Iterator[tuple[str, str]]:
+    return ((name, values[0]) for name, values in parse_qs(query).items())
+
+
+@contextmanager
+def issuing() -> Iterator[TestIssuer]:
+    """An issuer that answers."""
+    issuer = TestIssuer()
+    thread = threading.Thread(target=issuer.http.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield issuer
+    finally:
+        issuer.http.shutdown()
+        issuer.http.server_close()
+        thread.join(5)
