@@ -90,8 +90,8 @@ def find_minimum_age() -> int:
 
 
 def must_confirm_email() -> bool:
-    """Tell whether people who sign up must confirm their e-mail address."""
-    return bool(_find("CONFIRM_EMAIL"))
+    """Tell whether people who sign up must confirm their e-mail address: always with a captcha, which they find there."""
+    return settings.CAPTCHA is not None or bool(_find("CONFIRM_EMAIL"))
 
 
 def find_suggested_accounts() -> list[str]:

@@ -61,6 +61,12 @@ def allow_scripts(response: R) -> R:
     return response
 
 
+def allow_widget(response: R, sources: Iterable[str]) -> R:
+    """Allow this page to run a widget that comes from these Content-Security-Policy sources (a captcha)."""
+    response.widget_sources = " ".join(sources)  # type: ignore[attr-defined]  # read below, where the policy is written
+    return response
+
+
 def stream_url() -> str:
     """Return the address of the streams for pages; empty if they are on another host, which gets no session cookie."""
     own, streams = urlsplit(settings.BASE_URL), urlsplit(settings.STREAMING_URL)
@@ -99,10 +105,10 @@ def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
 
 
 def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True, streams: bool = False) -> None:
-    """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins, framing by
-    other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`: whether the answer may
-    depend on cookies or set a cookie. `streams`: whether the page runs scripts of this server, which open the streams that a
-    browser's session may read.
+    """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins (but see
+    `allow_widget`), framing by other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`:
+    whether the answer may depend on cookies or set a cookie. `streams`: whether the page runs scripts of this server, which
+    open the streams that a browser's session may read.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
@@ -117,6 +123,9 @@ def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool
     }
     if streams or getattr(response, "runs_scripts", False):
         policy |= {"script-src": "'self'", "connect-src": f"'self' {stream_url() if streams else ''}".strip()}
+    if widget := getattr(response, "widget_sources", ""):
+        for name in ("script-src", "style-src", "connect-src", "frame-src"):
+            policy[name] = f"{policy.get(name, '')} {widget}".strip()
     response.headers["Content-Security-Policy"] = "; ".join(f"{name} {value}" for name, value in policy.items())
     cacheable = getattr(response, "same_for_anybody", False) and not cookies and response.status_code == HTTPStatus.OK
     response.headers["Cache-Control"] = _CACHED if cacheable else "private, no-store"

@@ -14,6 +14,7 @@ from django.core.mail import get_connection
 from django.db import Error, connection
 
 from accounts.identity.queries.sign_up import load_refused_networks
+from accounts.identity.services.captcha import is_solved
 from accounts.issuers.services import check_roles, find_configuration
 from accounts.models import Account
 from accounts.policies.networks import warning_about_network
@@ -282,6 +283,18 @@ def _translation() -> Iterator[Check]:
             yield Check("translation", "ok", f"from {len(known) - 1} languages")
 
 
+def _captcha() -> Iterator[Check]:
+    if settings.CAPTCHA is not None:
+        try:
+            is_solved("")
+        except Unavailable as error:
+            yield Check(
+                "captcha", "failed", error.message, "Check CAPTCHA_SERVICE: keys and address. The log says more."
+            )
+        else:
+            yield Check("captcha", "ok", "the service knows this server")
+
+
 def _issuers() -> Iterator[Check]:
     for issuer in settings.ISSUERS:
         try:
@@ -345,6 +358,7 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _federation,
     _mail,
     _translation,
+    _captcha,
     _issuers,
     _issuer_roles,
     _web_push,

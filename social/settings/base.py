@@ -223,6 +223,7 @@ ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
     "confirm_email": None,
 }
 ISSUERS, ISSUERS_ONLY, ISSUERS_LOOPBACK = env.SIGN_IN_ISSUERS, env.SIGN_IN_ISSUERS_ONLY, env.SIGN_IN_ISSUERS_LOOPBACK
+CAPTCHA, CAPTCHA_LOOPBACK = env.CAPTCHA_SERVICE, env.CAPTCHA_SERVICE_LOOPBACK
 SOCIALACCOUNT_ADAPTER = "accounts.issuers.adapter.IssuerAdapter"
 MFA_ADAPTER = "accounts.identity.adapters.SecondFactorAdapter"
 MFA_FORMS = {

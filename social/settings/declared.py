@@ -52,6 +52,13 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
         "`yes` asks the DNS whether the domain of an address takes mail before somebody signs up with it; blocks of "
         "e-mail domains then stop mail servers too",
     ),
+    "CAPTCHA_SERVICE": (
+        "none",
+        "captcha behind the link that confirms an address after a sign-up: "
+        "`hcaptcha+https://SITEKEY:SECRET@api.hcaptcha.com/siteverify`; see [operating.md](operating.md#captcha)",
+    ),
+    "CAPTCHA_SCRIPT": ("`https://js.hcaptcha.com/1/api.js`", "script of its widget"),
+    "CAPTCHA_SERVICE_LOOPBACK": ("`no`", "whether the address in `CAPTCHA_SERVICE` may be this machine's"),
     "MINIMUM_AGE": (
         "`0`",
         "age in years for signing up; the date of birth is asked for and not kept. "

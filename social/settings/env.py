@@ -17,6 +17,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from social.queues import LANES
+from social.settings.captcha import read_captcha
 from social.settings.declared import SETTINGS
 from social.settings.issuers import read_issuers
 
@@ -320,6 +321,8 @@ RATE_LIMITS = _switch("RATE_LIMITS", True, "on", "off")
 FEDERATION_LOOPBACK = _switch("FEDERATION_LOOPBACK", False)
 TRUSTED_PROXIES = _networks("TRUSTED_PROXIES")
 ALLOWED_PRIVATE_ADDRESSES = _networks("ALLOWED_PRIVATE_ADDRESSES")
+CAPTCHA_SERVICE = read_captcha(_read("CAPTCHA_SERVICE"), _read("CAPTCHA_SCRIPT"))
+CAPTCHA_SERVICE_LOOPBACK = _switch("CAPTCHA_SERVICE_LOOPBACK", False)
 SIGN_IN_ISSUERS_LOOPBACK = _switch("SIGN_IN_ISSUERS_LOOPBACK", False)
 SIGN_IN_ISSUERS = read_issuers(_read("SIGN_IN_ISSUERS"), loopback=SIGN_IN_ISSUERS_LOOPBACK)
 SIGN_IN_ISSUERS_ONLY = _switch("SIGN_IN_ISSUERS_ONLY", False)

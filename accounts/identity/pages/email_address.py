@@ -6,8 +6,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from allauth.account.views import ConfirmEmailView
+from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views import View
@@ -18,11 +19,12 @@ from accounts.identity.pages.forms import NewEmailForm
 from accounts.identity.pages.steps import shown_name
 from accounts.identity.policies.authorization import OUT_OF_BAND
 from accounts.identity.queries.tokens import find_sign_in_state
+from accounts.identity.services.captcha import is_solved
 from accounts.identity.services.email_changes import address_in, cancel_email_change, change_email, request_email_change
 from accounts.models import Application, User
 from social.api.addresses import client_ip
-from social.kernel.errors import Invalid, NotFound
-from social.pages.frame import show
+from social.kernel.errors import Invalid, NotFound, Unavailable
+from social.pages.frame import allow_widget, show
 
 
 class ChangeEmailView(View):
@@ -96,8 +98,46 @@ class ConfirmView(ConfirmEmailView):
     """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
     In the browser that signed up, the sign-in continues where it stopped; in other browsers, the link redirects to the
-    page at which it stopped. People who signed up in an application are shown a link back to it.
+    page at which it stopped. People who signed up in an application are shown a link back to it. Where the operator has named a
+    captcha, it must be solved first, unless the person was invited with an invitation for so many.
     """
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Confirm the address, or show the captcha."""
+        if self._needs_captcha():
+            return self._show_captcha("", 200)
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        return response
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Confirm the address if the captcha is solved, or is not needed."""
+        if self._needs_captcha():
+            try:
+                if not is_solved(request.POST.get("h-captcha-response", "")):
+                    return self._show_captcha(_("The task was not solved. Please try it again."), 422)
+            except Unavailable as failure:
+                return self._show_captcha(failure.message, 503)
+        response: HttpResponse = super().post(request, *args, **kwargs)
+        return response
+
+    def _needs_captcha(self) -> bool:
+        if settings.CAPTCHA is None:
+            return False
+        try:
+            self.object = self.get_object()
+        except Http404:
+            return False
+        user: User = self.object.email_address.user
+        limited = user.invite is not None and user.invite.max_uses is not None
+        return user.activated_at is None and not self.object.email_address.verified and not limited
+
+    def _show_captcha(self, problem: str, status: int) -> HttpResponse:
+        captcha = settings.CAPTCHA
+        assert captcha is not None  # the caller has looked
+        host = urlsplit(captcha.script_url).hostname
+        context = self.get_context_data() | {"captcha": captcha, "captcha_host": host, "problem": problem}
+        response = show(self.request, "account/captcha.html", context, status=status)
+        return allow_widget(response, captcha.sources)
 
     def respond(self, success: bool) -> HttpResponse:
         """Redirect, or say that the link is invalid."""

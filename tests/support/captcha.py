@@ -1,0 +1,56 @@
+"""A captcha service on this machine, with hCaptcha's protocol."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+
+from tests.support.site import listening
+
+
+class CaptchaService:
+    """The service: `right` is the answer that is right, `asked` are the forms it was sent, `answer` stands in the place of its
+    own.
+    """
+
+    def __init__(self) -> None:
+        self.right, self.asked = "solved", list[dict[str, str]]()
+        self.answer: tuple[int, bytes] | None = None
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                form = dict(parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+                service.asked.append(form)
+                verdict = {"success": form.get("response") == service.right}
+                status, data = service.answer or (200, orjson.dumps(verdict))
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self.http = listening(Handler)
+        self.address = f"127.0.0.1:{self.http.server_port}"
+
+
+@contextmanager
+def captcha_service() -> Iterator[CaptchaService]:
+    """A service that answers."""
+    service = CaptchaService()
+    thread = threading.Thread(target=service.http.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        service.http.shutdown()
+        service.http.server_close()
+        thread.join(5)
