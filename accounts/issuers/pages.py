@@ -157,7 +157,8 @@ class IssuerSignUpView(SignupView):
             user = sign_up(draft=draft, identity=identity)
         except Invalid as refusal:
             form.add_details(refusal)
-            return self.form_invalid(form)
+            refused: HttpResponse = self.form_invalid(form)
+            return refused
         follow_role(user=user, issuer=issuer, wanted=login.state["role"])
         flows.signup.clear_pending_signup(self.request)
         login.user = user
@@ -199,13 +200,11 @@ def again(request: HttpRequest) -> HttpResponse:
         answer: HttpResponse = resume_request(request) or redirect("front")
         return answer
     used = {identity.provider for identity in load_identities(user)}
-    context = {
-        "issuers": [issuer for issuer in settings.ISSUERS if issuer.id in used],
-        "next": request.GET.get("next", ""),
-    }
+    following = request.GET.get("next", "")
     if not used:
-        return redirect(with_query(reverse("account_reauthenticate"), next=context["next"]))
-    return show(request, "account/identity_again.html", context)
+        return redirect(with_query(reverse("account_reauthenticate"), next=following))
+    issuers = [issuer for issuer in settings.ISSUERS if issuer.id in used]
+    return show(request, "account/identity_again.html", {"issuers": issuers, "next": following})
 
 
 @require_POST

@@ -86,8 +86,9 @@ def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
 def text_of(claims: Mapping[str, Any], name: str) -> str:
     """Return a claim that is a text, in one line; empty for any other, and for a very long one."""
     value = claims.get(name)
-    fits = isinstance(value, str) and len(value) <= _TEXT_LIMIT
-    return "".join(filter(str.isprintable, value)).strip() if fits else ""
+    if not isinstance(value, str) or len(value) > _TEXT_LIMIT:
+        return ""
+    return "".join(letter for letter in value if letter.isprintable()).strip()
 
 
 def confirmed_email(claims: Mapping[str, Any], issuer: Issuer) -> str:
