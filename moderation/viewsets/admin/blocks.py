@@ -115,8 +115,7 @@ class AdminEmailDomainBlocksViewSet(_SignUpBlocksViewSet):
         )
 
     def context(self, rows: Sequence[EmailDomainBlock]) -> dict[str, Any]:
-        context = {"refusals": load_refusals([block.pk for block in rows])}
-        return context
+        return {"refusals": load_refusals([block.pk for block in rows])}
 
 
 class AdminIpBlocksViewSet(_SignUpBlocksViewSet):

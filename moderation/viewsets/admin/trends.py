@@ -172,5 +172,4 @@ class AdminTagsViewSet(AdminRowsViewSet):
         return self.present(self.find(id))
 
     def context(self, rows: Sequence[Tag]) -> dict[str, Any]:
-        context = {"view": view_tags(rows, self.viewer_id)}
-        return context
+        return {"view": view_tags(rows, self.viewer_id)}
