@@ -6,7 +6,9 @@ import array
 import functools
 import io
 import math
+import random
 import tempfile
+import wave
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -73,6 +75,17 @@ def recording(
                 if stream is not None:
                     target.mux(stream.encode(None))
         return path.read_bytes()
+
+
+def noise(byte_count: int) -> bytes:
+    """A WAV whose sound has this size, and no two parts of which are alike."""
+    made = io.BytesIO()
+    with wave.open(made, "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(48_000)
+        file.writeframes(random.Random(1).randbytes(byte_count))
+    return made.getvalue()
 
 
 def standing(data: bytes, *, frames: int, rate: int) -> bytes:

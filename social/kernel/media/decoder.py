@@ -74,7 +74,7 @@ class Decoder:
 
     @contextlib.contextmanager
     def decode(self, job: str, source: IO[bytes], parameters: dict[str, Any]) -> Iterator[Found]:
-        """Run a job; yield its result, whose files can be read inside the block.
+        """Run a job; yield its result, whose files can be read inside the block. The position in the source stays as it was.
 
         At most settings.IMAGE_WORKERS short jobs run at a time, and others wait. Raises jobs.Refused for a file that is
         not accepted, DecodingFailed, and OSError when there is no room for the files that are written.
@@ -83,8 +83,15 @@ class Decoder:
         with contextlib.ExitStack() as files:
             outputs = tuple(files.enter_context(_temporary()) for _output in range(jobs.OUTPUTS))
             given = files.enter_context(_with_descriptor(source))
-            with turn:
-                facts = self._ask(job, parameters, [given.fileno(), *(output.fileno() for output in outputs)])
+            position = given.tell()
+            try:
+                with turn:
+                    facts = self._ask(job, parameters, [given.fileno(), *(output.fileno() for output in outputs)])
+            finally:
+                # The processes share one position in the file, and the job has moved it. The first move discards the buffer of
+                # this process: with it, the second would move nothing, and reading would go on where the job had stopped.
+                given.seek(0, os.SEEK_END)
+                given.seek(position)
             if not facts.pop(jobs.CONFINED) and self.is_confined:
                 self.is_confined = False
                 logger.warning("files are decoded without a filter of system calls: this system has none")

@@ -15,7 +15,7 @@ import pytest
 
 from social.kernel.media.decoder import Decoder, DecodingFailed
 from social.kernel.media.decoding import jobs
-from tests.factories.recordings import moving_gif
+from tests.factories.recordings import moving_gif, noise
 from tests.factories.statuses import picture
 from tests.kernel.media import hostile_decoding
 
@@ -31,6 +31,17 @@ def decoder() -> Iterator[Decoder]:
 def _draw(decoder: Decoder) -> dict[str, Any]:
     with decoder.decode(jobs.PICTURE, io.BytesIO(picture()), {}) as found:
         return found.facts
+
+
+def test_a_file_is_read_whole_from_where_it_was_after_a_job_has_read_it(tmp_path: Path, decoder: Decoder) -> None:
+    data, path = noise(600_000), tmp_path / "a.wav"
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        file.read(64)
+        with decoder.decode(jobs.EXAMINED, file, {"format": "wav"}):
+            assert file.tell() == 64
+        file.seek(0)
+        assert b"".join(iter(lambda: file.read(65_536), b"")) == data
 
 
 @pytest.mark.parametrize("job", ["crash", "spin", "linger"])

@@ -25,7 +25,7 @@ from social.kernel.refusals import load_refusals
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_remote
-from tests.factories.recordings import moving_gif, photograph, sample
+from tests.factories.recordings import moving_gif, noise, photograph, sample
 from tests.factories.statuses import follow, make_media, make_remote_media, make_remote_status, make_status, picture
 from tests.federation.remote_server import Answer, RemoteServer
 from tests.statuses.conftest import api_of
@@ -219,6 +219,12 @@ def test_a_request_waits_without_a_thread_until_the_file_is_there(elsewhere: Rem
     assert [wait.poll().status_code for wait in waits] == [302, 302]  # type: ignore[union-attr]  # none waits
     assert len(elsewhere.asked) == 1, "asked for by many, it is fetched once"
     assert not CopyFetch.objects.exists()
+
+
+def test_a_large_recording_is_stored_byte_for_byte(elsewhere: RemoteServer, alice: Account, media_root: Path) -> None:
+    data = noise(1_100_000)
+    media = _attached(_file(elsewhere, data, "audio/wav"))
+    assert _shown(media_root, _show(_entity(media, alice)["url"])) == data
 
 
 @pytest.mark.parametrize("content_type", ["video/mp4", "audio/ogg", "video/webm"])
