@@ -57,8 +57,8 @@ class QuotersWaiting(Event, key="status:{status_id}"):
 
 
 class SeveredWaiting(Event, key="severance:{cause}"):
-    """The action with this `cause` has ended follows of more accounts than are notified in one batch: the rows of the next
-    accounts have an id above `after_id`.
+    """The next batch of accounts that have lost follows by the action `cause` is to be notified: those whose
+    SeveredAccount rows have an id above `after_id`.
     """
 
     cause: str

@@ -55,7 +55,7 @@ class NotificationPolicy(models.Model):
 
 
 class NotificationPermission(models.Model):
-    """`account` has accepted a request of `from_account`: its policy no longer applies to that sender.
+    """`account` has accepted a request of `from_account`: its policy no longer applies to `from_account`.
 
     `merging`: the sender's held notifications are still being delivered.
     """

@@ -1,5 +1,5 @@
-"""Reads notifications in groups: favourites of the same post, or follows, of the same half day (contract, behaviours
-section 13 "Grouping").
+"""Reads notifications in groups. A group holds the notifications of one type (favourite, boost, follow, sign-up) within
+the same twelve hours, and about the same post if the type concerns posts (contract, behaviours section 13 "Grouping").
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ SELECT n.id FROM notifications_notification n
  WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {part} AND n.id {beyond} %(start)s{bound}
  ORDER BY n.account_id {opposite}, n.id {direction} LIMIT 1 OFFSET {stretch} - 1
 """
-# With chosen types PostgreSQL may scan all notifications for the end of a stretch of a rare type.
+# Pages of chosen types have no stretch: if a type is rare, PostgreSQL might scan all notifications to find its end.
 _NO_STOP: Final = "SELECT NULL::bigint"
 # The rows are read first, without their conditions: the cost of a group then does not depend on its number of rows.
 _COUNT: Final = """
@@ -263,8 +263,8 @@ def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[ListedNotif
 def count_unread_groups(
     account_id: int, row_filter: NotificationFilter, grouped_types: Collection[str], limit: int
 ) -> int:
-    """Return the number of groups with notifications newer than the account's marker, up to `limit`. At most four queries;
-    groups are counted among the newest notifications (of each type, if types are chosen), as many as the longest stretch has.
+    """Return the number of groups with notifications newer than the account's marker, up to `limit`. At most four queries.
+    Only the newest notifications are counted, as many as the longest stretch has; if types are chosen, as many of each.
     """
     parts = row_filter.parts()
     if not parts or limit < 1:
@@ -328,8 +328,8 @@ def load_group_page(
     supported: Collection[str] | None = None,
     partial: bool = False,
 ) -> GroupPage:
-    """Return the data of these groups, in the number of queries of a page of notifications, and one more for accounts in
-    short form: with `partial`, only the first account of each group is shown in full.
+    """Return the data of these groups, in as many queries as a page of notifications takes. With `partial`, only the
+    first account of each group is shown in full, and another query loads the others in short form.
     """
     rows = [group.newest for group in groups]
     subjects = load_subjects(rows, viewer_id)

@@ -80,7 +80,7 @@ def is_merged(account_id: int) -> bool:
 
 @dataclass(frozen=True)
 class RequestPage:
-    """Requests with their senders and, as far as the recipient may read it, the last post of each sender."""
+    """Requests with their senders and the last post of each sender, if the recipient may read it."""
 
     requests: Sequence[NotificationRequest]
     accounts: CountedAccounts

@@ -82,8 +82,8 @@ _NUMBERS: Final = {
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
 # A recipient who has got all mails that are allowed per hour waits for the next hour. Existing rows are locked in the
-# order of their ids, as by the runner, even if nothing changes: a row that is being deleted meanwhile is inserted
-# again.
+# order of their ids, the runner's order, even if nothing changes: a row that is deleted at the same moment is then
+# inserted again.
 _MAKE_TURNS: Final = f"""
 INSERT INTO notifications_mailing AS m (host, account_id, due_at)
 SELECT %(host)s, u.account_id, GREATEST(
@@ -306,7 +306,9 @@ def _list_mail(mailbox: Mailbox, entries: Sequence[Entry], number: int, switch: 
 def _compose(
     user: User, template: str, switch: str, headers: Mapping[str, str], values: Callable[[], Mapping[str, Any]]
 ) -> EmailMultiAlternatives:
-    """Return the mail in its recipient's language, in which `values` is called."""
+    """Return the mail in the language of its recipient, with the values that `values` returns while that language is
+    active.
+    """
     language = user.locale or default_language()
     unsubscribe, list_values = list_headers(user.pk, switch)
     with translation.override(language):

@@ -67,8 +67,8 @@ def notify_followed(events: Sequence[AccountFollowed]) -> None:
     """Notify of a new follower; an accepted request replaces the notification of the request (contract, behaviours section
     13).
     """
-    # The two lists also match accounts of different events, but only if there is no request between them, so that their
-    # notification is outdated as well.
+    # The two conditions also match pairs of accounts from different events. This does no harm: a notification is
+    # deleted only if the pair has no request, and is then outdated.
     requests = FollowRequest.objects.filter(account_id=OuterRef("from_account_id"), target_id=OuterRef("account_id"))
     Notification.objects.filter(
         ~Exists(requests),

@@ -27,7 +27,7 @@ class PushSubscriptionsViewSet(ApiViewSet):
     }
 
     def retrieve(self, request: Request) -> HttpResponse:
-        """The subscription."""
+        """Show the subscription."""
         return reply(PushSubscriptionSerializer(find_push_subscription(self.identity.token_id)).data)
 
     def create(self, request: Request) -> HttpResponse:

@@ -46,7 +46,8 @@ _COMMANDS_AT_ONCE: Final = 150
 _COMMANDS_A_SECOND: Final = 2.0
 TOO_MANY_STREAMS: Final = "Too many streams on one connection"
 
-# An event for a stream, an error to send, or the end of the connection (True if the client is too slow).
+# An event for a stream, an error to send, or the end of the connection: True if the client is too slow, False
+# otherwise.
 _Item = tuple[Stream, Message] | StreamError | bool
 
 
@@ -140,7 +141,8 @@ class Connection:
             self._listen(key, stream)
             await self._registry.settle(*stream.channels)
             if has_feed:
-                # A process that dropped the feed meanwhile may not have seen this subscriber.
+                # Repeated after subscribing: a process that dropped the feed meanwhile may not have counted this
+                # subscriber, and would then not have built the feed again.
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
@@ -158,8 +160,8 @@ class Connection:
     async def _watch(self) -> None:
         watched = self._watched = self._registry.viewers.take(self.account_id)
         self._registry.listen(channels.relations(self.account_id), watched.forget)
-        # The viewer is loaded now instead of at the first event, for which thousands of connections may wait at once; and
-        # after subscribing, so that no change is missed.
+        # The viewer is loaded now, because thousands of connections may wait at once for the first event; and only
+        # after the subscription, so that no change is missed.
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 
@@ -282,7 +284,7 @@ class Connection:
 
     async def _check_user_again(self) -> None:
         looked_at = None
-        # If the user changed again during the query, its result may be the old state.
+        # If the user changed again during the query, its result may be outdated: the query is repeated.
         while looked_at != self._user_changes:
             looked_at = self._user_changes
             try:

@@ -1,8 +1,8 @@
 """Parses requests of streaming clients, and refuses them (contract, behaviours section 16).
 
-Refused upgrades and client errors are kept out of the error log. Uvicorn regards a handshake as complete only when it is
-accepted or closed; it logs every upgrade answered with an HTTP response (the ASGI extension "WebSocket Denial Response") as
-unanswered, and every client message that is not UTF-8 with a traceback.
+Refused upgrades and client errors are kept out of the error log. For Uvicorn a handshake is complete only once it is
+accepted or closed. It logs an upgrade that is refused with an HTTP response (ASGI's "WebSocket Denial Response") as
+unanswered, and logs a traceback for every client message that is not UTF-8.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ class ConnectionRequest:
     """Request of a streaming client, from an ASGI scope.
 
     `path` is the part after `/api/v1/streaming`, `address` the client's IP address in canonical form (security row 25).
-    `session` is the key of a browser's session, only for a WebSocket without a token that a page of this server opens:
-    browsers send the cookie for pages of other sites too, but none lets a page change the header Origin (adr/0038).
+    `session` is the key of a browser's session. It is set only for a WebSocket without a token that was opened by a
+    page of this server: browsers send the cookie for pages of other sites too, but none lets a page change the header
+    Origin (adr/0038).
     """
 
     path: str
@@ -73,8 +74,8 @@ class ConnectionRequest:
             raise StreamError(403, REFUSED)
 
     async def identify(self) -> Identity:
-        """Return the identity of the token or the session. Raises StreamError (401) without one, or if it gives no access
-        to a user's API.
+        """Return the identity of the token or the session. Raises StreamError (401) if there is neither a token nor a
+        session, or if it belongs to no account.
         """
         if not self.token and not self.session:
             raise StreamError(401, MISSING_TOKEN)
@@ -165,5 +166,7 @@ _FILTER: Final = _RefusalFilter()
 
 
 def keep_refusals_quiet() -> None:
-    """Filter the messages named above out of the log, the message about handshakes only for refused upgrades. Idempotent."""
+    """Filter the messages in `_CLIENT_FAULTS` out of the log, and the message about incomplete handshakes for upgrades
+    that this module has refused. Idempotent.
+    """
     logging.getLogger(_LOGGER).addFilter(_FILTER)

@@ -1,8 +1,9 @@
-"""Uvicorn's protocols with time-outs for clients that do not read or send no request, and direct writes to the network.
+"""Subclasses of Uvicorn's protocols that add direct writes to the network, and time-outs for clients that send no
+request or stop reading.
 
-ASGI can only write with a coroutine per message and client, which frames and encodes the same message again for each of
-thousands of clients; and it cannot end a connection whose client reads nothing, not even the close frame. The extension
-EXTENSION of a consumer's scope offers both operations; under another server consumers work without it.
+With ASGI alone, a message to thousands of clients needs a coroutine for each client, which frames and encodes the
+message again; and a connection cannot be ended if its client reads nothing, not even the close frame. A consumer finds
+both operations in its scope, as the extension EXTENSION; under another server it works without them.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) ->
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
-    """WebSocket protocol that offers EXTENSION, and drops clients that answer no ping, even if nothing can be written to
-    them, or send too many frames.
+    """WebSocket protocol that offers EXTENSION. It drops a client that sends too many frames, and one that answers no
+    ping, even if nothing can be written to it.
     """
 
     _ended = False

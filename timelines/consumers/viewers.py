@@ -1,5 +1,5 @@
-"""Viewers of public streams in this process: their blocks and mutes, cached until they change, and posts with their filters
-applied, which is done outside of the event loop (security row 67).
+"""Viewers of public streams in this process: their blocks and mutes, cached until they change, and posts with the
+viewers' filters applied. Filters are applied outside of the event loop (security row 67).
 """
 
 from __future__ import annotations

@@ -23,9 +23,7 @@ TRY_AGAIN_LATER: Final = 1013
 
 
 def _text(frame: object) -> str | None:
-    """Return a part of a stream's name, as given in a command, as text; an id sent as a number is converted; None for
-    other types.
-    """
+    """Return a value of a command as text, an id sent as a number included; None for values of other types."""
     if isinstance(frame, int) and not isinstance(frame, bool):
         return str(frame)
     return frame if isinstance(frame, str) else None

@@ -117,7 +117,7 @@ def edit_list(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def _members(request: HttpRequest, found: List, account_id: int) -> dict[str, Any]:
-    """Return a page of the members, the account with the highest id first."""
+    """Return a page of the members, highest account id first."""
     cursor = cursor_of(request, PAGE_SIZE)
     read = cursor.cut(list_members(found), "person_id")
     rows = one_page(read, cursor)

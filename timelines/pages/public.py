@@ -110,7 +110,8 @@ def public(request: HttpRequest, origin: str = "") -> HttpResponse:
     return allow_caching(show(request, "timelines/public.html", context))
 
 
-#: The service behind each button of a hashtag's page. Pressing a button twice has the same effect as pressing it once.
+#: Services that the buttons of a hashtag's page call, by action. Pressing a button twice has the same effect as
+#: pressing it once.
 _ACTS: Final[dict[str, Callable[[User, Tag], object]]] = {
     "follow": lambda user, tag: follow_tag(account_id=user.account_id, name=tag.display_name),
     "unfollow": lambda user, tag: unfollow_tag(account_id=user.account_id, tag=tag),

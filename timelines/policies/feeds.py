@@ -1,13 +1,13 @@
 """Decides which posts belong to a home or list timeline, and which boosts repeat a nearby item.
 
 The rules of home and list timelines exist in two forms: for a post in memory, and in SQL; property tests compare both.
-Source: contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the form in
-memory before it writes to a feed, and it is applied again when a feed is read; the SQL form finds the posts that a feed
-does not contain.
+Source: contract, behaviours section 11, "Home", "List timeline" and "Reblogs are aggregated". Fan-out applies the form
+in memory before it writes to a feed, and readers apply it again when they load the feed; the SQL form finds the posts
+that a feed does not contain.
 
-Authors of a list are its members whom the owner follows, or the owner. Replies to other accounts must pass the list's
-replies policy first, then the rule of the home timeline; hashtags and exclusive lists are not considered. Posts that only
-addressed accounts may read are in no list.
+The authors of a list's posts are those of its members whom the owner follows, and the owner if the owner is a member.
+Replies to other accounts must pass the list's replies policy first, then the rule of the home timeline; hashtags and
+exclusive lists are not considered. Posts that only addressed accounts may read are in no list.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ def involved_ids(post: Post) -> set[int]:
 def home_verdict(
     post: Post, relations: Relations, tagged: Container[int] = (), *, is_readable: bool = False
 ) -> FeedReason:
-    """Return the verdict whether the post is in the home timeline of `relations.viewer_id`.
+    """Return why the post is in the home timeline of `relations.viewer_id`, or why it is not.
 
     `relations` must include `involved_ids(post)`. Direct and limited posts reach followers that they mention, except
-    followers who have ended a mute of the author since; private posts reach all followers. A post is hidden if the viewer
-    blocks or mutes the author, the boosted author or any account that the post or the boosted post mentions. `tagged`
-    contains the posts with a hashtag that the viewer followed before they were written, and is queried only for posts
-    that are not delivered otherwise: such a public post is delivered whether or not the viewer follows its author, even
-    if it is a reply or its author is in an exclusive list. `is_readable` tells that `relations.viewer_id` is already
-    known to be allowed to read the post.
+    followers who have ended a mute of the author since; private posts reach all followers. A post is hidden if the
+    viewer blocks or mutes the author, the boosted author or any account that the post or the boosted post mentions.
+    `tagged` contains the posts with a hashtag that the viewer followed before they were written, and is queried only
+    for posts that are not delivered otherwise. A public post in `tagged` is delivered whether or not the viewer follows
+    its author, even if it is a reply or its author is in an exclusive list. `is_readable` tells that
+    `relations.viewer_id` is already known to be allowed to read the post.
     """
     verdict = people_verdict(post, relations, is_readable=is_readable)
     if verdict is FeedReason.DELIVER:
@@ -86,7 +86,9 @@ def home_verdict(
 
 
 def people_verdict(post: Post, relations: Relations, *, is_readable: bool = False) -> FeedReason:
-    """Return the verdict of `home_verdict` without regard to hashtags and exclusive lists; lists use it as well."""
+    """Return the reason as `home_verdict` does, but without considering hashtags and exclusive lists; used for lists as
+    well.
+    """
     viewer_id, original = relations.viewer_id, post.original
     addressed = post.addressed_ids if original is None else original.addressed_ids
     if viewer_id is None or not (is_readable or can_see(post, viewer_id, relations, addressed)):
@@ -133,7 +135,8 @@ def _why_unreadable(post: Post, relations: Relations) -> FeedReason:
 
 _EXCLUSIVE_LISTS: Final = "SELECT l.id FROM timelines_list l WHERE l.account_id = %(viewer)s AND l.exclusive"
 
-# The first condition is evaluated only once per query, because most users have no exclusive list.
+# Most users have no exclusive list. The first condition, which is evaluated once per query, then saves the second,
+# which depends on the account.
 EXCLUSIVE_LIST_CONDITION: Final = f"""
 EXISTS ({_EXCLUSIVE_LISTS})
   AND EXISTS (SELECT 1 FROM timelines_listmember m WHERE m.account_id = a.id AND m.list_id IN ({_EXCLUSIVE_LISTS}))
@@ -190,8 +193,8 @@ HOME_CONDITION: Final = f"{PEOPLE_CONDITION} AND (s.account_id = %(viewer)s OR {
 def list_verdict(
     post: Post, relations: Relations, replies_policy: str, members: Collection[int], *, is_readable: bool = False
 ) -> FeedReason:
-    """Return the verdict whether the post is in the list of `relations.viewer_id` with this policy; `is_readable` as for
-    `home_verdict`.
+    """Return why the post is in the list of `relations.viewer_id` with this replies policy, or why it is not;
+    `is_readable` as for `home_verdict`.
 
     `relations` must include `involved_ids(post)`. `members` are the members of the list; it must include the author and the
     replied-to account if they are in the list.

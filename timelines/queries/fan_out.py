@@ -67,17 +67,17 @@ class Readers:
     of their hashtags, and lists that contain the authors.
     """
 
-    # By author: the readers, each with the options of their follow; None for the author.
+    # Readers of each author, with the options of their follow; None in place of options for the author.
     by_author: Mapping[int, Mapping[int, FollowOptions | None]]
     stored: Mapping[int, Relations]
-    # By post: followers of its hashtags.
+    # Followers of the hashtags of each post.
     by_hashtag: Mapping[int, Collection[int]] = field(default_factory=dict)
-    # By member.
+    # Lists that contain each account.
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
-    # By owner: members of the owner's exclusive lists.
+    # Members of the exclusive lists of each owner.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    # By author: readers who follow without options, and have no relations to the other requested accounts. The verdict on
-    # a post is the same for all of these readers, unless the post involves them.
+    # Readers of each author who follow without options, and have no relations to the other requested accounts. The
+    # verdict on a post is the same for all of these readers, unless the post involves them.
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
@@ -128,7 +128,8 @@ def load_readers(
         for status_id, reader in rows_of(_HASHTAG_FOLLOWERS, {"posts": list(tagged), "since": since}):
             by_hashtag[status_id].add(reader)
     readers = {reader for found in (*by_author.values(), *by_hashtag.values()) for reader in found}
-    # A reader who gets one post because of its hashtag may or may not follow the author of another post.
+    # Relations to all `people` are loaded for every reader: a reader who gets one post because of its hashtag may also
+    # follow the author of another post.
     stored = load_relations_of(readers, people, followable=followable)
     apart = stored.keys() | exclusive.keys()
     alike = {

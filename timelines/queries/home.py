@@ -81,9 +81,9 @@ walk (edge, origin, budget, candidates, found, ids, originals) AS (
 SELECT post.id, post.original FROM walk CROSS JOIN LATERAL unnest(walk.ids, walk.originals) post (id, original)
  ORDER BY post.id <direction>
 """
-# Every value is wrapped in a SELECT, so that the planner does not know it: otherwise a plan for a reader with few follows, or
-# for a certain id, looks cheaper than the generic one, and each page is planned again, which costs several times as much as
-# the page itself (docs/adr/0011).
+# Every value is wrapped in a SELECT, so that the planner does not know it. Otherwise a plan for a reader with few
+# follows, or for a certain id, would look cheaper than the generic plan, and each page would be planned again, which
+# costs several times as much as the page itself (docs/adr/0011).
 _VALUE: Final = re.compile(r"%\((\w+)\)s")
 _DESCENDING: Final = {
     "direction": "DESC",

@@ -72,7 +72,7 @@ UPDATE timelines_conversation c SET last_status_id = l.status_id
   FROM left_over l WHERE c.id = l.conversation_id AND l.status_id IS NOT NULL
 """
 
-# Deleting a conversation does not cascade in the database to the rows of its posts.
+# The rows of a conversation's posts are deleted by the same statement, because the database does not cascade to them.
 _CONVERSATION_REMOVAL: Final = """
 WITH ended AS (
   SELECT c.id FROM unnest(%(accounts)s::bigint[], %(targets)s::bigint[]) b (account_id, target_id)

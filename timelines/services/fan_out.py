@@ -111,7 +111,7 @@ def add_fetched(events: Sequence[StatusFetched]) -> None:
 
 
 def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
-    """Add replies that could not be shown before their parent was known to feeds and home streams.
+    """Add to feeds and home streams the replies that could not be shown as long as their parent was unknown.
 
     Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the
     outbox retries.
@@ -248,8 +248,9 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
 def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
     """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams.
 
-    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be reached:
-    the outbox retries. The feeds of readers who have unfollowed the author meanwhile were dropped at that time.
+    Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be
+    reached: the outbox retries. Readers who have unfollowed the author are not considered: their feeds were dropped
+    when they did so.
     """
     deleted = [
         _Deleted(event.status_id, event.account_id, event.reblog_of_id or 0, event.had_files) for event in events

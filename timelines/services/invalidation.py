@@ -70,7 +70,9 @@ def forget_own_feeds(events: Sequence[OneSided]) -> None:
 
 
 def forget_both_feeds(events: Sequence[account_events.AccountBlocked | account_events.AccountUnblocked]) -> None:
-    """Drop feeds like `forget_own_feeds`, for both accounts: after a block neither sees the other. Raises RedisError."""
+    """Drop the feeds of both accounts as `forget_own_feeds` does: after a block neither sees the other. Raises
+    RedisError.
+    """
     _forget({account for event in events for account in (event.account_id, event.target_id)})
 
 

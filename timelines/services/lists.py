@@ -109,7 +109,7 @@ def add_by_title(*, account: Account, title: str, member: Account) -> None:
     """Add an account to the list with this title, which is created if missing, and follow the account if necessary.
 
     An account that is already in the list stays in it. Raises Invalid (title, number of lists, limit of follows), and
-    Forbidden and NotFound like `follow_account`.
+    Forbidden and NotFound in the same cases as `follow_account`.
     """
     with transaction.atomic():
         found = List.objects.filter(account=account, title=title).order_by("id").first()

@@ -89,9 +89,10 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) 
  WHERE <fits>
 """  # noqa: S608 (constants)
 
-# Viewer's posts of the newest days, which are all that most searches read. The statement is the same for every query,
-# because planning takes longer than running it, and the frequency of the words does not matter here. The viewer's posts
-# of two days are looked up one by one, or, for viewers who are mentioned thousands of times, the posts with the words.
+# Queries about the viewer's posts of the newest days, which are all that most searches need. The statement is the same
+# for every query, because planning takes longer than running it, and the frequency of the words does not matter here.
+# The viewer's posts of two days are looked up one by one; for viewers who are mentioned thousands of times, the posts
+# that contain the words are read instead.
 _LIBRARY_LIMIT: Final = 1000
 _RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"
 _RECENT_WORD_MATCHES: Final = f"""
@@ -199,8 +200,8 @@ class _Finding:
         spans: list[str] = []
         number = newest >> _SPANS[0][1]
         for (name, bits), following in zip(_SPANS, [*_SPANS[1:], None], strict=True):
-            # A few spans of this size (of the smallest size: tomorrow, today and yesterday), following the spans of
-            # smaller sizes.
+            # Spans of this size that directly precede those already searched: at most three, of the smallest size
+            # tomorrow, today and yesterday.
             last = max(number - 2, oldest >> bits)
             spans += [f"':{name}{each}'" for each in range(number, last - 1, -1)]
             first = min(last, number + 1) << bits
@@ -211,7 +212,8 @@ class _Finding:
                 return
             end = first
             if following is not None:
-                # Down to the start of the span of the next size.
+                # The next range begins with the remaining spans of this size, back to the start of a span of the next
+                # size.
                 number = first >> following[1]
                 whole = range((first >> bits) - 1, (number << following[1] - bits) - 1, -1)
                 spans = [f"':{name}{each}'" for each in whole]

@@ -67,8 +67,8 @@ def record_presence(*account_ids: int) -> None:
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
         cursor.execute(_PRESENCE_UPDATE, {"ids": list(account_ids), "now": now})
-        # Already a day before `note_absent_people` would mark the users as absent, because clocks differ. This comes
-        # after the update of the users' rows, which stay locked meanwhile.
+        # Users are updated already a day before `note_absent_people` would mark them as absent, because clocks differ.
+        # This comes after the update of the users' rows, which stay locked meanwhile.
         back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.RETENTION]
         if back:
             _note(back, absent=False)
@@ -115,8 +115,8 @@ def _note(account_ids: Sequence[int], *, absent: bool) -> None:
         before, after = after, before
     Follow.objects.filter(account_id__one_of=account_ids, follower_state=before).update(follower_state=after)
     TagFollow.objects.filter(account_id__one_of=account_ids, absent=not absent).update(absent=absent)
-    # Selected by list ids, because Django would otherwise join the members to themselves, which took minutes when
-    # statistics covered few lists.
+    # Filtered by the ids of the lists: for `list__account_id__in` Django would put the join into a subquery on the same
+    # table, which took minutes while PostgreSQL's statistics covered few lists.
     lists = load_list_ids(account_ids)
     ListMember.objects.filter(list_id__one_of=lists, absent=not absent).update(absent=absent)
     List.objects.filter(id__one_of=lists, absent=not absent).update(absent=absent)

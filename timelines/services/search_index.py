@@ -80,9 +80,7 @@ class StatusIndex(Protocol):
     def remove(self, status_ids: Collection[int]) -> None: ...
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """Return listed posts of an author whose documents do not have the correct value of `public`, which the parameter
-        gives.
-        """
+        """Return those of an author's listed posts whose documents do not yet have this value of `public`."""
         ...
 
     def find(self, search: Search) -> list[int]:

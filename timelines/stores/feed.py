@@ -204,7 +204,7 @@ def _presence_key(account_id: int) -> str:
 
 
 def absent_before(now: datetime) -> datetime:
-    """Return the time before which a user's last activity makes them absent, without a feed."""
+    """Return the time such that a user who was last active before it is absent, and has no feed."""
     return now - RETENTION - _RETENTION_MARGIN
 
 
@@ -323,7 +323,7 @@ def drop_all() -> None:
 
 
 def begin(name: str) -> bytes:
-    """Register a builder and return its mark. Call it **before** reading SQL. Raises RedisError."""
+    """Register a builder and return its mark; to be called **before** SQL is read. Raises RedisError."""
     mark = b"mark:" + secrets.token_bytes(12)
     build = f"{feed_key(name)}:build"
     pipeline = redis.client("feeds").pipeline(transaction=True)
@@ -334,8 +334,8 @@ def begin(name: str) -> bytes:
 
 
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
-    """Store the items of a builder. With `below`, the lowest item of the feed when the builder read it, they are appended
-    below that item.
+    """Store the items of a builder. `below` is the lowest item that the feed had when the builder read it: the items
+    are appended below that item. None builds a new feed.
 
     The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete` tells whether no posts are older than `items`. Returns
     False if nothing was stored: another builder was first, the lower end of the feed has changed, the feed was dropped,
