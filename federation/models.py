@@ -305,8 +305,9 @@ class Relay(models.Model):
 class Tombstone(models.Model):
     """The id of a remote object that was deleted, or (with `expires_at`) that was deleted or undone before it arrived.
 
-    A late Create of the object by the same actor is refused (contract, federation sections 5 and 7); another actor of the same
-    server cannot block the id in this way (security row 8). The tombstone of an actor has its id in both columns.
+    A late Create of the object by the same actor is refused (contract, federation sections 5 and 7); another actor of
+    the same server cannot block the id in this way (security row 8). The tombstone of an actor has the actor's id in
+    both `uri` and `actor_uri`.
     """
 
     uri = models.TextField()

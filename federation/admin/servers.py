@@ -127,8 +127,8 @@ _REFUSED: Final = (_("Reason"), _("How often"))
 
 
 def _software() -> list[tuple[str, str]]:
-    """Return the most used names of software with the numbers of their servers, which choose the names and may invent any
-    number of them.
+    """Return the most used names of software, each with the number of its servers. Their number is limited, because
+    servers choose the names and may invent any number of them.
     """
     counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
     return [(name or UNKNOWN, f"{name or gettext('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]]

@@ -62,10 +62,11 @@ class Container(Protocol):
 
 @contextmanager
 def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator[Container]:
-    """Open an archive. A tar file is unpacked into `folder` first, unless this was done before: at most `limit` bytes, and
-    FREE_SPACE is left on the disk.
+    """Open an archive. A tar file is unpacked into `folder` first, unless this was done before. At most `limit` bytes
+    are unpacked, and FREE_SPACE is left on the disk.
 
-    Raises UnreadableArchive, also in the block for a part that turns out to be damaged or too large.
+    Raises UnreadableArchive, also inside of the `with` block if a part of the archive turns out to be damaged or too
+    large.
     """
     try:
         alone = _name_of_document(path)
@@ -106,8 +107,8 @@ class _Alone:
 
 
 class _ZipStream(io.BufferedReader):
-    """A zip file that raises UnreadableArchive if its directory is too large. The directory is checked when zipfile reads it,
-    which it does at once, because zipfile may find another directory than a check before, and ignores the stated number of
+    """A zip file that raises UnreadableArchive if its directory is too large. The directory is checked when zipfile
+    reads it: a check before could find another directory than zipfile does, and zipfile ignores the stated number of
     entries.
     """
 

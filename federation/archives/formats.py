@@ -38,8 +38,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Source:
-    """An archive of a known kind. `author` is the ActivityPub id of the author of its posts, empty if only the posts
-    themselves name it; files are named relative to `root`.
+    """An archive of a known kind. `author` is the ActivityPub id of the author, empty if the archive names the author
+    only in the posts; files are named relative to `root`.
     """
 
     software: str
@@ -111,7 +111,7 @@ def _outbox(container: Container, name: str, tables: Sequence[str]) -> Source:
 
 
 def _software_of(actor: Mapping[str, Any]) -> str:
-    """Return the kind of server that wrote an archive, as far as the author's document shows."""
+    """Return the kind of server that wrote an archive, if the author's document shows it."""
     contexts = many(actor.get("@context"))
     litepub = any(isinstance(context, str) and "litepub" in context for context in contexts)
     return "pleroma" if litepub else "activitypub"
@@ -202,7 +202,8 @@ def _misskey(container: Container, name: str) -> Source:
 def names_of(address: str, root: str) -> list[str]:
     """Return the names under which an archive may have the file with this address, the most likely first.
 
-    Archives give a file's name in place of its address, or its address at the server, whose path ends with the name.
+    In place of a file's address, a post in an archive has either the file's name in the archive, or the file's full
+    address, whose path ends with that name.
     """
     path = urlsplit(address).path.lstrip("/") if "//" in address else address.lstrip("/")
     paths = [path, path.removeprefix("system/")]

@@ -26,7 +26,7 @@ _TAG: Final = re.compile(r"(?<![\w/&])#(\w{1,100})")
 
 
 def read(item: Any) -> tuple[dict[str, Any], Reason | None]:
-    """Return the ActivityPub document of a note, and the reason why it cannot be imported, or None."""
+    """Return the ActivityPub document of a note and, if the note cannot be imported, the reason."""
     if not isinstance(item, Mapping):
         return {}, Reason.NO_POST
     number = item.get("id")

@@ -41,8 +41,8 @@ def with_own_links(content: str, *, uri: str, author: Account) -> str:
 
 
 def _possible_uris(address: str, uri: str) -> list[str]:
-    """Return the possible ids of the post with this address, if it is on the server of the post `uri`: the address of its
-    page ends like the post's id.
+    """Return the possible ids of the post with this address, if it is on the server of the post `uri`: the address
+    itself, and the id of `uri` with the last part of the address's path.
     """
     try:
         place, own = urlsplit(address), urlsplit(uri)

@@ -44,7 +44,7 @@ def scan(batch: PastImport, folder: Path) -> None:
     except UnreadableArchive as error:
         _refuse(batch, error.reason)
     except FileNotFoundError:
-        # The archive was removed, because the account was.
+        # The account was removed, and the archive with it.
         _refuse(batch, Reason.NO_ARCHIVE)
     except OSError as error:
         if error.errno != errno.ENOSPC:
@@ -145,7 +145,7 @@ class _Scan:
             self._lines.append(PastLine(batch=self._batch, line=entry.line, uri=uri.replace("\0", ""), reason=reason))
 
     def _list(self) -> None:
-        # A post with two missing files has only one row.
+        # A post with two missing files yields the same row twice: the second is ignored.
         PastLine.objects.bulk_create(self._lines, ignore_conflicts=True, batch_size=500)
         self._lines.clear()
 

@@ -36,7 +36,7 @@ def is_list(base: str) -> bool:
 
 
 def username_of(item: Any) -> str:
-    """Return the name of the account from the item of `account.js`; without a name `i`, which X accepts in any address."""
+    """Return the username in the item of `account.js`; `i` if there is none: X accepts `i` as the name in any address."""
     account = item.get("account") if isinstance(item, Mapping) else None
     name = account.get("username") if isinstance(account, Mapping) else None
     return name if isinstance(name, str) and _NAME.fullmatch(name) else "i"
@@ -48,7 +48,7 @@ def author_of(username: str) -> str:
 
 
 def read(item: Any, username: str) -> tuple[dict[str, Any], Reason | None]:
-    """Return the ActivityPub document of a post, and the reason why it cannot be imported, or None."""
+    """Return the ActivityPub document of a post and, if the post cannot be imported, the reason."""
     tweet = item.get("tweet", item) if isinstance(item, Mapping) else None
     if not isinstance(tweet, Mapping):
         return {}, Reason.NO_POST

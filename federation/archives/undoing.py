@@ -19,9 +19,9 @@ _BATCH: Final = 100
 
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
     """Remove imported posts for this many seconds; return whether any may be left. A post that others have replied to,
-    boosted, quoted or favourited, or that its author has edited, pinned or replied to since, is deleted like any post, so
-    that other servers are notified; and so is a post that staff review, whose row is kept. The rows of all other posts are
-    removed at once: no other server knows them.
+    boosted, quoted or favourited, or that its author has edited, pinned or replied to since, is deleted like any post,
+    so that other servers are notified. So is a post that staff review, because its row must be kept. The rows of all
+    other posts are removed at once: no other server knows them.
     """
     end = time.monotonic() + seconds
     while True:
@@ -32,7 +32,7 @@ def undo_some(batch: PastImport, *, seconds: float) -> bool:
         _remove(batch, ids)
         if time.monotonic() >= end:
             return True
-    # Removes also the records of posts that their author has deleted, so that these can be imported again.
+    # Also removes the records of posts that their author has deleted, so that these can be imported again.
     ImportedPost.objects.filter(batch=batch).delete()
     undoing = PastImport.objects.filter(id=batch.id, state=PastState.UNDOING)
     undoing.update(state=PastState.UNDONE, finished_at=clock.now())
@@ -58,7 +58,7 @@ def _used_by_others(author_id: int, ids: list[int]) -> set[int]:
     replies = Status.objects.filter(in_reply_to_id__one_of=ids, deleted_at=None).exclude(imported)
     boosts = Status.objects.filter(reblog_of_id__one_of=ids, deleted_at=None)
     found |= set(replies.values_list("in_reply_to_id", flat=True)) | set(boosts.values_list("reblog_of_id", flat=True))
-    # The followers' servers are sent edits and pins.
+    # Edits and pins count, because they were sent to the followers' servers.
     for model in (Favourite, Bookmark, Pin, StatusEdit):
         found |= set(model.objects.filter(status_id__one_of=ids).values_list("status_id", flat=True))
     found |= set(Quote.objects.filter(quoted_status_id__one_of=ids).values_list("quoted_status_id", flat=True))

@@ -88,7 +88,7 @@ def _may_feature(account: Account) -> str:
 
 
 def _shown_unless_suspended(account: Account) -> dict[str, Any]:
-    """Return the members that an actor has only if they have a value."""
+    """Return those members of an actor that are left out if they have no value."""
     members = {
         "alsoKnownAs": account.also_known_as,
         "movedTo": account.moved_to.uri if account.moved_to is not None else None,

@@ -63,7 +63,7 @@ def page(
 
 
 def _within_limit(items: Sequence[Any]) -> list[Any]:
-    """Return the items; those beyond ITEMS_BYTES are replaced by their ids."""
+    """Return the items; once they exceed ITEMS_BYTES together, further items are replaced by their ids."""
     room, found = ITEMS_BYTES, []
     for item in items:
         room -= len(orjson.dumps(item))

@@ -87,10 +87,10 @@ def note(
 ) -> dict[str, Any]:
     """Return the document of a post without its @context.
 
-    `parent_uri` is the id of the answered post, `root` the first known post of the thread. `collections` are the documents of
-    the collections that the post links to. `addressed` are the ids of the accounts that the post is sent to, and the followers
-    collections of groups among them. These are the mentioned accounts; for a limited author only the mentioned accounts that
-    follow the author or have requested to follow (contract, federation section 6).
+    `parent_uri` is the id of the answered post, `root` the first known post of the thread. `collections` are the
+    documents of the collections that the post links to. `addressed` are the ids that the post is addressed to: those of
+    the mentioned accounts, and of the followers collections of mentioned groups. A limited author addresses only
+    mentioned accounts that follow the author or have requested to follow (contract, federation section 6).
     """
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
@@ -174,8 +174,8 @@ def _may_quote(post: Post) -> list[str]:
 
 
 def _quote(post: Post, body: PostBody) -> dict[str, Any]:
-    """Return the members that name the quoted post, by the term of FEP-044f and by older ones; a Tombstone if that post was
-    deleted.
+    """Return the members that name the quoted post, by the term of FEP-044f and by older terms; they contain a
+    Tombstone if the quoted post was deleted.
     """
     if body.quote is None:
         return {}

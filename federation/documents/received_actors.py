@@ -79,7 +79,7 @@ def is_username(name: str) -> bool:
 
 
 def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
-    """Read an actor. Raises Rejected when it lacks an id, type, inbox or name.
+    """Read an actor. Raises Rejected when the document lacks an id, type, inbox or name.
 
     Its inbox and collections may be on other hosts (contract, federation section 17); its keys and devices, which prove its
     identity, must be on its own host.

@@ -31,8 +31,9 @@ def handle(incoming: Incoming) -> None:
     """Store a report about each local account that the Flag names or, if it names none, about the owners of the posts and
     collections that it names.
 
-    Each report contains the named posts and collections of its account, as far as the reporting server may know them. Reports
-    beyond REPORTS_OF_HOST are rejected: if a hostile server sent very many, staff could not find the others.
+    Each report contains those of the named posts and collections that belong to its account and that the reporting
+    server may know. Reports beyond REPORTS_OF_HOST are rejected: if a hostile server sent very many, staff could not
+    find the others.
     """
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:

@@ -26,8 +26,8 @@ _PROOF: Final = (404, 410)
 
 
 def handle(incoming: Incoming) -> None:
-    """Fetch the object of an activity whose actor is not the signer from its origin, and store, update or delete it
-    accordingly.
+    """Fetch from its origin the object of an activity that was signed by another actor than its own, and store, update
+    or delete the object accordingly.
 
     Raises Rejected for activities that are not accepted when forwarded.
     """

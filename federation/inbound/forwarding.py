@@ -1,5 +1,5 @@
-"""Stores activities that are to be forwarded to the followers of the local accounts that have boosted, quoted or been answered
-by the post.
+"""Stores activities that are to be forwarded to the followers of the local accounts that have boosted or quoted the
+post, or whose post it answers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ def forward(incoming: Incoming, status: Status) -> None:
     other servers can verify it by the author's signature, if the activity contains one (contract, federation sections 10 and
     11).
 
-    Publishes ForwardingDue in the caller's transaction. Nothing is forwarded when `sharers_of` finds no local account, or when
-    the hourly limit of the author's server or of such a local account is exceeded, which does not apply to a Delete.
+    Publishes ForwardingDue in the caller's transaction. Nothing is forwarded when `sharers_of` finds no local account.
+    The author's server and each of these local accounts have an hourly limit, above which only a Delete is still
+    forwarded.
     """
     body = orjson.dumps(incoming.document)
     # An activity without @context was part of a collection: it cannot be read alone.

@@ -41,9 +41,9 @@ def handle_announce(incoming: Incoming) -> None:
     """Store a boost if a local account follows the booster, or if the boosted post is local; an unknown boosted post is fetched
     from its origin.
 
-    The booster's own post may be embedded in the boost, as followers-only posts are: a request that this server signs itself
-    cannot fetch them. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are rejected. A
-    boost of a post that is held for review is held with it.
+    A followers-only post by the booster may be embedded in the boost, because a request that this server signs itself
+    could not fetch it. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are
+    rejected. A boost of a post that is held for review is held with it.
     """
     uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):

@@ -29,7 +29,7 @@ def receive(incoming: Incoming) -> None:
     received = read_message(incoming.object)
     with transaction.atomic():
         lock(f"object:{uri}")
-        # A sender that did not get the answer sends it again, perhaps after the device has fetched and removed it.
+        # A sender that got no answer sends the message again, perhaps after the device has fetched and removed it.
         check_id(uri, incoming.actor.uri)
         receive_message(
             sender=incoming.actor,

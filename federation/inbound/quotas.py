@@ -18,7 +18,8 @@ from social.kernel import clock
 from social.kernel.errors import RateLimited
 from social.kernel.statements import Value, rows_of
 
-#: Maximum number of unprocessed activities and of their bytes, for one actor, and for all actors of one server.
+#: Maximum number of unprocessed activities, and of their bytes in total: for one actor, and for all actors of one
+#: server.
 WAITING_OF_ACTOR: Final = 500
 BYTES_OF_ACTOR: Final = 8 << 20
 WAITING_OF_HOST: Final = 5_000

@@ -17,7 +17,8 @@ PLACES: Final = 32
 PLACES_OF_ADDRESS: Final = 16
 
 _lock: Final = threading.Lock()
-# The address and the end of each wait. A wait that is not ended explicitly expires.
+# The address of each waiting request, and the time at which its wait ends. A wait expires unless it is ended
+# explicitly.
 _waits: Final[dict[object, tuple[str, float]]] = {}
 
 

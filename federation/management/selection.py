@@ -23,8 +23,9 @@ class Selection:
 
     @classmethod
     def of(cls, named: Sequence[Account], *, domain: str, all: bool, days: int, limit: int) -> Selection:
-        """Select the named accounts, or the accounts of a server or of all servers that were not fetched for `days` days, at
-        most `limit`, those fetched longest ago first. Raises CommandError unless exactly one of the three is given.
+        """Select the named accounts, or at most `limit` accounts of a server or of all servers that were not fetched
+        for `days` days; the accounts fetched longest ago come first. Raises CommandError unless exactly one of the
+        three is given.
         """
         if sum(map(bool, (named, domain, all))) != 1:
             raise CommandError(_("Name accounts, or say --domain or --all."))

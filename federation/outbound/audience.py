@@ -42,7 +42,7 @@ SELECT m.account_id FROM statuses_mention m WHERE m.status_id = %(status)s AND E
   SELECT 1 FROM accounts_followrequest r WHERE r.account_id = m.account_id AND r.target_id = %(author)s)
 """
 _CONCERNED_ACCOUNTS: Final = "SELECT unnest(%(concerned)s::bigint[])"
-# A reply to a deleted post refers to it only in `thread_path`.
+# Replies are found by `thread_path`: `in_reply_to_id` no longer refers to a post that was deleted.
 _INTERACTING_ACCOUNTS: Final = """
 SELECT account_id FROM statuses_status WHERE reblog_of_id = %(status)s
 UNION SELECT account_id FROM statuses_status
@@ -102,8 +102,8 @@ def edited_inboxes(post: Post) -> set[str]:
 
 
 def reached_inboxes(post: Post) -> set[str]:
-    """Return the inboxes where a post may have arrived, which are the inboxes of `edited_inboxes` for an author who is not
-    limited.
+    """Return the inboxes where a post may have arrived: unlike `edited_inboxes`, also those of accounts that a post of
+    a limited author mentioned, whether or not they follow the author, of the answered author and of relays.
     """
     people = (_MENTIONED, *_interacting(post))
     return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)

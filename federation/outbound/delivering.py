@@ -96,7 +96,8 @@ def _deliver(
     closed: set[str],
 ) -> Steps:
     if job.row.host in closed and activity is not None and activity.type not in _SENT_TO_CLOSED:
-        # The host of the inbox may differ from the domain of the accounts (contract, federation section 17).
+        # Checked by the host of the inbox as well, because it may differ from the domain of the accounts (contract,
+        # federation section 17).
         raise Failed("This server is closed to the one of the inbox.", final=True)
     usable = signers.get(activity.account_id) if activity is not None else None
     if activity is None or not usable:

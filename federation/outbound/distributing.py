@@ -233,8 +233,8 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
 
 
 def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
-    """Send the Follows of a remote account by local accounts again, RENEWED_AT_ONCE at a time. A server that has lost the
-    follows restores them, any other server answers as before (contract, federation section 10 "Key change").
+    """Send again the Follows of a remote account by local accounts, RENEWED_AT_ONCE at a time. A server that has lost
+    the follows restores them, any other server answers as before (contract, federation section 10 "Key change").
     """
     for event in events:
         rows: list[Follow | FollowRequest] = []

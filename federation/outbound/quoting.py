@@ -69,9 +69,9 @@ def send_quote_answers(events: Sequence[QuoteAnswerDue]) -> None:
 
 
 def send_revoked(events: Sequence[QuoteSettled]) -> None:
-    """Send a Delete of the authorization of each quote that the author of a local post has revoked, to every server where the
-    quoting post may have arrived, and if everybody may read the quoting post, which the activity names, also to every server
-    where the quoted post may have arrived.
+    """Send a Delete of the authorization of each quote that the author of a local post has revoked. It is sent to every
+    server where the quoting post may have arrived. The Delete names the quoting post: only if everybody may read that
+    post, it is also sent to every server where the quoted post may have arrived.
     """
     revoked = _quotes(
         id__one_of=[event.quote_id for event in events], state=QuoteState.REVOKED, quoted_status__local=True

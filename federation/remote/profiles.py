@@ -1,7 +1,7 @@
 """Fetches the further parts of remote accounts' profiles: pinned posts, featured hashtags, counts, first posts and links.
 
-Source: contract, federation sections 4 and 8. The number of requests for a profile is limited, as is the number of posts and
-hashtags that are stored of it.
+Source: contract, federation sections 4 and 8. The number of requests for a profile is limited, and so is the number of
+its posts and hashtags that are stored.
 """
 
 from __future__ import annotations

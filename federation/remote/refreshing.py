@@ -49,8 +49,8 @@ class Finding(StrEnum):
 
 
 def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()) -> QuerySet[Account]:
-    """Return the remote accounts, with `domain` only those of that server, that were not fetched for the time `unseen_for`;
-    those that were not fetched for longest come first.
+    """Return the remote accounts that were not fetched for the time `unseen_for`, with `domain` only accounts of that
+    server; the accounts fetched longest ago come first.
 
     Accounts that are being removed are left out, and so are those that staff of this server have suspended: the rows of such
     accounts must remain.
@@ -100,9 +100,9 @@ def cull_accounts(
 
 
 def request_unseen() -> int:
-    """Request a fetch of the remote accounts that local accounts follow and that were not fetched for UNSEEN_PERIOD, at most
-    REQUESTED_AT_ONCE, those fetched longest ago first; return how many. Accounts that are already requested are left out
-    (contract, federation section 4).
+    """Request a fetch of remote accounts that local accounts follow and that were not fetched for UNSEEN_PERIOD: at
+    most REQUESTED_AT_ONCE, those fetched longest ago first. Returns the number of requests. Accounts that are already
+    requested are left out (contract, federation section 4).
     """
     followed = Follow.objects.filter(target=OuterRef("id"), account__domain=None)
     existing_fetches = Fetch.objects.filter(kind=FetchKind.ACTOR, uri=OuterRef("uri"))

@@ -178,7 +178,8 @@ def _fetch_key(key_id: str, message: Message) -> _Key:
     try:
         with stranger_budget(asked_for(str(host), message.method), DEADLINE) as has_waited:
             if has_waited:
-                # While this request waited, another one may have fetched the same key, or found that the server is unreachable.
+                # While this request waited, another request may have fetched the same key, or found that the server is
+                # unreachable.
                 pauses.check(key_id, source)
                 stored_key = _known_key(key_id)
                 if (

@@ -39,9 +39,9 @@ _ACCEPT: Final = (
 
 
 def request_software() -> int:
-    """Request the software of the servers that were reached lately and not asked for SOFTWARE_PERIOD, those asked longest ago
-    first and at most ASKED_AT_ONCE; return how many. The request goes to the host of the server's accounts, which may differ
-    from its domain.
+    """Request the software of servers that were reached lately and not asked for SOFTWARE_PERIOD: at most
+    ASKED_AT_ONCE, those asked longest ago first. Returns the number of requests. The request goes to the host of the
+    server's accounts, which may differ from its domain.
     """
     now = clock.now()
     due = Q(software_asked_at=None) | Q(software_asked_at__lte=now - SOFTWARE_PERIOD)

@@ -158,7 +158,7 @@ def _unix(value: str | None) -> datetime | None:
     if value is None:
         return None
     try:
-        # The draft has whole numbers only (section 2.1.4); some senders write decimals, which are left out.
+        # The draft allows whole numbers only (section 2.1.4); some senders write decimals, which are cut off.
         return datetime.fromtimestamp(int(_DECIMALS.sub("", value)), UTC)
     except (ValueError, OverflowError, OSError):
         raise BadSignature(Reason.TIME_UNREADABLE) from None

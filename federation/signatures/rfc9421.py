@@ -39,7 +39,7 @@ _REQUIRED_COMPONENTS: Final = frozenset({"@method", "@target-uri"})
 
 @dataclass(frozen=True)
 class MessageSignature:
-    """The signature of a message, of which there is exactly one: its key, its time, and the components that it covers."""
+    """The only signature of a message: its key, its time, and the components that it covers."""
 
     key_id: str
     signature: str

@@ -64,8 +64,8 @@ def tab(request: HttpRequest, username: str, name: str) -> HttpResponseBase:
 
 
 def _find_shown(username: str) -> Account:
-    """Return the account with this username. Raises what `find_local_account` raises; the error for a suspended account says
-    that it is suspended.
+    """Return the account with this username. Raises the errors of `find_local_account`; the error for a suspended
+    account says that it is suspended.
     """
     account = find_local_account(username, served_while_suspended=True)
     if account.suspended:

@@ -128,7 +128,7 @@ class AccountAdmin(ActingAdmin):
         """Return the account, which is read only once per request."""
         known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
         if request.method == "POST":
-            # The action changes the account: it must be read again.
+            # Read again, because the action will change the account.
             return super().get_object(request, object_id, from_field)
         if object_id not in known:
             known[object_id] = super().get_object(request, object_id, from_field)

@@ -331,8 +331,8 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
-    """Return the form of the page: bound if one of the fields `names` was submitted; if only the selection of rows was
-    submitted, unbound with the typed values.
+    """Return the form of the page. It is bound if one of the fields `names` was submitted; if only the selection of
+    rows was submitted, it is unbound, with the values typed so far.
     """
     if "select" in request.POST:
         sent = request.POST

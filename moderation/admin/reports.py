@@ -72,7 +72,7 @@ StrikeStateFilter = condition_filter(
 
 
 class _WordsAboutPeople(PermittedAdmin):
-    """Base of the pages of texts about the account of `person_column`, which are searched by the account or by words."""
+    """Base of pages that list texts about the account of `person_column`; they can be searched by account or by words."""
 
     search_fields = ("text",)
     search_help_text = _("@anna, anna@there.example, or words of the text")

@@ -55,7 +55,7 @@ def list_shown() -> QuerySet[Announcement]:
 def unread_announcements() -> CountOf:
     """Return the expression, in a query of users, for the number of announcements that the person has not dismissed.
 
-    It compares with the time of the statement, because the query is compiled once and reused.
+    The expression compares with the time of the statement, because the query is compiled once and reused.
     """
     reader = OuterRef(OuterRef("account_id"))
     dismissed = AnnouncementDismissal.objects.filter(announcement_id=OuterRef("id"), account_id=reader)

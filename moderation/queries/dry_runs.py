@@ -41,7 +41,8 @@ SELECT s.id, s.account_id, s.local, s.visibility, s.created_at,
  WHERE s.id < %(before)s AND s.id >= %(since)s AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL
  ORDER BY s.id DESC LIMIT %(limit)s
 """  # noqa: S608 (names of columns that stand in the code)
-# Posts none of whose mentioned accounts follows the author now, or had addressed the author before the post.
+# Posts by strangers: none of the mentioned accounts follows the author now, and none had mentioned the author in an
+# earlier post.
 _STRANGERS: Final = """
 SELECT s.id FROM unnest(%(ids)s::bigint[]) wanted(id) JOIN statuses_status s ON s.id = wanted.id
  WHERE NOT EXISTS (SELECT FROM statuses_mention m JOIN accounts_follow f

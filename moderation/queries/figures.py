@@ -62,8 +62,9 @@ def subject_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def fragment_keys(
     kind: str, start: date, end: date, parameters: Mapping[str, Mapping[str, Any]], *sort: str
 ) -> dict[str, str]:
-    """Return the cache keys of the figures that may be cached for at most FIGURES_AGE seconds: figures of a known server,
-    and figures by server. `sort` holds the other values on which the answers depend. At most one statement.
+    """Return the cache keys of the figures that are cached, for at most FIGURES_AGE seconds: the figures of a single
+    server that is known here, and the ranking of servers (the dimension `servers`). All other figures are never cached.
+    `sort` holds the other values on which the answers depend. At most one statement.
     """
     fragments = {
         key: subject_parameters(values)

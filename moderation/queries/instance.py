@@ -47,7 +47,7 @@ class Document:
 
 
 def find_description() -> Document:
-    """Return the text of staff about this server."""
+    """Return the extended description of this server, written by staff."""
     text = find_site_text("site_extended_description")
     return Document("", None) if text is None else Document(*text)
 
@@ -227,7 +227,7 @@ def load_figures() -> Figures:
 
 
 def count_active(since: datetime) -> int:
-    """Count the local users who have read, signed in or posted since a time, and are approved and not disabled."""
+    """Count the approved local users, except disabled ones, who have read, signed in or posted since a time."""
     with connection.cursor() as cursor:
         cursor.execute(_ACTIVE, [since])
         return int(cursor.fetchone()[0])

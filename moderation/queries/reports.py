@@ -106,8 +106,8 @@ def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
 
 
 def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Report]:
-    """Return the reports that name at least one of these posts, open ones first, the oldest of them first; among the last
-    NAMING_LIMIT reports about the account.
+    """Return the reports that name at least one of these posts, open reports first, each group in the order of ids.
+    Only the last NAMING_LIMIT reports about the account are searched.
     """
     if not status_ids:
         return []

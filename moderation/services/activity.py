@@ -50,7 +50,8 @@ def _count(start: date) -> None:
         week.statuses += statuses
         week.counted_to = last or week.counted_to
         week.registrations = max(week.registrations, registrations)
-        # Only a user's last activity is stored: it does not say who was active in a week that is over.
+        # Only the last activity of each user is stored, so that the users who were active in a week can be counted only
+        # until its end.
         if clock.now() < end:
             week.logins = max(week.logins, logins)
         week.save()

@@ -166,8 +166,8 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
 
 
 def change_icon(*, by: Staff, data: bytes | None, favicon: bool = False) -> None:
-    """Replace the icon of this server, or with `favicon` the one that browsers show in tabs; it is cropped to squares of
-    ICON_SIZES. None removes it. Raises as `change_thumbnail`.
+    """Replace the icon of this server, or with `favicon` the one that browsers show in tabs; it is cropped to squares
+    of ICON_SIZES. None removes it. Raises the same errors as `change_thumbnail`.
     """
     require(by, Permission.MANAGE_SETTINGS)
     field = "favicon" if favicon else "icon"

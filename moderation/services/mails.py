@@ -1,6 +1,6 @@
 """Mails to staff about reports, appeals and sign-ups to approve, and to people about actions of staff and decided appeals.
 
-Mails go through the outbox, as those of `accounts.identity.services.mails`.
+Mails go through the outbox, like those of `accounts.identity.services.mails`.
 """
 
 from __future__ import annotations

@@ -34,9 +34,9 @@ from statuses.queries.statuses import Excerpt, list_excerpts
 def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Report:
     """Store a report by a local account, and publish ReportFiled.
 
-    Staff are notified of the first open report about an account, or of every report if MAIL_EVERY_REPORT is set. A report
-    about a local account is not forwarded. Raises NotFound for a suspended target, for posts and collections that are not
-    the target's or that the reporter may not read; only after these checks Invalid.
+    Staff are notified of the first open report about an account, or of every report if MAIL_EVERY_REPORT is set. A
+    report about a local account is not forwarded. Raises NotFound for a suspended target, and for posts and collections
+    that do not belong to the target or that the reporter may not read. Invalid is raised only after these checks.
     """
     if target.suspended:
         raise NotFound
@@ -75,7 +75,7 @@ def receive_report(
     """Store a report sent by another server, once per target. Posts that cannot have reached the sending server, and posts
     and collections of other accounts, are left out.
 
-    Works in a transaction of its own. `account` is the signer, as a rule the instance actor of that server.
+    Works in a transaction of its own. `account` is the signer, usually the instance actor of that server.
     """
     with transaction.atomic():
         lock(f"object:{uri}")
@@ -113,9 +113,9 @@ def store_report(report: Report) -> None:
 
 
 def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDraft) -> list[str]:
-    """Return the servers to which the report is forwarded: the reporter may choose the servers of the reported account and
-    of the accounts to which its reported posts reply, naming them in Punycode or as clients show them. Names are compared
-    without normalising them, which would take seconds for a long list (security row 78).
+    """Return the servers to which the report is forwarded. The reporter may choose the servers of the reported account
+    and of the accounts to which its reported posts reply, by their names in Punycode or as clients show them. Names are
+    compared without normalising them, which would take seconds for a long list (security row 78).
     """
     assert target.domain is not None  # a remote account: checked by the caller
     if draft.forward_domains is None:
@@ -177,7 +177,7 @@ def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None 
 
 
 def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
-    """Reopen these reports, as far as they are still settled; the caller has checked the permission."""
+    """Reopen those of these reports that are still settled; the caller has checked the permission."""
     with transaction.atomic():
         rows = Report.objects.select_for_update(of=("self",)).filter(
             id__one_of=list(report_ids), action_taken_at__isnull=False
@@ -285,7 +285,7 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Record in the audit log that `by` has seen these posts (id, author's address, visibility), as far as they are not
+    """Record in the audit log that `by` has seen those of these posts (id, author's address, visibility) that are not
     public. One statement for all posts; none if all are public.
     """
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]

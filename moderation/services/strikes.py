@@ -141,7 +141,7 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
 
 
 def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
-    """Undo the action, as far as it is still in force, and mark the strike as overruled. Publishes AppealDecided.
+    """Undo the action if it is still in force, and mark the strike as overruled. Publishes AppealDecided.
 
     Raises Forbidden without MANAGE_APPEALS or a rank above the person's, Conflict for an appeal that is already decided.
     """
@@ -155,8 +155,8 @@ def accept_appeal(*, by: Staff, appeal: Appeal) -> None:
 
 
 def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
-    """Reject an appeal: the action stays in force. Publishes AppealDecided. Raises Forbidden and Conflict as
-    `accept_appeal` does.
+    """Reject an appeal: the action stays in force. Publishes AppealDecided. Raises Forbidden and Conflict in the same
+    cases as `accept_appeal`.
     """
     with transaction.atomic():
         locked = _decide(by, appeal)

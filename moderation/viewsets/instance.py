@@ -121,7 +121,7 @@ class DocumentsViewSet(ApiViewSet):
         return reply(DomainBlockSerializer(found, many=True).data, headers=headers)
 
     def extended_description(self, request: Request) -> HttpResponse:
-        """The text of staff about this server."""
+        """The extended description of this server, written by staff."""
         return self._document("description", lambda: DescriptionSerializer(instance.find_description()).data)
 
     def privacy_policy(self, request: Request) -> HttpResponse:

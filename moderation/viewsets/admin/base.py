@@ -91,8 +91,8 @@ def row_endpoints(
     also: tuple[str, ...] = (),
     most: int = 200,
 ) -> dict[str, Endpoint]:
-    """Return the endpoints of an AdminRowsViewSet: `create` and `update` are what they read (`also`: further parameters of
-    `create`), `most` is the maximum number of rows on a page.
+    """Return the endpoints of an AdminRowsViewSet. `create` and `update` are the classes of their input, `also` names
+    further parameters of `create`, and `most` is the maximum number of rows on a page.
     """
     reads, writes = (access.staff(f"admin:{kind}:{scope}", permission) for kind in ("read", "write"))
     found = {
@@ -109,7 +109,7 @@ def row_endpoints(
 class AdminRowsViewSet(AdminViewSet):
     """Base of the endpoints of one table: the list of its rows, newest first, one row, and its removal by `remove`.
 
-    `titles` has what the OpenAPI document says of these actions.
+    `titles` are the descriptions of these actions in the OpenAPI document.
     """
 
     model: ClassVar[Any]

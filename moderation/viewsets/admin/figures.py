@@ -52,7 +52,9 @@ class AdminFiguresViewSet(AdminViewSet):
         return self._answer(known, count, fragment_keys("measure", start, end, given))
 
     def break_down(self, request: Request) -> HttpResponse:
-        """Counts by part of a dimension; unknown dimensions are left out. Figures of or by servers are cached as well."""
+        """Counts by part of a dimension; unknown dimensions are left out. Figures of a server, and the ranking of
+        servers, are cached as well.
+        """
         form = DimensionsInput.read(request)
         start, end = form.days
         known = [key for key in dict.fromkeys(form.keys) if dimensions.is_dimension(key)]
