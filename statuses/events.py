@@ -57,7 +57,7 @@ class FilesUnmeasured(Event, key="status:{status_id}"):
 
 
 class QuotePolicyChanged(Event, key="status:{status_id}"):
-    """Change, by the author, of a post's quote policy alone; no earlier version is stored."""
+    """The author changed only the quote policy of a post; no earlier version is stored."""
 
     status_id: int
     account_id: int

@@ -175,7 +175,7 @@ def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
     keywords = [row for row in found.keywords.all() if row.id > after]
     page, more = keywords[:_KEYWORDS_PER_PAGE], len(keywords) > _KEYWORDS_PER_PAGE
     if request.method == "POST":
-        # Only keywords that the submitted form contained: the others were not cleared, but added meanwhile.
+        # Keywords that the submitted form did not contain were added meanwhile, and must not count as cleared.
         page = [row for row in found.keywords.all() if f"keyword_{row.id}" in request.POST]
     ends = found.expires_at is not None
     initial = {

@@ -207,7 +207,8 @@ class PostForm(ServiceForm):
             "spoiler_text": typed["spoiler_text"],
             "sensitive": typed["sensitive"] or bool(typed["spoiler_text"] and self.media_files),
             "content_type": MARKDOWN if typed["markdown"] else PLAIN_TEXT,
-            # Missing files were attached by the same form sent twice, or the service refuses them.
+            # `_missing` are files that were attached when the same form was sent before, or that the service will
+            # refuse.
             "media_ids": [*(str(media.id) for media in self.media_files), *self._missing],
         }
         if typed["local_only"]:

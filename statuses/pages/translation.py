@@ -30,7 +30,7 @@ _FILES: Final = ("files", "pictures", "other_files")
 def translation(request: HttpRequest, id: int) -> HttpResponse:
     """`/statuses/:id/translation`: a public or unlisted post, translated into the language of the page.
 
-    Raises NotFound, Forbidden and Unavailable as the service does.
+    Raises NotFound, Forbidden and Unavailable in the same cases as the service.
     """
     user = signed_in(request)
     for rule in limits.limited("translations"):

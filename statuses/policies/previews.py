@@ -149,8 +149,8 @@ class _Page:
 
     def _keep(self, name: str, content: str) -> None:
         self.metas.setdefault(name, []).append(content)
-        # The properties of a picture follow its address (Open Graph, "Arrays"); some pages put them before the first
-        # picture.
+        # The properties of a picture follow its address (Open Graph, "Arrays"). Properties that precede the first
+        # address count for the first picture, because some pages write them there.
         picture = self.pictures[-1]
         if name == "og:image" and picture.addresses and content not in picture.addresses:
             picture = _OpenGraphPicture()

@@ -1,4 +1,4 @@
-"""Lists the reasons for which a page has no preview, or one without its picture."""
+"""Lists the reasons for which a page has no preview, or a preview without a picture."""
 
 from __future__ import annotations
 

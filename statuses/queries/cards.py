@@ -29,7 +29,7 @@ class ShownCard:
 
 @dataclass(slots=True)
 class ShownCards:
-    """Previews by post id, or by their own id where no post shows them, and the accounts that are their authors."""
+    """Previews, by post id or, where no post shows them, by their own id; and the accounts that are their authors."""
 
     by_id: dict[int, ShownCard] = field(default_factory=dict)
     authors: CountedAccounts = field(default_factory=CountedAccounts)

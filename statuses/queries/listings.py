@@ -42,7 +42,7 @@ class AccountStatusesFilter:
 _CANDIDATES: Final = "SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND COALESCE({}, FALSE)"
 _READABLE: Final = readable_by_viewer("%(author)s")
 _CONDITIONS: Final = {
-    # Not EXISTS, for which the planner may read the attachments of all posts at once.
+    # A scalar subquery instead of EXISTS, for which the planner may read the attachments of all posts at once.
     "only_media": " AND (SELECT TRUE FROM statuses_mediaattachment f WHERE f.status_id = s.id LIMIT 1)",
     "exclude_replies": " AND ((s.in_reply_to_id IS NULL AND s.in_reply_to_uri IS NULL AND s.in_reply_to_account_id IS NULL)"
     " OR s.in_reply_to_account_id = s.account_id)",

@@ -49,7 +49,7 @@ def find_post(status_id: Any, viewer_id: int | None) -> Post:
 
 
 def find_post_and_relations(status_id: Any, viewer_id: int | None) -> tuple[Post, Relations]:
-    """Return the post like `find_post`, with the viewer's relations to the accounts of the post."""
+    """Return the post as `find_post` does, with the viewer's relations to the accounts of the post."""
     number = parse_id(status_id)
     if number is not None:
         page = select([number], viewer_id, with_hiding=True)
@@ -78,7 +78,7 @@ def load_existing(status_id: Any) -> Post | None:
 
 
 def find_existing(status_id: Any) -> Post:
-    """Return the post like `load_existing`, but raise NotFound instead of returning None."""
+    """Return the post as `load_existing` does, but raise NotFound instead of returning None."""
     return require_found(load_existing(status_id))
 
 

@@ -1,5 +1,6 @@
 """Parts of the entity "Status" (contract, entities): its body, which is the same for every viewer and may be cached
-(`social.kernel.fragments`), and the entities in it. `statuses.serializers.presenting` makes the whole.
+(`social.kernel.fragments`), and the entities in it. `statuses.serializers.presenting` assembles the complete entity
+from these parts.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ def searched_text(source: PostBody) -> str:
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """Return the same text as `searched_text` from an entity, even from an entity that an older release with fewer
-    columns created.
+    """Return the same text as `searched_text`, but from an entity, which may come from an older release that had fewer
+    columns.
     """
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]

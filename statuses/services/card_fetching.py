@@ -130,7 +130,7 @@ async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) ->
 
 
 async def _image(url: str) -> bytes:
-    """Fetch a picture. Raises like `_ask`, and _Missing if the first bytes are not those of a picture."""
+    """Fetch a picture. Raises the same errors as `_ask`, and _Missing if the first bytes are not those of a picture."""
     answer = await _ask(url, IMAGE_BYTES)
     if (media_type(answer.body[:HEAD]) or "") not in ACCEPTED:
         raise _Missing(f"no picture at {url[:200]}")

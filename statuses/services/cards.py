@@ -108,8 +108,8 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Store the preview of a page, fetched from `host`; None if the page has no title or does not exist. `image` is the
-    bytes of the page's first picture.
+    """Store the preview of a page, fetched from `host`. `preview` is None if the page does not exist; a preview without
+    a title counts as none. `image` is the bytes of the page's first picture.
 
     If this fetch found nothing, the values of an earlier fetch are kept. Publishes CardAttached for recent posts if the
     preview was not shown before. Does nothing if the card was deleted. Raises OSError when the picture cannot be stored,

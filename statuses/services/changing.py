@@ -51,9 +51,10 @@ _STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_a
 def lock_status(status_id: int) -> bool:
     """Keep a post from being deleted until the caller's transaction ends; return False if it is already deleted.
 
-    Code that stores a reference to a post calls this **before** it changes anything: it then waits for a running deletion
-    while it holds no other locks, and a later deletion sees the added row. Foreign keys are checked only at the end of a
-    transaction, when a deletion may already be waiting for the counters that this transaction has changed.
+    Code that stores a reference to a post calls this **before** it changes anything: it then waits for a running
+    deletion while it holds no other locks, and a later deletion sees the added row. The check of the foreign key would
+    come too late: it runs at the end of the transaction, when a deletion may already be waiting for counters that this
+    transaction has changed, so that each would wait for the other.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])

@@ -133,7 +133,7 @@ def compose_content(
     """Check the content of a cleaned draft and return it for a new post, or for the edit of the post `before`.
 
     `quoted` is the author's id and the page URL of the quoted post; both are None in an edit when the quoted post is
-    deleted. `more` are further fields of the Composed. Raises like `compose`.
+    deleted. `more` are further fields of the Composed. Raises the same errors as `compose`.
     """
     user: User = author.user
     publishing.check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)

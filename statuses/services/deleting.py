@@ -38,8 +38,8 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
 
 
 def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) -> int:
-    """Delete up to BATCH_SIZE posts in one transaction, each like `delete_status`. Return how many posts were deleted by
-    this call.
+    """Delete up to BATCH_SIZE posts in one transaction, each as `delete_status` does. Return how many posts were
+    deleted by this call.
 
     The number of statements depends on how many counters change, not on the number of posts.
     """

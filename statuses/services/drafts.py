@@ -30,9 +30,9 @@ DRAFT_LIMIT: Final = 100_000
 def save_draft(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> ScheduledStatus | Status:
-    """Store a draft; its content is only checked when it is published. Raises Invalid for content that is too long, for files
-    that are not the author's own unattached ones, and if the limit of drafts is exceeded. A repeated key is handled as by
-    `schedule_status`.
+    """Store a draft; its content is only checked when it is published. Raises Invalid for content that is too long, for
+    files that are not the author's own unattached ones, and if the limit of drafts is exceeded. A repeated key is
+    handled as in `schedule_status`.
     """
     return schedule_status(
         author=author,
@@ -45,7 +45,9 @@ def save_draft(
 
 
 def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
-    """Replace the content of a draft. Raises like `save_draft`; NotFound for a draft that was published or deleted."""
+    """Replace the content of a draft. Raises the same errors as `save_draft`, and NotFound for a draft that was
+    published or deleted.
+    """
     draft = _checked(author, draft)
     with transaction.atomic():
         locked = _locked(draft_id)
@@ -58,8 +60,8 @@ def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
 
 
 def publish_saved(*, author: Account, draft_id: int, idempotency_key: str | None = None) -> Status:
-    """Publish a draft now and return the post. Raises like `publish_status`, after which the draft is still there; NotFound for
-    a draft that was published or deleted, unless the same key published it.
+    """Publish a draft now and return the post. Raises the same errors as `publish_status`, in which case the draft is
+    kept, and NotFound if the draft was published or deleted, unless it was published with this idempotency key.
     """
     first = idempotency.find_first(author.id, idempotency_key) if idempotency_key else None
     if first is not None:

@@ -18,8 +18,8 @@ from statuses.queries.tags import load_use
 
 
 def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
-    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid like
-    `accounts.services.tags`.
+    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid in the same
+    cases as `accounts.services.tags`.
     """
     with transaction.atomic():
         featured, is_new = feature_tag(account=account, name=name)

@@ -67,7 +67,7 @@ def hold_written(
     """
     lock(f"scheduled:{new.author.id}")
     row = draft_row(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
-    # Serialised like the stored drafts, in which tuples have become arrays.
+    # Serialised as the stored drafts are, so that the two can be compared: tuples become arrays.
     encoded_draft = orjson.loads(orjson.dumps(row.draft, default=str))
     own = ScheduledStatus.objects.filter(account_id=new.author.id, held__isnull=False)
     for scheduled in own[:HELD_LIMIT]:

@@ -58,7 +58,8 @@ def favourite_status(
     favourite existed already, possibly created since the row was read, or if the post was deleted.
 
     `relations` are the account's relations to the author, loaded if not given. `uri` is the id of a remote Like; if
-    another favourite of the account has this id, it is removed there. Raises Forbidden if the account blocks the author.
+    another favourite of the account has this id, the id is removed from that favourite. Raises Forbidden if the account
+    blocks the author.
     """
     target = status.original or status
     if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):

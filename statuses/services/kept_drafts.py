@@ -49,7 +49,9 @@ def lock_draft(scheduled_id: int) -> ScheduledStatus | None:
 
 
 def publish_draft(scheduled: ScheduledStatus, new: Composed) -> Status:
-    """Store the post of a draft whose row the caller has locked, and delete the row. Raises like `store_status`."""
+    """Store the post of a draft whose row the caller has locked, and delete the row. Raises the same errors as
+    `store_status`.
+    """
     ScheduledMedia.objects.filter(scheduled=scheduled).delete()
     status = store_status(new)
     idempotency.remember_published(scheduled, status)

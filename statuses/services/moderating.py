@@ -41,7 +41,7 @@ def mark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[i
     were not marked before.
 
     Local posts get a new version, as if edited by their authors, and StatusEdited is published for them, so that other
-    servers are sent the change. Raises Forbidden like `remove_statuses`.
+    servers are sent the change. Raises Forbidden in the same cases as `remove_statuses`.
     """
     return _set_sensitive(by, status_ids, "sensitize", sensitive=True)
 

@@ -110,8 +110,8 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
     """Replace or remove the poll of an edited post, and return whether that changes the poll. The caller has locked the
     post's row.
 
-    All votes are dropped if the options or `multiple` change, and also if a draft omits `multiple` (contract, parameters
-    section 3). The duration in a draft counts from now. PollEnded is published as by `store_poll`.
+    All votes are dropped if the options or `multiple` change, and also if a draft omits `multiple` (contract,
+    parameters section 3). The duration in a draft counts from now. PollEnded is published as in `store_poll`.
     """
     poll = Poll.objects.select_for_update().filter(status=status).first()
     if new is None:

@@ -36,7 +36,9 @@ class Usage:
 
 
 def load_usage(account_id: int, role: Role) -> Usage:
-    """Count the bytes of all files of an author and the posts of the last 24 hours, as far as the role limits them."""
+    """Return the use of the quotas that the role sets: the bytes of all files of the account, and its posts of the last
+    24 hours.
+    """
     return Usage(
         _bytes(account_id) if role.media_megabytes else 0,
         role.media_megabytes * 1_000_000,

@@ -77,8 +77,8 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
     """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent
-    it as `new`. Return whether this call published the event. Accounts that only the sent version addresses get a silent
-    mention.
+    it. `new` is the post as its author sent it. Return whether this call published the event. Accounts that are
+    addressed only in `new` get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     if status is None:
@@ -115,11 +115,11 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `from_author` tells whether the author sent this version; a fetched version may come from a cache. If the version is not an
-    edit, or is not newer than the stored one (`_is_newer`), only its poll votes and counts are stored, and, unless it is
-    older than the stored one, its quote policy (QuotePolicyChanged). For a deleted post nothing is stored. Visibility and
-    parent do not change. A different quoted post replaces the previous one. If the `document` of the edit is given, spam
-    rules are checked and may hold the edit for review.
+    `from_author` tells whether the author sent this version; a fetched version may come from a cache. Of a version that
+    is not an edit, or is not newer than the stored version (`_is_newer`), only the poll votes, the counts and the quote
+    policy are stored; the quote policy (QuotePolicyChanged) only if the version is not older than the stored version.
+    For a deleted post nothing is stored. Visibility and parent do not change. A different quoted post replaces the
+    previous one. If the `document` of the edit is given, spam rules are checked and may hold the edit for review.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -233,8 +233,8 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Replies that name the post as their parent, without its ancestors: of two posts that reply to each other, each would
-# become its own ancestor. A reply with an unknown parent is the root of its thread.
+# Replies that name the post as their parent, except those that are already its ancestors: if two posts reply to each
+# other, one would otherwise become its own ancestor. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """

@@ -26,7 +26,7 @@ def is_unmeasured(media: MediaAttachment) -> bool:
 
 
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
-    """Request copies of remote files, and so their measurement, if their servers do not give sizes or types (contract,
+    """Request copies of remote files whose servers do not give size or type, so that the files are measured (contract,
     federation section 17).
 
     Copies are requested only while the storage budget for copies has room, so that copies which viewers have requested

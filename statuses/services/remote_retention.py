@@ -92,7 +92,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Sample:
-    """Number of remote posts at one time, and an estimate of the bytes that they take in the database."""
+    """Number of remote posts at a certain time, and an estimate of the bytes that they take in the database."""
 
     taken_at: str
     rows: int
@@ -196,7 +196,7 @@ def _is_over(current: Pass) -> bool:
 
 
 def _first_end(days: int, limit: int) -> int:
-    """Return the id below which posts are too old, or not among the newest `limit`; 0 if there is none."""
+    """Return the id below which posts are too old, or not among the newest `limit`; 0 if there are no such posts."""
     ends = [first_at(clock.now() - timedelta(days=days))] if days else []
     if limit:
         ends += _remote().order_by("-id").values_list("id", flat=True)[limit - 1 : limit]
@@ -286,7 +286,8 @@ def _without_answers(status_ids: Collection[int], gone: Sequence[int] | None) ->
     ids = list(status_ids)
     rows = Status.objects.filter(id__one_of=ids)
     if gone is None:
-        # A post with very many further replies costs no more than one with a single one.
+        # EXISTS stops at the first reply that is not among the posts, so that a post with very many replies costs no
+        # more than one with few.
         rows = rows.exclude(Exists(Status.objects.filter(in_reply_to_id=OuterRef("id")).exclude(id__one_of=ids)))
         rows = rows.exclude(
             Exists(Quote.objects.filter(quoted_status_id=OuterRef("id")).exclude(status_id__one_of=ids))

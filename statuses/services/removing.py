@@ -43,8 +43,8 @@ def keep(keeper: Keeper) -> None:
 
 
 def remove_deleted_statuses(now: datetime | None = None) -> int:
-    """Remove the rows of posts that were deleted more than RETENTION ago, with their files, and return how many. At most
-    BATCH_SIZE, oldest first: run by the scheduler, every hour.
+    """Remove the rows of posts that were deleted more than RETENTION ago, with their files, and return how many.
+    Removes at most BATCH_SIZE posts, oldest first. Run by the scheduler every hour.
     """
     end = (now or clock.now()) - RETENTION
     with transaction.atomic():

@@ -32,8 +32,8 @@ BATCH_SIZE: Final = 200
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post, dated at the time at which it was written, or a held edit. A local post is published at once,
-    a remote post within seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
+    """Publish a held post or a held edit; a post is dated at the time at which it was written. A local post is
+    published at once, a remote post within seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
 
     Raises Forbidden if `by` lacks MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may
     no longer post, or changed it since `held` was read; and the errors of `compose` if it cannot be published, in which
@@ -96,8 +96,8 @@ def open_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held(*, by: Staff, held: HeldPost) -> None:
-    """Delete a held post permanently; the files of a local post may be attached to another post. Raises like
-    `approve_held`.
+    """Delete a held post permanently; the files of a local post may be attached to another post. Raises the same errors
+    as `approve_held`.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():

@@ -91,8 +91,8 @@ def schedule_status(
 
 
 def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
-    """Change the time of a scheduled post. Raises Invalid like `schedule_status`, also for the content of a draft that is given
-    a real time; HeldForReview for a held post, NotFound if the post was deleted.
+    """Change the time of a scheduled post. Raises Invalid in the same cases as `schedule_status`, and for invalid
+    content of a draft that is given a real time; HeldForReview for a held post, NotFound if the post was deleted.
     """
     if is_draft(scheduled.scheduled_at) and not is_draft(scheduled_at):
         _composed(find_author(scheduled.account_id), draft_of(scheduled), scheduled.application_id)
@@ -146,8 +146,9 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
-    """Publish a scheduled post or a draft and return the post; None if it was published or deleted meanwhile. Raises like
-    `compose`, `check_posts` and `store_status`; HeldForReview after a spam rule has held the post.
+    """Publish a scheduled post or a draft and return the post; None if it was published or deleted meanwhile. Raises
+    the same errors as `compose`, `check_posts` and `store_status`, and HeldForReview after a spam rule has held the
+    post.
     """
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)

@@ -63,7 +63,8 @@ def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
 
 
 def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
-    """Limit the author if a rule demands it, before the post is stored, so that it never appears in public timelines.
+    """Limit the author if a rule demands it. This is done before the post is stored, so that the post never appears in
+    public timelines.
 
     Returns the rules that have limited the author, which `note_stored` and `note_held` need.
     """

@@ -276,7 +276,9 @@ def announce(status: Status, new: Composed) -> None:
 
 
 def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
-    """Update the counters of hashtags, author, parent and quoted post; last, as many transactions lock these rows."""
+    """Update the counters of hashtags, author, parent and quoted post; called last, because many transactions lock
+    these rows.
+    """
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
     if tags and is_listed(status.visibility) and not (new.imported or new.local_only):

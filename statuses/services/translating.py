@@ -26,7 +26,9 @@ _RETENTION_SECONDS: Final = 86_400
 
 
 def may_be_translated(post: Post, language: str) -> bool:
-    """Tell whether to offer a translation of a post into a language; the service may still support neither language."""
+    """Tell whether to offer a translation of a post into a language; whether the service supports both languages is not
+    checked.
+    """
     return translation.is_on() and is_for_everybody(post) and post.language != language
 
 

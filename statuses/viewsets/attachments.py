@@ -74,7 +74,9 @@ class MediaViewSet(ApiViewSet):
     }
 
     def create_v1(self, request: Request) -> HttpResponse:
-        """`POST /api/v1/media`: responds when the file is processed, or after WAIT_SECONDS like `POST /api/v2/media`."""
+        """`POST /api/v1/media`: responds when the file is processed; after WAIT_SECONDS it responds as `POST
+        /api/v2/media` does.
+        """
         media = self._upload(request)
         response = _respond(media, processing=202)
         if media.processing == Processing.COMPLETE:

@@ -1,4 +1,4 @@
-"""HTTP endpoints for filters: the newer methods, and the older ones, in which each keyword is a filter."""
+"""HTTP endpoints for filters: the newer API, and the older API, in which each keyword is a filter."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class PollInput(Input[PollDraft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PollDraft:
-        """Read the input like other inputs, and add the values as they were sent."""
+        """Read the input as other inputs are read, and add the values as they were sent."""
         seconds = values.get("expires_in")
         return replace(
             super().read_mapping(values),
@@ -103,8 +103,8 @@ class _PostInput(Input[Draft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Draft:
-        """Read the input like other inputs. In JSON a content warning overrides `sensitive`; in a form the word "false"
-        overrides the warning.
+        """Read the input as other inputs are read. In JSON a content warning overrides `sensitive`; in a form the word
+        "false" overrides the warning.
         """
         warned = values.get("sensitive") is False and values.get("spoiler_text")
         return super().read_mapping({**values, "sensitive": True} if warned else values)
