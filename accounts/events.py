@@ -44,7 +44,7 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountSanctioned(Event, key="account:{account_id}"):
-    """Staff have limited, marked or suspended a local account, or have ended that."""
+    """Staff have limited, marked or suspended a local account, or have ended such a sanction."""
 
     account_id: int
 
@@ -366,8 +366,8 @@ class RemoteCopyStored(Event):
 
 
 class SpamRuleMet(Event, key="account:{account_id}"):
-    """A post (`status_id`) or sign-up of an account has matched a spam rule, by which the account was limited
-    (`limited`) or is to be reported.
+    """An account's post (`status_id`) or sign-up has matched a spam rule. If `limited`, the rule has already limited
+    the account; otherwise the account is to be reported.
     """
 
     rule_id: int

@@ -46,7 +46,7 @@ def account_link(account: Account) -> SafeString:
 
 
 def account_column(name: str, label: Any, *, minor: bool = False) -> Any:
-    """Return the column with a link to the account that the attribute `name` of a row is, if it is one."""
+    """Return the column that links to the account in the attribute `name` of a row, if there is one."""
 
     def read(row: Any) -> SafeString | None:
         account = getattr(row, name)

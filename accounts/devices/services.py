@@ -35,8 +35,8 @@ from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 AnyDevice = Device | RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
-# Limits of stored messages for a device: from one other account, and from all accounts together that neither follow its owner
-# nor are followed by the owner. Nobody can fill up a device (security row 75).
+# Limits of stored messages for a device, so that nobody can fill it up (security row 75): messages from one other
+# account, and messages from all accounts together that neither follow the device's owner nor are followed by the owner.
 MESSAGES_OF_ONE = 500
 MESSAGES_OF_STRANGERS = 2500
 DEVICES_PER_CALL = 100
@@ -53,9 +53,9 @@ def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> De
     """Register or change the device of a token, and add one-time keys; a key with an existing id is replaced.
 
     A different device id, fingerprint key or identity key makes it a new device: the one-time keys and messages of the
-    old device are deleted. A device of the account with the same id that is bound to another token moves to this one.
-    Raises Invalid for invalid keys, and when more than ONE_TIME_KEYS_LIMIT one-time keys would be stored; Unauthorized
-    when the token is being revoked.
+    old device are deleted. A device of the account with the same id that is bound to another token is then bound to
+    this token. Raises Invalid for invalid keys, and when more than ONE_TIME_KEYS_LIMIT one-time keys would be stored;
+    Unauthorized when the token is being revoked.
     """
     found = device_errors(draft)
     if found:
@@ -207,9 +207,9 @@ def receive_message(
 ) -> None:
     """Store a message from a remote account for a local device. Publishes EncryptedMessageStored.
 
-    Raises NotFound for an unknown device and when the sender or the recipient has blocked the other; Invalid as
-    `deliver_messages`. `franking` is the statement of the sender's server, which is included in this server's
-    statement.
+    Raises NotFound for an unknown device and when the sender or the recipient has blocked the other; Invalid in the
+    same cases as `deliver_messages`. `franking` is the statement of the sender's server, which is included in this
+    server's statement.
     """
     found = message_errors(message)
     if found:

@@ -46,7 +46,8 @@ def invite_code(request: HttpRequest) -> str:
     return request.GET.get("invite_code", "")
 
 
-#: Key of the session under which the issuer and its ID token are kept, with which its own session is ended.
+#: Session key of the issuer that began the session and of its ID token, with which the issuer's own session can be
+#: ended.
 ISSUER_SESSION = "issuer"
 #: Argument of a sign-in with a link that the operator has made.
 RECOVERY = "recovery"
@@ -77,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
         close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Raise Forbidden for a sign-in neither by an issuer nor with an operator's link, where people sign in by issuers only
+        """Where people sign in by issuers only, raise Forbidden for every other sign-in, except with an operator's link
         (security row 27).
         """
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):

@@ -1,4 +1,6 @@
-"""Connects allauth's flow of OpenID Connect to the issuers of the settings: how they are found, asked and believed."""
+"""Connects allauth's flow of OpenID Connect to the issuers in the settings: finds issuers, sends requests to them, and
+checks their answers.
+"""
 
 from __future__ import annotations
 
@@ -55,17 +57,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 #: Longest ID token that a session keeps for the end of the issuer's session.
 _KEPT_TOKEN_LIMIT: Final = 8192
-#: Process, beside those of allauth, in which a signed-in user shows once more that it is them.
+#: The process (beside those of allauth) in which a signed-in user reauthenticates with the issuer.
 REAUTHENTICATE: Final = "again"
 
 
 class IssuerAdapter(DefaultSocialAccountAdapter):
-    """allauth's adapter for identities. Nobody is signed in, and nothing is linked, by an e-mail address."""
+    """allauth's adapter for identities. E-mail addresses neither sign anybody in nor link identities to accounts."""
 
     def list_apps(
         self, request: HttpRequest, provider: str | None = None, client_id: str | None = None
     ) -> list[SocialApp]:
-        """Return the issuers of the settings; none is in the database."""
+        """Return the issuers in the settings; no issuer is stored in the database."""
         return [_app_of(issuer) for issuer in settings.ISSUERS if provider in (None, issuer.id)]
 
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> IssuerProvider:
@@ -73,16 +75,17 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         return IssuerProvider(request, app=_app_of(find_issuer(provider)))
 
     def get_requests_session(self) -> Any:
-        """Refuse: issuers are asked by `accounts.issuers.services`. Raises NotImplementedError."""
+        """Raise NotImplementedError: requests to issuers are sent by `accounts.issuers.services`."""
         raise NotImplementedError
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Link an identity to the user who has asked for that in this session, note that it is still them, or give the user
-        of a known identity the role that the issuer says. Raises Forbidden, and ImmediateHttpResponse for the page to show
-        next.
+        """Complete the process for which the user was sent to the issuer: link the identity, record the
+        reauthentication, or, at a sign-in, give the user of a known identity the role that the issuer states. Raises
+        Forbidden, and ImmediateHttpResponse for the page to show next.
         """
         issuer, state, claims = find_issuer(sociallogin.account.provider), sociallogin.state, sociallogin.claims
-        # The session keeps the login while a form or a second factor is asked for: no token that reads anything at the issuer.
+        # The session keeps the login while a form or a second factor is asked for. It must not contain a token with
+        # which data could be read from the issuer.
         sociallogin.token = None
         if not may_enter(claims, issuer):
             raise Forbidden(_("%(name)s does not let you use this server.") % {"name": issuer.name})
@@ -138,7 +141,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         return False
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> None:
-        """Return None: an address leads to no account (security row 27)."""
+        """Return None: a user is never identified by their e-mail address (security row 27)."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
         """Return the user that does not exist yet, as it is."""
@@ -148,7 +151,9 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(
         self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
     ) -> None:
-        """Lead who has changed their mind back to the sign-in. Raises Forbidden for anything else that went wrong."""
+        """Redirect to the sign-in page if the person has cancelled at the issuer. Raises Forbidden for anything else
+        that went wrong.
+        """
         if error == AuthError.CANCELLED:
             raise ImmediateHttpResponse(redirect("account_login"))
         logger.warning("a sign-in by the issuer %s failed: %s", provider.app.provider_id, exception or error)
@@ -164,7 +169,7 @@ class _Client(OAuth2Client):
 
     def get_redirect_url(self, authorization_url: str, scope: list[str], extra_params: dict[str, str]) -> str:
         more = extra_params | {"nonce": nonce_of(self.state)}
-        # The library joins scopes in no order of its own.
+        # The library would join the scopes in no particular order.
         url: str = super().get_redirect_url(authorization_url, [" ".join(scope)], more)
         return url.replace("?", "&").replace("&", "?", 1) if "?" in authorization_url else url
 
@@ -186,7 +191,9 @@ class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
         return SocialToken()
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
-        """Return the login of the person about whom the ID token is. The state has been taken from the session before."""
+        """Return the login of the person whom the ID token describes. The state has already been taken from the
+        session.
+        """
         tokens, issuer = kwargs["response"], find_issuer(app.provider_id)
         claims = read_claims(issuer, tokens, nonce_of(request.GET["state"]))
         login = self.get_provider().sociallogin_from_response(request, claims)
@@ -195,7 +202,7 @@ class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
 
 
 class IssuerProvider(OpenIDConnectProvider):
-    """An issuer of the settings. Nothing of a query changes what it is asked."""
+    """An issuer of the settings. Parameters of the query do not change the request to the issuer."""
 
     oauth2_adapter_class = IssuerOAuth2Adapter
 
@@ -203,7 +210,9 @@ class IssuerProvider(OpenIDConnectProvider):
         return {"id": self.sub_id}
 
     def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
-        """Read the form of a sign-in: what it is for, the page to open next, an invitation, and who is signed in."""
+        """Read the form that begins a sign-in: its purpose, the page to open next, an invitation, and the signed-in
+        user.
+        """
         process, form = getattr(request, "issuer_process", AuthProcess.LOGIN), request.POST
         next_url = form.get("next", "")
         return {
@@ -218,7 +227,7 @@ class IssuerProvider(OpenIDConnectProvider):
         return str(data["sub"])
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return all that is stored of what an issuer says: the name by which the person recognises the identity."""
+        """Return the only value of the issuer's answer that is stored: the name by which people recognise the identity."""
         return {"name": shown_name(data, find_issuer(self.app.provider_id))}
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:

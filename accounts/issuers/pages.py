@@ -1,4 +1,6 @@
-"""Pages of the sign-in by issuers: the way there and back, the form of who is new, the linked identities, and the end."""
+"""Pages of the sign-in by issuers: the redirects to the issuer and back, the sign-up form for new people, the linked
+identities, and the sign-out.
+"""
 
 from __future__ import annotations
 
@@ -41,14 +43,14 @@ from social.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from social.kernel.links import web_url
 from social.pages.frame import show, with_query
 
-#: Seconds for which the form of a sign-up waits after the issuer has answered.
+#: Seconds after the issuer's answer for which the sign-up form can be submitted.
 _PENDING_SECONDS: Final = 3600
 
 
 @require_POST
 def begin(request: HttpRequest, issuer_id: str, *, process: str = AuthProcess.LOGIN) -> HttpResponse:
-    """`POST /auth/with/:issuer`: lead to the issuer, to sign in or, as `process` says, to link an identity with the user of
-    this session or to show that it is still them. Raises NotFound, RateLimited, Unavailable.
+    """`POST /auth/with/:issuer`: continue at the issuer, to sign in or, depending on `process`, to link an identity to
+    the user of this session or to reauthenticate. Raises NotFound, RateLimited, Unavailable.
     """
     request.issuer_process = process  # type: ignore[attr-defined]  # read by the provider
     limits.refuse_exceeded([admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))])
@@ -58,26 +60,29 @@ def begin(request: HttpRequest, issuer_id: str, *, process: str = AuthProcess.LO
 
 
 def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
-    # A page and no redirect: browsers check `form-action` on redirects too, and which host it will be is the issuer's to say.
+    # A page instead of a redirect: browsers apply `form-action` to redirects too, and the issuer decides which host the
+    # redirect leads to.
     return show(request, "account/leading.html", {"address": address, "name": name})
 
 
 @require_safe
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
-    """`GET /auth/with/:issuer/callback`: what the issuer says. Raises NotFound, Forbidden, Unavailable.
+    """`GET /auth/with/:issuer/callback`: handle the issuer's answer. Raises NotFound, Forbidden, Unavailable.
 
-    It is not counted: without a beginning, which is, nobody is asked anything.
+    It is not rate-limited: without a preceding `begin`, which is, no request is sent to the issuer.
     """
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
-        # RFC 9207: the answer of another issuer, whose code is not this one's to see.
+        # RFC 9207: this is the answer of another issuer, whose code must not be sent to this issuer.
         raise Forbidden(_("This sign-in is over, or was refused. Begin again."))
     answer: HttpResponseBase = OAuth2CallbackView.adapter_view(IssuerOAuth2Adapter(request, issuer.id))(request)
     return answer
 
 
 class IssuerSignUpForm(SignUpForm):
-    """The form of who is new here: without a password, with what the issuer says filled in."""
+    """Sign-up form for a person whom an issuer has identified: it has no password, and is filled in with the values
+    that the issuer states.
+    """
 
     def __init__(self, *args: Any, sociallogin: Any, **kwargs: Any) -> None:
         state = sociallogin.state
@@ -87,15 +92,17 @@ class IssuerSignUpForm(SignUpForm):
 
 
 class IssuerSignUpView(SignupView):
-    """`/auth/with`: makes the account of somebody whom an issuer has named and who has none here; 5 attempts in 30 minutes
-    per IP address.
+    """`/auth/with`: create the account of a person whom an issuer has identified and who has no account here; 5
+    attempts in 30 minutes per IP address.
     """
 
     form_class = IssuerSignUpForm
     template_name = "account/issuer_sign_up.html"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Lead to the sign-in without an answer of an issuer, or after an hour: who it is about may have left since."""
+        """Redirect to the sign-in page if there is no answer of an issuer, or if it is more than an hour old, because
+        somebody else may use the browser by now.
+        """
         pending = flows.signup.get_pending_signup(request)
         if pending is not None and clock.now().timestamp() - pending.state["at"] > _PENDING_SECONDS:
             flows.signup.clear_pending_signup(request)
@@ -121,7 +128,7 @@ class IssuerSignUpView(SignupView):
         return str(self.sociallogin.state["data"]["invite_code"])
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Show the form, under an address that says which page comes next, as that of the sign-up does."""
+        """Show the form, at a URL that names the page to open next, as the URL of the sign-up form does."""
         next_url = self.sociallogin.state.get("next")
         if next_url and "next" not in request.GET:
             return redirect(with_query(request.path, next=next_url))
@@ -136,7 +143,7 @@ class IssuerSignUpView(SignupView):
         return answer
 
     def form_valid(self, form: IssuerSignUpForm) -> HttpResponse:
-        """Make the account and sign in, or show the errors that the service found; what the issuer has said stays then."""
+        """Create the account and sign in, or show the errors that the service found; the issuer's answer is then kept."""
         login, filled_in = self.sociallogin, form.cleaned_data
         issuer = find_issuer(login.account.provider)
         draft = SignUpDraft(
@@ -192,8 +199,8 @@ def identities(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def again(request: HttpRequest) -> HttpResponse:
-    """`/auth/identities/again`: ask somebody to sign in by their issuer once more, then go on with what led here: the form
-    that was sent, or `next`.
+    """`/auth/identities/again`: ask the user to reauthenticate with their issuer, then continue with the form that was
+    submitted before, or with the page `next`.
     """
     user = signed_in(request)
     if has_asked_issuer(request, user):
@@ -221,7 +228,9 @@ def unlink(request: HttpRequest, identity_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out(request: HttpRequest) -> HttpResponseBase:
-    """`/auth/sign_out`: end the session, and lead to the issuer that began it, where its own session ends."""
+    """`/auth/sign_out`: end the session, and continue at the issuer by which the user signed in, so that the issuer's
+    session can be ended too.
+    """
     issuer_id, token = request.session.get(ISSUER_SESSION) or ("", "")
     answer: HttpResponseBase = account_views.logout(request)
     if request.method == "POST" and issuer_id and not isinstance(request.user, User):

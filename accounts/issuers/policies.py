@@ -1,4 +1,4 @@
-"""Checks of an issuer's answer (OpenID Connect Core 1.0, sections 3.1.3.7 and 5.3.2)."""
+"""Checks and reads an issuer's answer (OpenID Connect Core 1.0, sections 3.1.3.7 and 5.3.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from accounts.identity.policies.sign_up import USERNAME_LIMIT
 if TYPE_CHECKING:
     from social.settings.issuers import Issuer
 
-#: Algorithms with a pair of keys: nobody but the issuer can make their signatures, and each token has one.
+#: Accepted algorithms, all asymmetric: only the issuer can make the signatures.
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA"),
@@ -33,19 +33,19 @@ _USERNAME_GAPS: Final = re.compile(r"[^A-Za-z0-9_]+")
 
 
 class TokenRefused(Exception):
-    """An ID token that is not believed, with the reason for the log."""
+    """An ID token that is refused, with the reason for the log."""
 
 
 def nonce_of(state: str) -> str:
-    """Return the nonce of a sign-in that began with this state, which only this server can compute: an ID token of another
-    sign-in has another one.
+    """Return the nonce of a sign-in that began with this state. Only this server can compute it, and the ID token of
+    another sign-in contains another nonce.
     """
     return salted_hmac("accounts.issuers.nonce", state, algorithm="sha256").hexdigest()
 
 
 def usable_keys(document: Any) -> JWKSet:
-    """Return the public signing keys of an issuer's key set, without shared secrets, which verify what anybody can sign.
-    Raises TokenRefused.
+    """Return the public signing keys in an issuer's key set. Shared secrets are left out: with one, everybody who knows
+    it could sign. Raises TokenRefused.
     """
     try:
         keys = [key for key in document["keys"] if key.get("kty") in ("RSA", "EC", "OKP") and key.get("use") != "enc"]
@@ -77,14 +77,18 @@ def read_id_token(token: Any, *, keys: JWKSet, issuer: Issuer, nonce: str) -> di
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Return the claims with what the issuer adds about the same person. Raises TokenRefused for another person."""
+    """Return the claims together with the further claims of the user info endpoint. Raises TokenRefused for another
+    person.
+    """
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise TokenRefused("the user info is about somebody else")
     return {**info, **claims}
 
 
 def text_of(claims: Mapping[str, Any], name: str) -> str:
-    """Return a claim that is a text, in one line; empty for any other, and for a very long one."""
+    """Return the claim `name` without non-printable characters; an empty string if it is not a string or longer than
+    _TEXT_LIMIT.
+    """
     value = claims.get(name)
     if not isinstance(value, str) or len(value) > _TEXT_LIMIT:
         return ""
@@ -92,25 +96,27 @@ def text_of(claims: Mapping[str, Any], name: str) -> str:
 
 
 def confirmed_email(claims: Mapping[str, Any], issuer: Issuer) -> str:
-    """Return the person's e-mail address if the issuer says that it is theirs, and is believed; else empty."""
+    """Return the person's e-mail address if the issuer states that it is verified, and the settings trust the issuer in
+    this; otherwise an empty string.
+    """
     verified = issuer.trusts_email and claims.get("email_verified") is True
     return text_of(claims, "email").lower() if verified else ""
 
 
 def shown_name(claims: Mapping[str, Any], issuer: Issuer) -> str:
-    """Return the name by which people recognise an identity of theirs."""
+    """Return the name by which people recognise one of their identities."""
     names = (text_of(claims, name) for name in (issuer.username_claim, "email", "name", "sub"))
     return next((name for name in names if name), "")[:_NAME_LIMIT]
 
 
 def role_of(claims: Mapping[str, Any], issuer: Issuer) -> str:
-    """Return the name of the role that the issuer gives a person here; empty for none."""
+    """Return the name of the role here that the person's claims lead to; an empty string for none."""
     given = _values(claims, issuer.role_claim)
     return next((role for value, role in (issuer.roles or {}).items() if value in given), "")
 
 
 def may_enter(claims: Mapping[str, Any], issuer: Issuer) -> bool:
-    """Tell whether the issuer's claim about a person is one of those that the settings require, if they require one."""
+    """Tell whether the person's claims contain one of the values that the settings require, if they require any."""
     given = _values(claims, issuer.required_claim)
     return not issuer.required_claim or any(value in given for value in issuer.required_values)
 
@@ -121,13 +127,15 @@ def _values(claims: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float) -> bool:
-    """Tell whether the person has signed in at the issuer within so many seconds, as far as the issuer says when it was
-    (OpenID Connect Core 1.0, section 2, `auth_time`).
+    """Tell whether the person has signed in at the issuer within this number of seconds; True if the issuer does not
+    state the time (OpenID Connect Core 1.0, section 2, `auth_time`).
     """
     at = claims.get("auth_time")
     return not isinstance(at, int | float) or at > now - seconds - CLOCK_SKEW
 
 
 def suggested_username(name: str) -> str:
-    """Return a name of an issuer, or the part of an address before the @, as far as a username can be like it."""
+    """Return a username made from a name, or from the part of an address before the @: other characters become
+    underscores.
+    """
     return _USERNAME_GAPS.sub("_", name.partition("@")[0]).strip("_")[:USERNAME_LIMIT]

@@ -1,4 +1,4 @@
-"""Asks issuers, links identities with accounts, and gives the roles that issuers say."""
+"""Sends requests to issuers, links identities to accounts, and gives users the roles that issuers state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ logger = logging.getLogger(__name__)
 _ANSWER_BYTES: Final = 512 * 1024
 _DEADLINE_SECONDS: Final = 5.0
 _CACHE_SECONDS: Final = 3600
-#: Seconds after which the keys are read anew for a token that none of them has signed: issuers change their keys.
+#: Minimum age in seconds at which the keys are fetched again for a token that none of them has signed, because issuers
+#: replace their keys.
 _KEYS_AGE: Final = 60
 _BASIC: Final = "client_secret_basic"
 
@@ -45,7 +46,9 @@ def find_issuer(issuer_id: str) -> Issuer:
 
 
 def find_configuration(issuer: Issuer) -> Mapping[str, Any]:
-    """Return an issuer's configuration, at most an hour old. Raises Unavailable, also for that of another issuer."""
+    """Return an issuer's configuration, at most an hour old. Raises Unavailable, also if the configuration names
+    another issuer.
+    """
     key = _key("configuration", issuer)
     found: Mapping[str, Any] | None = fragments.load([key]).get(key)
     if found is None:
@@ -67,7 +70,7 @@ def exchange_code(issuer: Issuer, *, code: str, verifier: str, redirect_uri: str
         "code_verifier": verifier,
         "client_id": issuer.client_id,
     }
-    # RFC 6749 section 2.3.1: every issuer takes the first way, unless it says that it takes the second alone.
+    # RFC 6749 section 2.3.1: every issuer accepts HTTP Basic, unless its configuration lists only other methods.
     basic = _BASIC in (configuration.get("token_endpoint_auth_methods_supported") or [_BASIC])
     authorization = ""
     if issuer.client_secret and basic:
@@ -79,7 +82,7 @@ def exchange_code(issuer: Issuer, *, code: str, verifier: str, redirect_uri: str
 
 
 def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[str, Any]:
-    """Return what an issuer says about the person who signs in. Raises Forbidden for a token that is not believed, and
+    """Return the issuer's claims about the person who signs in. Raises Forbidden for a token that is refused, and
     Unavailable.
     """
     token = tokens.get("id_token")
@@ -100,8 +103,8 @@ def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[s
 
 
 def sign_out_url(issuer_id: str, token: str, back: str) -> str:
-    """Return the address at which the issuer ends its own session, and leads `back` (OpenID Connect RP-Initiated Logout
-    1.0); empty if it has none, or does not answer.
+    """Return the URL at which the issuer ends its own session and then redirects to `back` (OpenID Connect RP-Initiated
+    Logout 1.0); empty if it has none, or does not answer.
     """
     try:
         issuer = find_issuer(issuer_id)
@@ -117,9 +120,9 @@ def sign_out_url(issuer_id: str, token: str, back: str) -> str:
 
 
 def link_identity(*, user: User, issuer: Issuer, subject: str, name: str, address: str) -> None:
-    """Let a user sign in as this person of an issuer; repeating it changes nothing. The user gets a mail about it.
+    """Let a user sign in with this identity at an issuer; repeating it changes nothing. The user gets a mail about it.
 
-    Raises Conflict for an identity of another account here.
+    Raises Conflict for an identity that is linked to another account.
     """
     with transaction.atomic():
         identity, made = SocialAccount.objects.get_or_create(
@@ -146,9 +149,9 @@ def unlink_identity(*, user: User, identity_id: int, address: str) -> None:
 
 
 def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
-    """Give a user the role of this name, which their issuer says, or take one of the issuer's roles away that it no longer
-    says (empty). A role that staff have given, and that the issuer does not give, stays, and one that may do everything is
-    neither given nor taken. Writes the audit row.
+    """Give a user the role that their issuer states (`wanted`); if it states none (an empty string), remove a role that
+    the issuer gave earlier. A role that only staff can have given is kept, and a role with all permissions is neither
+    given nor removed. Writes the audit row.
     """
     if not issuer.roles:
         return
@@ -165,7 +168,9 @@ def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
 
 
 def check_roles(issuer: Issuer) -> list[str]:
-    """Return why roles of an issuer are never given: there is none of that name, or it may do everything."""
+    """Return why roles in an issuer's settings can never be given: no role has this name, or the role has all
+    permissions.
+    """
     refusals = []
     for name in (issuer.roles or {}).values():
         try:
@@ -214,7 +219,9 @@ def _is_address(value: Any) -> bool:
 
 
 def _ask(issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, authorization: str = "") -> dict[str, Any]:
-    """Return the JSON object that an endpoint answers. Raises Unavailable; Forbidden for a code that the issuer refuses."""
+    """Return the JSON object in an endpoint's response. Raises Unavailable; Forbidden for a code that the issuer
+    refuses.
+    """
     headers = {"Accept": "application/json"}
     if form is not None:
         headers["Content-Type"] = "application/x-www-form-urlencoded"

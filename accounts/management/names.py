@@ -1,4 +1,4 @@
-"""Users and accounts that are named on the command line; an unknown name ends the command with an error of one sentence."""
+"""Users and accounts that are named on the command line; for an unknown name the command ends with an error message."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def find_account_named(address: str) -> Account:
 
 
 def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
-    """Find the accounts with these addresses, each once, in their order. Raises CommandError like `find_users_named`."""
+    """Find the accounts with these addresses, each once, in their order. Raises CommandError in the same cases as
+    `find_users_named`.
+    """
     found = (find_account_named(address) for address in addresses)
     return list({account.pk: account for account in found}.values())
 

@@ -160,7 +160,8 @@ class Account(models.Model):
             ),
         ]
         indexes = [
-            # With the columns that are read to count the accounts of servers, so that their rows are not.
+            # Includes `domain` and `deleted_at`, so that accounts can be counted by server from this index alone,
+            # without reading the table.
             models.Index(
                 Lower("domain"), F("id").desc(), name="accounts_account_server", include=["domain", "deleted_at"]
             ),

@@ -42,7 +42,7 @@ class Follow(_Following):
 
     `direct_since` is when `account` last ended a mute of `target`: older direct posts stay out of the home timeline.
     `follower_state` is in an index, so that delivery reads only active or only remote followers, at no cost for absent
-    followers. A trigger sets `follower_state` for a new row, `timelines.services.presence` changes it when followers
+    followers. A trigger sets `follower_state` for a new row; `timelines.services.presence` changes it when followers
     become absent or active.
     """
 

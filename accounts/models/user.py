@@ -90,9 +90,9 @@ EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPRO
 class Role(models.Model):
     """A named set of permissions; a role with a greater `position` outranks those below.
 
-    `inherited` are the permissions of the role Everyone, which every role grants as well; a trigger writes them. Its users may
-    store `media_megabytes` of files and publish `posts_per_day` in 24 hours; 0 means any number. Those of Everyone are not
-    inherited.
+    `inherited` are the permissions of the role Everyone, which every role grants as well; a trigger writes them. Its
+    users may store `media_megabytes` of files and publish `posts_per_day` in 24 hours; 0 means any number. The quotas
+    of Everyone are not inherited.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -39,8 +39,8 @@ class Person:
 
     @property
     def link(self) -> SafeString:
-        """Return the account as a link to its page, with picture, name and address. Not a template, because pages show many
-        people.
+        """Return the account as a link to its page, with picture, name and address. Built without a template, because
+        pages show many people.
         """
         return format_html(_LINK, self.url, self.avatar, self.shown, self.address)
 

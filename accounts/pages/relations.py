@@ -78,9 +78,9 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/act`: carry out the action `act` on an account, then redirect (303) to the page `next`; if `at` is
-    sent, to the account's row in a list. The text of the private note that stands in the same form is saved with every
-    action, so that none loses it; only the action `note` removes a note.
+    """`POST /people/:id/act`: carry out the action `act` on an account, then redirect (303) to the page `next`; if `at`
+    is sent, to the account's row in a list. The text of the private note in the same form is saved with every action,
+    so that no action discards it; only the action `note` removes a note.
 
     Raises NotFound for an unknown or suspended account and for an unknown action.
     """

@@ -104,7 +104,7 @@ UNHIDDEN: Final = People(hidden=True, servers=True)
 
 
 def is_present(path: str = "") -> Q:
-    """Make the condition on a queryset that an account is not suspended; `path` is the lookup that leads to the account
-    (`"account"`), empty for a queryset of accounts.
+    """Return a condition on a queryset that is true for accounts that are not suspended; `path` is the lookup that
+    leads to the account (`"account"`), empty for a queryset of accounts.
     """
     return Q(**{f"{path}__suspended_at" if path else "suspended_at": None})

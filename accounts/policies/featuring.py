@@ -35,7 +35,7 @@ def featuring_audience(account: Account) -> Audience:
 
 def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
     """Tell whether the viewer of `relations`, which must contain the account, belongs to the `audience` of the account;
-    the account itself belongs to its own followers.
+    an account counts as one of its own followers.
     """
     if relations.viewer_id is None or audience not in (Audience.PUBLIC, Audience.FOLLOWERS):
         return False

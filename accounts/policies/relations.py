@@ -151,7 +151,8 @@ MUTED_BY_VIEWER: Final = """SELECT target_id FROM accounts_mute
 DOMAINS_BLOCKED_BY_VIEWER: Final = "SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s"
 """Names of the servers that the viewer blocks."""
 
-# Not EXISTS, for which the planner may read all follows of the viewer, once for each use of the condition.
+# A scalar subquery instead of EXISTS, for which the planner may read all follows of the viewer, once for each use of
+# the condition.
 FOLLOWED: Final = (
     "(SELECT 1 FROM accounts_follow f WHERE f.account_id = %(viewer)s AND f.target_id = {author}) IS NOT NULL"
 )
@@ -167,12 +168,14 @@ VIEWER_IS_LOCAL: Final = "EXISTS (SELECT 1 FROM accounts_account WHERE id = %(vi
 
 
 def blocked(viewer_id: int | Slot, other: OuterRef) -> Q:
-    """Make the condition on a queryset that the viewer blocks the account whose id `other` refers to."""
+    """Return a condition on a queryset that is true if the viewer blocks the account whose id `other` refers to."""
     return Q(Exists(Block.objects.filter(account_id=viewer_id, target_id=other)))
 
 
 def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
-    """`Relations.is_blocked_by` as a condition on a queryset; `author` refers to the id of the other account."""
+    """Return a condition on a queryset that is true in the case of `Relations.is_blocked_by`; `author` refers to the id
+    of the other account.
+    """
     home = Account.objects.filter(id=viewer_id).values("domain")
     return Q(Exists(Block.objects.filter(account_id=author, target_id=viewer_id))) | Q(
         Exists(AccountDomainBlock.objects.filter(account_id=author, domain=Subquery(home)))
@@ -180,11 +183,9 @@ def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
 
 
 def hidden_from(viewer_id: int, person: str) -> Q:
-    """Make the condition that a block in either direction or a mute hides an account from the viewer's lists of
-    accounts.
-
-    A condition on a queryset; `person` is the lookup that leads to the account's id. Accounts of blocked servers are
-    not hidden.
+    """Return a condition on a queryset that is true for accounts hidden from the viewer's lists of accounts: those that
+    the viewer blocks or mutes, and those that block the viewer. `person` is the lookup that leads to the account's id.
+    Accounts of blocked servers are not hidden.
     """
     other = OuterRef(person)
     active = Q(expires_at=None) | Q(expires_at__gt=Now())

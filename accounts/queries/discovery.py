@@ -42,7 +42,8 @@ class Suggestion:
     source: str
 
 
-# The latest follows of the viewer's latest follows, the most frequent ones first.
+# Number of accounts that are considered for suggestions, of each kind. The query below counts the latest follows of the
+# viewer's latest follows.
 _CANDIDATES: Final = 1000
 _FRIENDS_OF_FRIENDS: Final = f"""
 SELECT f.target_id, count(*)
@@ -182,7 +183,7 @@ _ADDRESS_MATCHES: Final = f"""
 (SELECT id FROM accounts_account
   WHERE lower(username) = lower(%(username)s) AND lower(COALESCE(domain, '')) = %(domain)s AND {_PRESENT})"""  # noqa: S608 (constants)
 
-# A common word matches tens of thousands of accounts, at the cost of the whole search; usernames then suffice already.
+# A common word matches tens of thousands of accounts. Words are therefore searched only if few usernames match.
 _WORD_MATCHES: Final = f"""
 (SELECT id FROM accounts_account
   WHERE (SELECT count(*) FROM named) < 300

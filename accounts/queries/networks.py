@@ -32,7 +32,7 @@ def list_followers(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
 
 
 def list_following(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
-    """List accounts that the account follows, with the same exceptions as `list_followers`."""
+    """List accounts that the account follows; accounts are left out as in `list_followers`."""
     rows = Follow.objects.filter(account=account).annotate(person_id=F("target_id"))
     return _shown_to(rows, "target_id", account, viewer_id)
 
@@ -55,7 +55,8 @@ def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
 
 
 def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
-    """Count the accounts of another server that the account follows and that follow it, which a block of the server would end.
+    """Count the follows that a block of another server would end: those of its accounts by the account, and those of
+    the account by its accounts.
 
     `domain` may be in any spelling; for an invalid domain both numbers are 0.
     """

@@ -128,7 +128,7 @@ def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_follo
     """Load the relations that decide which posts are shown to the viewer: the viewer's follows, blocks, mutes, blocked servers
     and exclusive lists, and with `with_followed_by` the viewer's followers.
 
-    Used by pages of posts, which always need these relations; otherwise like `load_relations`.
+    Used by pages of posts, which always need these relations; otherwise as `load_relations`.
     """
     return _load(_hiding(with_followed_by), viewer_id, account_ids)
 

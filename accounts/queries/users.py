@@ -53,8 +53,8 @@ class CountOf(Subquery):
 
 
 def count_waiting(user: User, name: str) -> int:
-    """Return the count `name` of WAITING_COUNTS for a signed-in person; 0 for an unknown name. No query if Django's session
-    has loaded the user and `forget_waiting` was not called since, otherwise one.
+    """Return the count `name` of WAITING_COUNTS for a signed-in person; 0 for an unknown name. Executes one query,
+    unless the count was loaded with the session's user and `forget_waiting` has not been called since.
     """
     if name not in WAITING_COUNTS:
         return 0

@@ -22,8 +22,8 @@ def record(*, by: Staff, action: str, target_type: str, target_id: int, target_n
 
 
 def record_about(by: Staff, action: str, row: Model, **details: Any) -> None:
-    """Add a row as `record` does. Its target is a row of a table: an account or a user, named by its address, or another one,
-    named by its text.
+    """Add a row as `record` does. Its target is a row of a table; the row is named by its address if it is an account
+    or a user, otherwise by its text.
     """
     account = row.account if isinstance(row, User) else row
     name = f"@{account.acct}" if isinstance(account, Account) else str(row)
@@ -69,7 +69,7 @@ def because(reason: str) -> dict[str, str]:
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """Add rows like `record_each` for changes of the kernel's tables (`social.kernel.ports`); `by` is None for the
+    """Add rows as `record_each` does for changes of the kernel's tables (`social.kernel.ports`); `by` is None for the
     operator.
     """
     record_each(by=OPERATOR if by is None else staff_of(by), **what)

@@ -131,8 +131,8 @@ def _domain_lock(account: Account, domain: str) -> str:
 
 
 def mute_account(*, account: Account, target: Account, hide_notifications: bool = True, duration: int = 0) -> None:
-    """Mute an account for `duration` seconds (0: until unmuted); muting again replaces the options; an account cannot
-    mute itself: nothing happens.
+    """Mute an account for `duration` seconds (0: until unmuted). Muting again replaces the options; an account that
+    mutes itself changes nothing.
 
     Publishes AccountMuted.
     """

@@ -48,7 +48,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.references import erase_related, erase_some
 
-#: Rows that one step handles at most, and seconds after which the rest is left to the next turn.
+#: Maximum number of rows that a step handles, and seconds after which a call ends and leaves the rest to the next.
 BATCH_SIZE: Final = 100
 TURN_SECONDS: Final = 5.0
 
@@ -63,7 +63,8 @@ Each call uses one or several transactions of its own.
 
 @dataclass(frozen=True)
 class Hold:
-    """Reason to keep an account's rows in the tables `kept`, and its keys, as long as `is_needed` returns True.
+    """Reason to keep an account's rows in the tables `kept`, and the account's keys, as long as `is_needed` returns
+    True.
 
     A hold that `lasts` does not keep the keys, and is not checked again.
     """
@@ -111,10 +112,10 @@ def erase_account(account_id: int) -> bool:
     """Erase an account for TURN_SECONDS, then publish AccountErasureDue if data are left; return whether nothing is
     left.
 
-    A step begins when the steps before it find nothing more. Of a suspended account that is not deleted, its own row
-    and the rows of `keep_of_suspended` stay; of a deleted account, its own row and the rows of a lasting hold, if there
-    is one. Nothing is done for an account whose suspension was lifted, nor for a held account, whose release publishes
-    AccountErasureDue again.
+    A step begins when the steps before it find nothing more. Some rows are kept in the end: of a suspended account that
+    is not deleted, its own row and the rows of `keep_of_suspended`; of a deleted account, if there is a lasting hold,
+    its own row and the rows of the hold. Nothing is done for an account whose suspension was lifted, nor for a held
+    account, whose release publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:

@@ -101,8 +101,8 @@ def may_refresh(account: Account) -> bool:
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """Take an address from the account that has it, unless that account has this `uri`, to which the domain has
-    assigned the address; return the account that has lost it, or None.
+    """The domain has assigned this address to the account `uri`: take it from any other account that has it, and return
+    that account, or None if no other account has it.
 
     The account keeps everything else and is due to be fetched again; until its server names another username it has the
     old username with its id appended. Publishes ProfileUpdated. The caller holds a transaction.
@@ -124,9 +124,9 @@ def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey], i
     """Create or change the account with this ActivityPub id, and its keys; an empty `keys` removes the keys.
 
     Concurrent calls end with the same row. Publishes ProfileUpdated when a shown value has changed, and FollowsToRenew
-    when all keys were replaced, unless the change `is_announced`, that is signed with a known key (contract, federation
-    section 10). Raises Conflict for the id of a local account, and for an address or key that belongs to another
-    account.
+    when all keys were replaced and the change is not `is_announced`, which means that a known key has signed it
+    (contract, federation section 10). Raises Conflict for the id of a local account, and for an address or key that
+    belongs to another account.
     """
     try:
         with transaction.atomic():
@@ -186,8 +186,8 @@ def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: 
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
-    """Store the keys; return whether they replace all known keys without an announcement, at most once in
-    RENEWAL_INTERVAL.
+    """Store the keys; return whether all known keys were replaced without an announcement. True is returned at most
+    once in RENEWAL_INTERVAL.
     """
     if not keys:
         KeyPair.objects.filter(account=account).delete()

@@ -79,7 +79,7 @@ class AccountsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """Accounts by id, at most 40; unknown ones are left out."""
+        """Accounts by id, at most 40; unknown ids are left out."""
         asked = map(parse_id, IdsInput.read(request).id)
         ids = {number for number in asked if number is not None}
         if len(ids) > ACCOUNTS_LIMIT:
@@ -105,7 +105,7 @@ class AccountsViewSet(ApiViewSet):
         return reply(list(present_accounts(self.paginate(found).items, self.viewer_id).values()))
 
     def relationships(self, request: Request) -> HttpResponse:
-        """Relationships to accounts, in the order of the request; unknown and suspended ones are left out."""
+        """Relationships to accounts, in the order of the request; unknown and suspended accounts are left out."""
         form = RelationshipsInput.read(request)
         asked = map(parse_id, form.id)
         ids = list(dict.fromkeys(number for number in asked if number is not None))
@@ -121,7 +121,9 @@ class AccountsViewSet(ApiViewSet):
         return self._relationship(target, instant=True)
 
     def follow_by_address(self, request: Request) -> HttpResponse:
-        """`POST /api/v1/follows`, of older clients: the account, with the relationship to it (SEED-103, decision D-01)."""
+        """`POST /api/v1/follows`, for older clients: follow the account with this address, and answer with the account
+        together with the members of the relationship to it (SEED-103, decision D-01).
+        """
         target = find_or_resolve(LegacyFollowInput.read(request).uri)
         follow_account(account=self._me(), target=target, change=FollowChange())
         entity = self._entities([find_account(target.id)])[0]

@@ -143,7 +143,7 @@ class NetworksViewSet(ApiViewSet):
         return self.unendorse(request, id)
 
     def note(self, request: Request, id: int) -> HttpResponse:
-        """Store a private note about an account; a blank one removes it."""
+        """Store a private note about an account; a blank note removes it."""
         target = find_account(id)
         write_note(account=self._me(), target=target, comment=NoteInput.read(request).comment)
         return self._relationship(target)

@@ -36,8 +36,8 @@ _NOTIFIED: Final = ("name", "description")
 
 def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
     """Create a collection of these accounts. Raises NotFound for an unknown account, Forbidden for an account that may
-    not be featured, and only then Invalid. Publishes CollectionListed for a discoverable collection, and
-    CollectionItemAdded for each account.
+    not be featured, and Invalid for other errors, which are checked last. Publishes CollectionListed for a discoverable
+    collection, and CollectionItemAdded for each account.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:

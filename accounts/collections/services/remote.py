@@ -1,7 +1,8 @@
-"""Stores collections of other servers, and consents to being in a collection across servers (FEP-7aa9).
+"""Stores collections of other servers, and the consents that accounts of one server give to being in collections of
+another (FEP-7aa9).
 
-The caller has parsed them, within the limits of the contract (federation section 16). A remote account is shown in a remote
-collection only after its consent was verified.
+The caller has parsed the documents, within the limits of the contract (federation section 16). A remote account is
+shown in a remote collection only after its consent was verified.
 """
 
 from __future__ import annotations
@@ -172,8 +173,8 @@ def note_consent(*, item_id: int) -> None:
 
 
 def find_member(*, item: CollectionItem, account: Account) -> bool:
-    """Store the account of an item whose account was unknown; return False if the account has another item in the collection,
-    and this one was deleted.
+    """Store the account of an item whose account was unknown. If the account has another item in the collection, delete
+    this item instead and return False.
     """
     with transaction.atomic():
         lock(f"object:{item.collection.uri}")

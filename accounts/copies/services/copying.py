@@ -162,7 +162,7 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
             _fail(copy, failed.failure)
             if failed.failure == CopyFailure.REFUSED and copy.purpose == CopyPurpose.ATTACHMENT:
                 publish(RemoteCopyStored(copy_id=copy.id))
-        # An unreachable server has sent nothing that could be refused.
+        # Failures to reach a server are not counted, because the server has sent nothing that could be refused.
         if failed.failure != CopyFailure.UNREACHABLE:
             count_refusals(copy.host, {failed.reason: 1})
         return

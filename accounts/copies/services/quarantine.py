@@ -52,8 +52,8 @@ def known_result(sha256: str) -> ScanResult | None:
 
 
 def quarantine_file(file: IO[bytes], *, sha256: str, content_type: str, result: ScanResult, origin: Origin) -> None:
-    """Put a file into quarantine; its bytes are stored once for all files with the same digest, and not at all if the row is
-    not. Raises OSError.
+    """Put a file into quarantine. Its bytes are stored only once for all files with the same digest; if the row cannot
+    be stored, neither are the bytes. Raises OSError.
     """
     with _removed_on_failure() as paths, transaction.atomic():
         lock(f"quarantine:{sha256}")

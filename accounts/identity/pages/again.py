@@ -1,4 +1,4 @@
-"""Reauthentication by the issuer of OpenID Connect with which somebody signs in."""
+"""Reauthentication with the OpenID Connect issuer by which a user signs in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ISSUER_METHOD: Final = "socialaccount"
 
 
 def has_asked_issuer(request: HttpRequest, user: User) -> bool:
-    """Tell whether the user has shown by their issuer, within the last minutes, that it is still them."""
+    """Tell whether the user has reauthenticated with their issuer within the last minutes."""
     since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
     return any(
         record["method"] == ISSUER_METHOD and record.get("reauthenticated") and record["at"] > since

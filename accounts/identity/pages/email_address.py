@@ -98,8 +98,9 @@ class ConfirmView(ConfirmEmailView):
     """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
     In the browser that signed up, the sign-in continues where it stopped; in other browsers, the link redirects to the
-    page at which it stopped. People who signed up in an application are shown a link back to it. Where the operator has named a
-    captcha, it must be solved first, unless the person was invited with an invitation for so many.
+    page at which it stopped. People who signed up in an application are shown a link back to it. Where the operator has
+    configured a captcha, it must be solved first, unless the person was invited with an invitation for a limited number
+    of people.
     """
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -133,7 +134,7 @@ class ConfirmView(ConfirmEmailView):
 
     def _show_captcha(self, problem: str, status: int) -> HttpResponse:
         captcha = settings.CAPTCHA
-        assert captcha is not None  # the caller has looked
+        assert captcha is not None  # the caller has checked
         host = urlsplit(captcha.script_url).hostname
         context = self.get_context_data() | {"captcha": captcha, "captcha_host": host, "problem": problem}
         response = show(self.request, "account/captcha.html", context, status=status)

@@ -221,8 +221,8 @@ class PasskeyNameForm(EditWebAuthnForm):
 
 
 def counter_of(authenticator: Authenticator, code: str) -> int:
-    """The TOTP time step of this code: the latest near the present one that gives this code, which allauth has just
-    accepted.
+    """The TOTP time step of this code, which allauth has just accepted: the latest step near the present one that has
+    this code; -1 if there is none.
     """
     secret = crypto.decrypt(authenticator.data["secret"])
     typed = normalize_user_code(code)

@@ -61,10 +61,10 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """Redirect to the page that asks for a passkey and leads back here, if the user has passkeys but no authenticator
-    app, and has not used a passkey within the last minutes; first to that of their issuer, if they have no password and
-    have not shown by it within the last minutes that it is them. None otherwise: the form asks for a password, and for a
-    code of the app, if there are any.
+    """Redirect to reauthentication that must precede the form, from which the user returns here: with the issuer if the
+    user has no password and has not reauthenticated there within the last minutes; with a passkey if the user has
+    passkeys but no authenticator app, and has not used a passkey within the last minutes. Return None if neither
+    applies: the form itself then asks for the password, and for a code of the app, if there are any.
     """
     if not user.has_usable_password() and not has_asked_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))

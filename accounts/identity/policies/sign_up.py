@@ -58,7 +58,9 @@ class SignUpDraft:
 
 @dataclass(frozen=True)
 class Identity:
-    """A person of an issuer who signs up; `email` is the address that the issuer has confirmed, empty without one."""
+    """A person known to an issuer who signs up; `email` is the address that the issuer has confirmed, empty if it has
+    confirmed none.
+    """
 
     issuer: str
     subject: str

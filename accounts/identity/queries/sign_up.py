@@ -85,8 +85,8 @@ def _email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
 
 
 def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
-    """Load the last HISTORY_DAYS days of each e-mail domain block, today first, in one query: the numbers of refused sign-ups
-    and of their network addresses.
+    """Return, for each of these e-mail domain blocks, how many sign-ups it refused on each of the last HISTORY_DAYS
+    days and from how many network addresses; today first, in one query.
     """
     ids = list(block_ids)
     today = clock.now().astimezone(UTC).date()

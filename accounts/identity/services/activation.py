@@ -110,8 +110,8 @@ def use_invite(*, invite: Invite) -> None:
 
 
 def activate_if_ready(*, user_id: int) -> None:
-    """Publish UserActivated, once, when the user's address is confirmed and staff have approved them; UserWaiting, once,
-    when it is confirmed and staff have not decided yet.
+    """Publish, each only once, UserActivated when the user's address is confirmed and staff have approved the user, and
+    UserWaiting when the address is confirmed and staff have not decided yet.
 
     Call it after the confirmation or the approval has been written, in the same transaction or a later one.
     """

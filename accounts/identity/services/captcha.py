@@ -16,19 +16,20 @@ from social.kernel.http import client as http
 logger = logging.getLogger(__name__)
 _ANSWER_BYTES: Final = 64 * 1024
 _DEADLINE_SECONDS: Final = 5.0
-#: Errors that are the operator's to mend, and not a wrong answer.
+#: Errors that only the operator can fix; they do not mean that the answer is wrong.
 _OPERATOR_ERRORS: Final = frozenset(
     {"missing-input-secret", "invalid-input-secret", "sitekey-secret-mismatch", "bad-request"}
 )
 
 
 def is_solved(answer: str) -> bool:
-    """Tell whether an answer of the widget is right; each is good once. The service gets nothing else about the person.
+    """Tell whether an answer of the captcha widget is right; each answer is accepted only once. The service gets
+    nothing else about the person.
 
     Raises Unavailable when the service does not answer, or does not know this server.
     """
     captcha = settings.CAPTCHA
-    assert captcha is not None  # the caller has looked
+    assert captcha is not None  # the caller has checked
     sent = {"secret": captcha.secret, "sitekey": captcha.site_key, "response": answer[:_ANSWER_BYTES]}
     try:
         found = http.ask_service(

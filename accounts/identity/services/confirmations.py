@@ -68,8 +68,8 @@ def correct_email(*, user: User, email: str, address: str) -> None:
     """Replace the address of somebody who has not confirmed it yet, and send the confirmation mail there. Publishes
     ConfirmationRequested.
 
-    `address` is the rate limit key of the client. Raises RateLimited as `request_confirmation` does; Forbidden and Invalid
-    as `resend_confirmation` does.
+    `address` is the rate limit key of the client. Raises RateLimited in the same cases as `request_confirmation`;
+    Forbidden and Invalid in the same cases as `resend_confirmation`.
     """
     by_address, by_user = limited("confirmations")
     refuse_exceeded([admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))])

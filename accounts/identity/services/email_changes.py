@@ -77,7 +77,7 @@ def change_email(*, user: User, key: str, session_key: str | None, address: str)
 
 
 def address_in(key: str, *, user: User) -> str:
-    """Return the address in the key of a link. Raises NotFound as `change_email` does."""
+    """Return the address in the key of a link. Raises NotFound in the same cases as `change_email`."""
     try:
         user_id, email = signing.loads(key, salt=_SALT, max_age=LINK_SECONDS)
     except signing.BadSignature:

@@ -15,7 +15,9 @@ _SALT: Final = "accounts.identity.recovery"
 
 
 def recovery_url(user: User) -> str:
-    """Return a link with which the user can sign in within VALID_SECONDS, until they have signed in in whatever way."""
+    """Return a link with which the user can sign in within VALID_SECONDS; it ends when the user signs in, by this link
+    or otherwise.
+    """
     return links.web_url(reverse("recover", args=[signing.dumps([user.pk, _last_login(user)], salt=_SALT)]))
 
 

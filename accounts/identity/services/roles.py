@@ -31,8 +31,8 @@ def create_role(*, by: Staff, draft: RoleDraft) -> Role:
 def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
     """Change a role, for all its users at once. The name and rank of the default role stay.
 
-    Raises Forbidden for a role that `by` does not outrank, NotFound; Invalid as `create_role`; Conflict when no
-    administrator would be left.
+    Raises Forbidden for a role that `by` does not outrank, NotFound; Invalid in the same cases as `create_role`;
+    Conflict when no administrator would be left.
     """
     with transaction.atomic():
         locked = _locked(by, role)
@@ -51,7 +51,7 @@ def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
 
 def delete_role(*, by: Staff, role: Role) -> None:
     """Delete a role; its users get the default role. Raises Forbidden, also for the default role; NotFound and Conflict
-    as `update_role` does.
+    in the same cases as `update_role`.
     """
     with transaction.atomic():
         locked = _locked(by, role)

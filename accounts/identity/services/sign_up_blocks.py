@@ -84,7 +84,7 @@ def block_canonical_email(*, by: Staff, email: str) -> CanonicalEmailBlock:
 
 
 def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
-    """Block an e-mail address by its digest (64 hexadecimal digits), like `block_canonical_email`. Raises Forbidden;
+    """Block an e-mail address by its digest (64 hexadecimal digits), as `block_canonical_email` does. Raises Forbidden;
     Invalid for an invalid or already blocked digest.
     """
     text = digest.strip().lower()
@@ -111,8 +111,8 @@ def block_network(
 def write_network_blocks(
     *, by: Staff, blocks: Mapping[str, Mapping[str, Any]], changing: Collection[str] = ()
 ) -> set[str]:
-    """Block networks with these values, and change existing blocks of those in `changing`, as `block_network` and
-    `change_network_block` do; return the other networks that were blocked before, whose blocks stay.
+    """Block these networks with these values. Existing blocks of networks in `changing` get the new values; existing
+    blocks of other networks are kept, and their networks are returned.
 
     Takes one transaction, and a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict
     when somebody else blocks one of the networks at the same moment.
@@ -163,7 +163,7 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
     """Change the columns in `changes`: any of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden;
-    NotFound for a deleted block; Invalid as `block_network` does.
+    NotFound for a deleted block; Invalid in the same cases as `block_network`.
     """
     require(by, Permission.MANAGE_BLOCKS)
     try:

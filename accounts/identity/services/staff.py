@@ -42,7 +42,7 @@ from social.kernel.locks import keep_row, lock
 def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
     """Create an approved account; with `confirmed` None, CONFIRM_EMAIL decides whether the address must be confirmed.
 
-    Raises Forbidden, and Invalid with `details` as `sign_up`.
+    Raises Forbidden, and Invalid with `details` in the same cases as `sign_up`.
     """
     require(by, Permission.MANAGE_USERS)
     with transaction.atomic():
@@ -179,7 +179,8 @@ def reset_second_factor(*, by: Staff, user: User) -> bool:
 def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
     """Make a user follow an account, or request to, as if they had done so themselves; repeating it changes nothing.
 
-    Raises Forbidden, also for a user who may not follow the account; NotFound and Invalid as `follow_account` does.
+    Raises Forbidden, also for a user who may not follow the account; NotFound and Invalid in the same cases as
+    `follow_account`.
     """
     with _acting(by, user, "follow", target=f"@{target.acct}"):
         follow_account(account=user.account, target=target, change=FollowChange())

@@ -31,7 +31,8 @@ from social.kernel.errors import Conflict, Invalid, KernelError, NotFound, requi
 from social.kernel.events import publish
 from social.kernel.text.names import visible_text
 
-#: Seconds after which a turn leaves the rest to the next turn, and lines or entries that one step handles.
+#: Seconds after which a call ends and leaves the rest to the next, and the number of lines or entries that a step
+#: handles.
 TURN_SECONDS: Final = 1.0
 BATCH_SIZE: Final = 50
 #: Accounts of one server that are looked up for one import at a time, so that the next import waits for no more than these.
