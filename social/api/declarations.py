@@ -22,17 +22,15 @@ EMPTY = "Empty"
 class Endpoint:
     """Declaration of an action of a viewset: `endpoints = {"list": Endpoint(user("read:bookmarks"), "Status", ...)}`.
 
-    `access`: who may call it. `entity`: the name of the entity in a 2xx answer (contract, entities), or with `many` of
-    each item of the list; None for an answer that has no JSON body.
-    `input`: the class that reads query and body; `also` names further parameters, which the action reads itself. Paging
-    parameters and tokens are not listed.
-    `paging`: the pagination of a list, for `ApiViewSet.paginate`.
-    `throttles`: rate limits beyond those of the server (`social.api.limits`). `max_body`: the greatest size of a body in
-    bytes; `max_text`: a lower limit for a body that is held in memory because it is not a multipart form.
-    `cache_control`: the `Cache-Control` of a successful GET; by default private for callers with a token, else public for
-    15 s (contract, behaviours section 1).
-    `deprecated`: the unix time in seconds since which the endpoint is deprecated; every answer, errors included, states it
-    in the header `Deprecation` (RFC 9745).
+    `access`: who may call it. `entity`: the name of the entity in a 2xx answer (contract, entities). With `many` the
+    answer is a list, and `entity` is the name of its items. None for an answer without a JSON body. `input`: the class
+    that reads query and body; `also` names further parameters, which the action reads itself. Paging parameters and
+    tokens are not listed. `paging`: the pagination of a list, for `ApiViewSet.paginate`. `throttles`: rate limits
+    beyond those of the server (`social.api.limits`). `max_body`: the greatest size of a body in bytes; `max_text`: a
+    lower limit for a body that is held in memory because it is not a multipart form. `cache_control`: the
+    `Cache-Control` of a successful GET; by default private for callers with a token, else public for 15 s (contract,
+    behaviours section 1). `deprecated`: the unix time in seconds since which the endpoint is deprecated; every answer,
+    errors included, states it in the header `Deprecation` (RFC 9745).
     """
 
     access: Access

@@ -122,7 +122,8 @@ def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23505":
         return _of_kernel(errors.Invalid(_("Duplicate record")))
     if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == FOREIGN_KEY_VIOLATION:
-        # The row it refers to was deleted at the same moment, and no lock prevented that (`social.kernel.locks`).
+        # The row to which the change refers was deleted at the same moment, and no lock prevented that
+        # (`social.kernel.locks`).
         logger.warning("a reference to a row that is gone: %s", exc, extra=_about(context))
         return _of_kernel(errors.NotFound())
     if isinstance(exc, DatabaseError) and is_refused_value(exc):

@@ -208,7 +208,9 @@ class Input(Reading, Generic[T]):
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Serializer fields for `fields`, and those declared as attributes of the class, with those of its bases first."""
+        """Serializer fields: those made for `fields`, then those declared as attributes of the base classes and of the
+        class. Later fields replace earlier fields of the same name.
+        """
         hints = get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}
         found = {name: _field_for(hints[name]) for name in cls.fields}
         for base in reversed(cls.__mro__):

@@ -53,8 +53,8 @@ class ByCursor:
     """Pagination by `max_id`, `since_id` and, on some lists, `min_id`, with a `Link` header.
 
     `prev`: the parameter in the link to the previous page, "min_id" for lists of statuses and the like, or "since_id"
-    for lists of accounts, where `min_id` is read only with `takes_min_id`. `next_when`: the pages that have a link to
-    the next page: full pages or, on timelines and notifications, "any" page that is not empty.
+    for lists of accounts, where `min_id` is read only with `takes_min_id`. `next_when`: whether only "full" pages have
+    a link to the next page or, on timelines and notifications, "any" page that is not empty.
     """
 
     limit: Limit

@@ -208,7 +208,7 @@ class States:
 ENABLED_STATES = States(
     on=(gettext_lazy("On"), "good", Q(enabled=True)), off=(gettext_lazy("Off"), "plain", Q(enabled=False))
 )
-#: Since when a row is there.
+#: Column with the time since which a row exists.
 CREATION = shown("created_at", gettext_lazy("Since"), order="id", minor=True)
 
 

@@ -71,8 +71,8 @@ class ApiViewSet(ViewSet):
     `endpoints`: the declaration of every action (`social.api.declarations`); an action without one cannot be routed.
 
     Of DRF's own attributes, `permission_classes` and `throttle_classes` apply in addition to the declaration;
-    `check_object_permissions` works as in DRF; `authentication_classes` and `parser_classes` can be replaced. Attributes
-    that the declaration takes the place of, and `@action`, are refused when the class is made.
+    `check_object_permissions` works as in DRF; `authentication_classes` and `parser_classes` can be replaced.
+    Attributes that the declaration replaces, and `@action`, are refused when the class is made.
 
     Path parameters named `id` or `..._id` are passed as ints; one that cannot be an id raises NotFound after the check of
     access.

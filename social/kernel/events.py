@@ -4,8 +4,8 @@ by every app that has subscribed.
 Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. The events of two
 publishers with one key therefore run in the order of their changes only if the later publisher had to wait for the
 earlier one: **publish while holding the row lock of the object that the key names** (the UPDATE that changed it, or
-`select_for_update`). Without it a transaction that commits later may carry a smaller id, and its event may run after
-that of its successor; reactions that read the current state still have the right result.
+`select_for_update`). Without the lock, a transaction that commits later may carry a smaller id, and its event may run
+after that of its successor; reactions that read the current state still have the right result.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: The largest bigint.
 MAX_ID: Final = 2**63 - 1
-# One digit more than the longest id has, so that a longer one is recognised as too long.
+# One digit more than the longest id has, so that a number that is too long is recognised.
 _DIGITS = re.compile(r"[0-9]{1,20}")
 
 

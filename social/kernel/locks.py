@@ -45,7 +45,9 @@ def lock(*names: str) -> None:
 
 
 def try_lock(name: str) -> bool:
-    """Take a `lock` without waiting; return False when another transaction holds the name. Raises RuntimeError like `lock`."""
+    """Take a `lock` without waiting; return False when another transaction holds the name. Raises RuntimeError outside
+    a transaction, as `lock` does.
+    """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
         raise RuntimeError(f"try_lock({name}) needs a transaction: it is held until that ends.")
@@ -57,7 +59,7 @@ def try_lock(name: str) -> bool:
 
 def lock_within(name: str, seconds: float) -> bool:
     """Take a `lock`, waiting `seconds` at most; return False when another transaction holds the name longer. Raises
-    RuntimeError like `lock`.
+    RuntimeError outside a transaction, as `lock` does.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:

@@ -86,7 +86,7 @@ def _plain(value: str | bytes) -> str:
 
 
 def redact_value(value: object) -> object:
-    """Redact like `redact`, through mappings and sequences; a value under the name of a secret is always redacted."""
+    """Redact as `redact` does, through mappings and sequences; a value under the name of a secret is always redacted."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, str | bytes):
@@ -97,7 +97,7 @@ def redact_value(value: object) -> object:
             for key, item in value.items()
         }
     if isinstance(value, list | tuple | set | frozenset):
-        if isinstance(value, tuple) and len(value) == 2 and _is_secret(value[0]):  # a header
+        if isinstance(value, tuple) and len(value) == 2 and _is_secret(value[0]):  # a header: name and value
             return [redact_value(value[0]), REDACTED]
         return [redact_value(item) for item in value]
     return redact(repr(value))
@@ -133,9 +133,10 @@ def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) 
 
 
 def _is_unlogged(record: logging.LogRecord) -> bool:
-    """Tell whether a line of Django about a response of 500 or above is the only one about it.
+    """Tell whether Django's line about a response of 500 or above must be written, because no other line reports the
+    error.
 
-    Unhandled errors of an API action, and a database that does not answer, have been logged with their details.
+    Unhandled errors of an API action, and a database that does not answer (503), have been logged with their details.
     """
     return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 

@@ -97,7 +97,7 @@ class QueueFigures:
         return asdict(self)
 
 
-# Hops from queue to queue by the index instead of reading the backlog.
+# Finds the queues one by one through the index, instead of reading all waiting rows.
 _OVERDUE_QUEUES: Final = """
 WITH RECURSIVE q AS (
     SELECT min(queue) AS queue FROM social_outbox

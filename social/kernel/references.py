@@ -1,4 +1,4 @@
-"""Moves references (foreign keys) to another row, and deletes rows, with the rows that refer to them, in small steps."""
+"""Moves references (foreign keys) to another row, or deletes rows together with the rows that refer to them, in small steps."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bo
 def erase_related(
     model: type[Model], ids: Sequence[Any], batch: int = BATCH, *, kept: Collection[type[Model]] = ()
 ) -> bool:
-    """Delete like `erase_some`, but only the rows that refer to the rows `ids` of `model`; return whether none is left.
-    Tables in `kept` stay unchanged.
+    """Delete as `erase_some` does, but only the rows that refer to the rows `ids` of `model`; return whether none is
+    left. Tables in `kept` stay unchanged.
     """
     with transaction.atomic():
         for relation in references_to(model):

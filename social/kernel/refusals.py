@@ -67,7 +67,7 @@ class Refusal(models.Model):
 def count_refusals(sender: str, counts: Mapping[Reason, int]) -> None:
     """Count refusals of a sender (a host, or "" for an unknown one), in one statement; do nothing if there are no `counts`.
 
-    Logs the first one of a sender, reason and day, and one line for each LOGGED_EACH after it.
+    For each sender, reason and day, the first refusal is logged, and then one line for every LOGGED_EACH refusals.
     """
     if not counts:
         return
@@ -116,7 +116,7 @@ def write_noted() -> None:
 
 
 def write_last_counts() -> None:
-    """Write the counts of this process, which ends, and close the connection for it."""
+    """Write the counts of this process before it ends, and close its connections."""
     try:
         write_noted()
     except DatabaseError as error:

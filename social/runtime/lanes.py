@@ -1,4 +1,6 @@
-"""Celery pool of worker processes, whose threads are divided among queues, and requests that are not acknowledged."""
+"""The worker's classes for Celery: a pool with separate threads for each queue, and a request that is never
+acknowledged.
+"""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class Difference:
 
 
 def differences() -> list[Difference]:
-    """Missing tables, columns, indexes and constraints; columns of another type or nullability; columns that require a
-    value but are unknown to this release.
+    """Return the missing tables, columns, indexes and constraints; the columns of another type or nullability; and the
+    columns that require a value but are unknown to this release.
 
     Needs two queries.
     """

@@ -17,11 +17,11 @@ _ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 @dataclass(frozen=True)
 class Issuer:
-    """An issuer. `id` stands in addresses and names whose identities are stored: it never changes.
+    """An issuer. `id` is part of URLs and of stored identities, so that it must never change.
 
-    `issuer` is the address that its tokens name. `roles` maps values of the claim `role_claim` to names of roles here; the
-    first one that matches counts. If `required_claim` is named, only people whose claim holds one of `required_values` are
-    let in. With `trusts_email`, an address that the issuer calls verified needs no confirmation.
+    `issuer` is the URL that the issuer's tokens name. `roles` maps values of the claim `role_claim` to names of roles
+    here; the first one that matches counts. If `required_claim` is given, only people whose claim holds one of
+    `required_values` may sign in. With `trusts_email`, an address that the issuer calls verified needs no confirmation.
     """
 
     id: str
@@ -60,7 +60,7 @@ def read_issuers(path: str, *, loopback: bool) -> tuple[Issuer, ...]:
         raise _refusal(f"{path} is not JSON ({error})") from None
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise _refusal(f"{path} holds no array of objects")
-    # Identifiers and secrets are pasted, and spaces with them.
+    # Identifiers and secrets are often pasted together with spaces.
     items = [
         {name: value.strip() if isinstance(value, str) else value for name, value in item.items()} for item in found
     ]

@@ -22,7 +22,7 @@ def last_decision(context: Any) -> dict[str, Any] | None:
 
 @register.simple_tag
 def sidebar_line(parts: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
-    """Return the group and the title that the sidebar has for the list that the second of these breadcrumbs opens; None if
-    there is no line for it.
+    """Return the group and the title of the sidebar's line for the list to which the second of these breadcrumbs leads;
+    None if there is no such line.
     """
     return place_of(str(parts[1].get("link", ""))) if len(parts) > 1 else None

@@ -82,7 +82,9 @@ def _connected(client: redis.Redis) -> Any:
 
 
 def _is_alive(connection: Any) -> bool:
-    """Tell whether an idle connection can be used: no answer is expected on it, so anything to read means that it is closed."""
+    """Tell whether an idle connection can be used: no answer is expected on it, so it is closed if there is anything to
+    read.
+    """
     try:
         return not connection.can_read()
     except (ConnectionError, TimeoutError, OSError):

@@ -182,7 +182,9 @@ def is_value(value: object) -> bool:
 
 
 def written(value: object) -> tuple[int, bytes | None]:
-    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError for other types."""
+    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError for a value whose
+    type has no writer in `_WRITERS`.
+    """
     writer = _WRITERS.get(type(value))
     if writer is None:
         raise TypeError(f"{type(value).__name__} is no value of a statement")

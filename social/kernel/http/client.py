@@ -77,7 +77,7 @@ T = TypeVar("T")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FOLLOWED = frozenset({"GET", "HEAD"})
 _HTTP = ("https", "http")
-# Headers meant for the first host are not sent to the next one.
+# Headers that are left out after a redirect to another host, because they are meant for the first host only.
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
 _ERROR_BYTES = 16 * 1024
 _INTERIM_ANSWERS = 16
@@ -85,13 +85,13 @@ _PIECE_BYTES = 256 * 1024
 _CONNECTIONS = 512
 _CONNECTIONS_PER_HOST = 16
 _KEEP_ALIVE = 15.0
-# A host that has sent no headers when the deadline is over, after at least this many seconds, counts as unreachable for
-# a while.
+# Minimum duration in seconds after which a request that ends without headers from its host makes the host count as
+# unreachable for a while.
 _HEADER_SECONDS = 1.0
 
 
 class _Answer(aiohttp.ClientResponse):
-    """Response of another server, preceded by at most _INTERIM_ANSWERS interim ones (security row 83)."""
+    """Response of another server, preceded by at most _INTERIM_ANSWERS interim responses (security row 83)."""
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         """Read the headers of the answer. Raises ClientPayloadError for too many interim answers (RFC 9110 section 15.2)."""
@@ -131,7 +131,7 @@ class GuardedClient:
         self._pauses = limits.HostPauses()
 
     def send(self, request: Request) -> Response:
-        """Send a request like `fetch`, under this client's policy."""
+        """Send a request as `fetch` does, under this client's policy."""
         with limits.spending(request.deadline) as seconds:
             thread = network.current()
             try:
@@ -143,7 +143,7 @@ class GuardedClient:
                 raise Unreachable("the process is ending") from None
 
     async def send_async(self, request: Request) -> Response:
-        """Send a request like `fetch_async`, under this client's policy."""
+        """Send a request as `fetch_async` does, under this client's policy."""
         with limits.spending(request.deadline) as seconds:
             thread = network.current()
             return await thread.await_here(self._exchange(thread, request, seconds))
@@ -360,7 +360,9 @@ def fetch(request: Request) -> Response:
 
 
 async def fetch_async(request: Request) -> Response:
-    """Send a request like `fetch`, in a coroutine on any event loop; fastest inside `run`, on the loop of the connections."""
+    """Send a request as `fetch` does, but in a coroutine on any event loop; fastest inside `run`, on the loop of the
+    connections.
+    """
     return await _client().send_async(request)
 
 
@@ -378,7 +380,8 @@ def ask_service(
     """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting; with
     `loopback` the service may be on this machine.
 
-    Otherwise like `fetch`, but http is allowed and redirects are not; private networks must be in ALLOWED_PRIVATE_ADDRESSES.
+    Otherwise works as `fetch`, but http is allowed and redirects are not followed; private networks must be in
+    ALLOWED_PRIVATE_ADDRESSES.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
     if file is not None:

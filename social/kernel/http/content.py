@@ -95,7 +95,9 @@ def _decoder(response: ClientResponse) -> _Plain | _Gzip:
 
 
 async def read_body(response: ClientResponse, limit: int) -> bytes:
-    """The whole body, decompressed. Holds at most `limit` bytes and one chunk in memory. Raises like `write_body`."""
+    """The whole body, decompressed. Holds at most `limit` bytes and one chunk in memory. Raises the same errors as
+    `write_body`.
+    """
     body = io.BytesIO()
     await write_body(response, limit, body)
     return body.getvalue()

@@ -21,8 +21,9 @@ from social.kernel.http.errors import Busy, Exhausted
 
 _lock = threading.Condition(threading.Lock())
 _waiting = 0
+# Hosts from which a request of an unknown caller is fetching now.
 _asked_by_strangers: set[str] = set()
-# Hosts for which another unknown caller is waiting.
+# Hosts from which another request of an unknown caller is waiting to fetch; at most one request waits for each host.
 _wanted_by_strangers: set[str] = set()
 
 

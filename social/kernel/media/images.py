@@ -129,7 +129,8 @@ def draw(source: IO[bytes], shape: Shape, *, still: bool = False) -> Iterator[Dr
 
 @contextmanager
 def process(source: IO[bytes], *, still: bool = False) -> Iterator[Picture]:
-    """Redraw a picture with at most ORIGINAL_PIXELS; make a preview of at most PREVIEW_PIXELS and a blurhash of 4 x 4 waves.
+    """Redraw a picture with at most ORIGINAL_PIXELS; make a preview of at most PREVIEW_PIXELS and a blurhash with 4 x 4
+    components.
 
     Picture and preview are upright, in sRGB and without metadata; animations stay animated as in `draw`. Raises Moving
     for an animated GIF, otherwise the errors of `draw`.

@@ -52,9 +52,9 @@ class Pool:
         self.timeout = timeout
         self.circuit = Circuit(1.0)
         self._connect = connect
-        self._idle: deque[tuple[Connection, float]] = deque()  # with the time of its return
+        self._idle: deque[tuple[Connection, float]] = deque()  # with the times of their return
         self._ends: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
-        self._size = 0  # in use, idle and being made
+        self._size = 0  # number of connections that are in use, idle or being made
         self._free = threading.Condition()
         self._closed = False
 
@@ -189,7 +189,9 @@ class _Attempt:
 
 
 def _is_alive(connection: Connection) -> bool:
-    """Tell whether an idle connection can be used. There is something to read on a connection that the server has closed."""
+    """Tell whether an idle connection can be used. A connection on which there is nothing to read is open; on a
+    connection that the server has closed, reading ends with an error.
+    """
     pgconn = connection.pgconn
     if pgconn.status != ConnStatus.OK:
         return False

@@ -26,10 +26,10 @@ logger = logging.getLogger("social.runner")
 _ERROR_LENGTH: Final = 500
 _KEPT_TROUBLES: Final = timedelta(days=1)
 
-# Hops from host to host by the index instead of reading the backlog; a host's own rows are found by the same index,
-# oldest first. When two processes find that the pace of a host allows a row, the first one to write `asked_at` gets the
-# host. A row whose lease has expired counts one more attempt, so that a row that kills its process is given up in the
-# end too.
+# Finds the hosts one by one through the index, instead of reading all waiting rows; the rows of a host are found by the
+# same index, oldest first. When two processes find that the pace of a host allows a row, the first one to write
+# `asked_at` gets the host. A row whose lease has expired counts one more attempt, so that a row that kills its process
+# is given up in the end too.
 _CLAIM: Final = """
 WITH RECURSIVE hop AS (
     SELECT min(host) AS host FROM {table} WHERE dead_at IS NULL
@@ -249,8 +249,8 @@ def is_left_alone(queue: str, name: str) -> bool:
 
 
 def forget_troubles(queue: str) -> None:
-    """Delete hosts whose pause ended more than a day ago, as anybody can name hosts that do not exist; cautious terms
-    keep all hosts.
+    """Delete hosts whose pause ended more than a day ago, because anybody can name hosts that do not exist; the hosts
+    of cautious terms are kept.
     """
     if not TERMS[queue].cautious:
         old = clock.now() - _KEPT_TROUBLES

@@ -34,8 +34,9 @@ _NAME: Final = rf"(?:=?[^{_SPACE}/>=]++|=)"
 _EQUALS: Final = rf"[{_SPACE}]*+=[{_SPACE}]*+"
 _UNQUOTED_VALUE: Final = rf"[^{_SPACE}>\"'][^{_SPACE}>]*+"
 _ATTRIBUTE: Final = rf"{_NAME}(?:{_EQUALS}(?:\"[^\"]*+\"|'[^']*+'|{_UNQUOTED_VALUE}|(?=>)))?+"
-# The same with groups, and without a possessive quantifier around them, with which CPython 3.11 reports wrong spans
-# (SystemError). It is not needed: nothing follows the value in the pattern, so that there is no backtracking.
+# The same pattern with groups. It has no possessive quantifier around the groups, because CPython 3.11 then reports
+# wrong spans (SystemError); without it there is no backtracking either, because nothing follows the value in the
+# pattern.
 _ATTRIBUTES: Final = re.compile(rf"({_NAME})(?:{_EQUALS}(?:\"([^\"]*+)\"|'([^']*+)'|({_UNQUOTED_VALUE})))?")
 _MARKUP: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _TAG: Final = re.compile(rf"<(/?)([a-zA-Z][^{_SPACE}/>]*+)((?:[{_SPACE}/]++|{_ATTRIBUTE})*+)>")

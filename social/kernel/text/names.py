@@ -163,7 +163,7 @@ def display_domain(domain: str) -> str:
 
 
 def unambiguous_domain(domain: str) -> str:
-    """A domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another.
+    """A domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another domain.
 
     For places where somebody decides whom to trust (security row 62); `display_domain` is for all others. Takes any
     host with or without port; in one that cannot be a domain, characters outside ASCII are written as escapes.

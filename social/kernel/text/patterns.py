@@ -35,9 +35,10 @@ class Patterns(Generic[T]):
                     self._following.append({})
             if state:
                 self._ended[state] = value, len(pattern)
-        # By state: the longest shorter state that is a suffix of it (the failure link).
+        # For each state, the longest shorter state that is a suffix of it (the failure link).
         self._shorter = [0] * len(self._following)
-        # By state: the longest pattern that is a suffix of it or equal to it, and the longest such pattern that is shorter.
+        # For each state, the longest pattern that is a suffix of the state or equal to it, and the longest such pattern
+        # that is shorter.
         self._longest = list(self._shorter)
         self._next_longest = list(self._shorter)
         states = [0]

@@ -179,7 +179,8 @@ def _read(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
             return _read_mention(text, match)
         case "#" | "＃":
             name = raw[1:]
-            # Normalisation turns a few letters into characters that are not letters (isolated Arabic vowel signs).
+            # Checked after normalisation, which turns a few letters into characters that are not letters (isolated
+            # Arabic vowel signs).
             known = name.isascii() or is_hashtag(normalise_hashtag(name))
             return Token(Kind.HASHTAG, raw, name) if known else None, match.end()
         case ":":
@@ -234,7 +235,8 @@ def _without_trailing(text: str, end: int, *, floor: int) -> int:
 
 
 def _ending_in_one_script(host: str) -> str:
-    """A host without the words that follow it where a script is written without spaces (`example.comです`).
+    """Cut off text that follows a host without a space, as in scripts that write none: `example.comです` becomes
+    `example.com`.
 
     The last label of a host is either in Latin script or not: where that changes, the host ends and the sentence
     continues.

@@ -22,7 +22,7 @@ SHOWN_URL_LENGTH: Final = 30
 _BLANK_LINES: Final = regex.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_ENDS: Final = regex.compile(r"\r\n?")
 _REL: Final = "nofollow noopener"
-# Case-sensitive: a scheme in capitals, or another one, is shown.
+# Case-sensitive: the prefix is hidden only in this spelling; any other prefix is shown.
 _PREFIX: Final = regex.compile(r"https?+://(?:www\.)?+|xmpp:")
 
 
@@ -136,7 +136,7 @@ def _link(url: str, rel: str) -> str:
     prefix = match[0] if (match := _PREFIX.match(url)) else ""
     shown, rest = url[len(prefix) :][:SHOWN_URL_LENGTH], url[len(prefix) + SHOWN_URL_LENGTH :]
     if len(rest) == 1:
-        # The ellipsis would take as much room.
+        # A single character is shown: an ellipsis in its place would take as much room.
         shown, rest = shown + rest, ""
     hidden = '<span class="invisible">'
     return (

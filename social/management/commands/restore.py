@@ -29,7 +29,7 @@ class Command(OperatorCommand):
 
     requires_system_checks: list[str] = []
 
-    # Before, `manage.py` has locked the data directory and started the embedded servers.
+    # `manage.py` has already locked the data directory and started the embedded servers when this runs.
     def run(
         self, folder: Annotated[Path, ("metavar", "FOLDER")], *,
         digest: Annotated[str | None, ("metavar", "HEX")] = None, force: bool, yes: bool, dry_run: bool,

@@ -22,7 +22,7 @@ class Command(OperatorCommand):
 
     requires_system_checks: list[str] = []
 
-    # Before, `manage.py` has locked the data directory, without starting a server.
+    # `manage.py` has already locked the data directory when this runs, and has started no server.
     def run(self, *, dry_run: bool, remove_old: bool) -> None:
         if os.environ.get("DATABASE_URL"):
             raise CommandError("DATABASE_URL names a server of your own: upgrade that with its own tools.")

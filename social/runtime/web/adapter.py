@@ -56,8 +56,9 @@ class Limits:
     """Limits of a web process, in seconds and bytes.
 
     A body must have arrived after `body_grace` plus one second for each `body_rate` bytes received, and after
-    `body_longest` at the latest. A process sends a heartbeat every second while its event loop runs, unless requests have
-    waited for `stuck` seconds without any being finished; one that sends none for `silence` seconds is replaced.
+    `body_longest` at the latest. A process sends a heartbeat every second while its event loop runs, unless requests
+    have waited for `stuck` seconds without any being finished. A process that sends none for `silence` seconds is
+    replaced.
     """
 
     threads: int = 8
@@ -151,11 +152,12 @@ class _Threads:
 class Adapter:
     """RSGI application of a web process.
 
-    `upload_limit(method, path)` returns the limit of a body for a path that has its own, else None; such requests have their
-    own threads. Bodies that are too large for memory are stored in `folder`. After SIGHUP the process accepts no more
-    connections, closes each connection with its next response, and ends after `leave_seconds`. After SIGUSR1 it logs the
-    stacks of its threads. `error_page(status, path, headers)` returns the headers and body of the page for a request that the
-    application never receives, or None for JSON. `at_end` is called after the last response.
+    `upload_limit(method, path)` returns the limit of a body for a path that has a separate limit, else None; requests
+    with a separate limit have their own threads. Bodies that are too large for memory are stored in `folder`. After
+    SIGHUP the process accepts no more connections, closes each connection with its next response, and ends after
+    `leave_seconds`. After SIGUSR1 it logs the stacks of its threads. `error_page(status, path, headers)` returns the
+    headers and body of the page for a request that the application never receives, or None for JSON. `at_end` is called
+    after the last response.
     """
 
     def __init__(

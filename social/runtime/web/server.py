@@ -32,7 +32,8 @@ from social.runtime.web.adapter import Adapter, Limits
 logger = logging.getLogger("social.web")
 
 _BACKLOG: Final = 8192
-#: Open files that a process needs for itself. A connection may need two: its socket, and a body or file.
+#: Open files that a process needs in addition to those of its connections. A connection may need two: its socket, and a
+#: body or file.
 _OWN_FILES: Final = 256
 #: Environment variable with the socket and the web processes of the program that this one replaces.
 _INHERITANCE: Final = "SOCIAL_INHERITANCE"

@@ -152,7 +152,7 @@ def _program(column: int, architecture: int) -> bytes:
     ]
     for numbers in _CALLS.values():
         program += [_instruction(_EQUAL, 0, 1, numbers[column]), allow]
-    # Threads, but no processes.
+    # Allow `clone` for threads only, not for processes.
     program += [
         _instruction(_EQUAL, 1, 0, _CLONE[column]),
         refuse,

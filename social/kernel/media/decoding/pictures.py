@@ -83,7 +83,8 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
 # Time for which browsers show a frame if its file gives no time.
 _FRAME_MILLISECONDS: Final = 100
-# Pillow's modes with one value of 16 bits, all values scaled to 8 bits, and the factors that scale 2 or 4 bits to 8.
+# Pillow's modes for pixels of 16 bits; a table that maps each 16-bit value to its 8-bit value; and, by raw mode, the
+# factors that scale grey values of 2 or 4 bits to 8 bits.
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 _WHOLE: Final = range(1 << 16)
 _EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
@@ -129,7 +130,7 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
 
     Both are upright, in sRGB and without metadata. A PNG or WebP stays animated, an animated AVIF becomes a WebP, and
     an animated GIF is refused as "moving". With the parameter `still`, and for other formats with several frames, the
-    first frame is used. Returns `original`, `preview` and the `blurhash` of 4 x 4 waves.
+    first frame is used. Returns `original`, `preview` and `blurhash` with 4 x 4 components.
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
@@ -387,7 +388,7 @@ def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) ->
 
 
 def blur(preview: Image.Image) -> str:
-    """The blurhash of 4 x 4 waves, on white: the colours of transparent pixels are not visible."""
+    """The blurhash with 4 x 4 components, on white: the colours of transparent pixels are not visible."""
     small = _plain(eight_bits(preview).copy(), alpha=False)
     small.thumbnail((_BLUR_SIDE, _BLUR_SIDE), Resampling.BILINEAR)
     return blurhash.encode(small.tobytes(), small.width, small.height)

@@ -22,7 +22,7 @@ from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.decoding.measuring import Facts, check_limits, measured_facts
 from social.kernel.media.limits import PREVIEW_PIXELS, VIDEO_PIXEL_LIMIT
 
-#: The share and the seconds of its duration that may be missing at the end of a file, whichever is more.
+#: Limits of what may be missing at the end of a file: a share of its duration, or seconds, whichever is more.
 _MISSING_SHARE, _MISSING_SECONDS = 0.1, 2.0
 
 
