@@ -360,9 +360,7 @@ def fetch(request: Request) -> Response:
 
 
 async def fetch_async(request: Request) -> Response:
-    """Send a request as `fetch` does, but in a coroutine on any event loop; fastest inside `run`, on the loop of the
-    connections.
-    """
+    """Send a request as `fetch` does, but as a coroutine on any event loop; fastest inside `run`, on the connections' loop."""
     return await _client().send_async(request)
 
 
@@ -380,8 +378,7 @@ def ask_service(
     """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting; with
     `loopback` the service may be on this machine.
 
-    Otherwise works as `fetch`, but http is allowed and redirects are not followed; private networks must be in
-    ALLOWED_PRIVATE_ADDRESSES.
+    Otherwise as `fetch`, but http is allowed and redirects are not; private networks must be in ALLOWED_PRIVATE_ADDRESSES.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
     if file is not None:
