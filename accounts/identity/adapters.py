@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
         close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Where people sign in by issuers only, raise Forbidden for every other sign-in, except with an operator's link
+        """Raise Forbidden where people sign in by issuers only, except at a sign-in by an issuer or with an operator's link
         (security row 27).
         """
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
