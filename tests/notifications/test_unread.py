@@ -11,6 +11,7 @@ from accounts.models import User
 from accounts.queries.users import count_waiting, forget_waiting
 from notifications.models import Notification, NotificationType
 from notifications.queries.listing import NotificationFilter, count_unread, list_notifications
+from social.kernel import clock
 from social.kernel.cursors import Cursor
 from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_favourite, make_remote_status, make_status
@@ -123,8 +124,9 @@ def test_a_page_of_one_sender_reads_as_much_among_many_as_among_few(alice: Perso
 
 
 def test_pages_count_unread_groups_among_the_newest_only_however_many_there_are(alice: Person) -> None:
-    """The statement takes the account from a column, so that its plan is the one for all accounts."""
+    """A sender whose notifications are not shown must not make the statement search all of them for some that are."""
     user = User.objects.get(account_id=alice.id)
+    hidden = make_remote(suspended_at=clock.now())
 
     def counted() -> int:
         forget_waiting(user, "notifications")
@@ -132,9 +134,13 @@ def test_pages_count_unread_groups_among_the_newest_only_however_many_there_are(
 
     fill(alice, 1200)
     assert counted() == 1000
+    fill(alice, 1200, from_account=hidden)
+    assert counted() == 0
     few = looked_at(counted)
-    fill(alice, 3000)
+    fill(alice, 3000, from_account=hidden)
+    fill(alice, 5)
     newest = Notification.objects.order_by("-id")[3]
+    assert counted() == 5
     assert alice.api.post("/api/v1/markers", {"notifications": {"last_read_id": str(newest.id)}}).status_code == 200
     assert counted() == 3
     assert looked_at(counted) <= few + PAGE
