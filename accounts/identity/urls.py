@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from allauth.account import views as account_views
 from allauth.mfa.base import views as mfa_views
 from django.urls import path, re_path
@@ -48,7 +50,12 @@ urlpatterns = [
     endpoint("oauth/userinfo", OAuthViewSet, {"get": "userinfo", "post": "userinfo"}),
     endpoint(".well-known/oauth-authorization-server", OAuthViewSet, {"get": "metadata"}),
     path("", page(front), name="front"),
-    path("oauth/authorize", page(AuthorizeView.as_view(), in_popup=True), name="oauth_authorize"),
+    # Clients that authorize by following redirects know 302 from Mastodon.
+    path(
+        "oauth/authorize",
+        page(AuthorizeView.as_view(), in_popup=True, after_form=HTTPStatus.FOUND),
+        name="oauth_authorize",
+    ),
     path("oauth/authorize/native", page(native, in_popup=True), name="oauth_native"),
     path("oauth/authorized_applications", settings_page(authorized_applications), name="oauth_authorized_applications"),
     path(

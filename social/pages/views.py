@@ -23,11 +23,11 @@ View = Callable[..., HttpResponseBase]
 _compression: Final = GZipMiddleware(lambda request: HttpResponse())
 
 
-def page(view: View, *, in_popup: bool = False) -> View:
-    """Wrap a view whose answers are pages: add the frame and the security headers, and show kernel errors as pages. After a
-    form, redirects have the status 303.
+def page(view: View, *, in_popup: bool = False, after_form: HTTPStatus = HTTPStatus.SEE_OTHER) -> View:
+    """Wrap a view whose answers are pages: add the frame and the security headers, and show kernel errors as pages.
 
     `in_popup`: the page is a step of signing in or of authorizing an application, which web clients open in a popup.
+    `after_form`: the status of redirects after a form.
     """
 
     @wraps(view)
@@ -41,7 +41,7 @@ def page(view: View, *, in_popup: bool = False) -> View:
             response = not_allowed(request, response)
         if request.method not in ("GET", "HEAD") and response.status_code == HTTPStatus.FOUND:
             # After 302 clients may send the form to the next page again (RFC 9110 section 15.4.3).
-            response.status_code = HTTPStatus.SEE_OTHER
+            response.status_code = after_form
         of_member = False
         if isinstance(response, TemplateResponse):
             around = {**frame(request), "sharing": sharing_of_site(_canonical(request)), "in_popup": in_popup}

@@ -38,15 +38,10 @@ def test_urls_ports_and_events_do_without_it() -> None:
 
 
 def suites() -> list[str]:
-    """The tests of everything that could use federation, also those that run the whole server.
-
-    The kernel may not import it (import contracts), the architecture's tests read files, and the servers that are upgraded
-    had it.
-    """
-    folders = {path.parent.relative_to(ROOT).parts[1] for path in (ROOT / "tests").rglob("test_*.py")}
-    return [
-        f"tests/{name}" for name in sorted(folders - {"federation", "interop", "kernel", "architecture", "upgrades"})
-    ]
+    """The batteries, which call every endpoint, and the tests of services, of the API and of the whole server."""
+    tests = ROOT / "tests"
+    found = [*tests.glob("*/services"), *tests.glob("*/api"), *tests.glob("*/test_battery*.py")]
+    return ["tests/conformance", "tests/flows", *sorted(str(path.relative_to(ROOT)) for path in found)]
 
 
 @pytest.mark.verify

@@ -83,7 +83,7 @@ def _blocks() -> list[tuple[str, str]]:
     found = []
     for section in re.split(r"(?m)^## ", PAGE.read_text())[1:]:
         title, _, text = section.partition("\n")
-        assert set(re.findall(r"(?m)^```(\w+)$", text)) <= {"sh"}
+        assert set(re.findall(r"(?m)^```(\w+)$", text)) <= {"sh", "json"}
         found += [
             (f"{title} {number}", block) for number, block in enumerate(re.findall(r"(?ms)^```sh\n(.*?)^```$", text), 1)
         ]

@@ -41,7 +41,7 @@ def ask(application: Application, /, **more: Any) -> dict[str, str]:
 
 def answer(response: Any) -> dict[str, str]:
     """The parameters an application gets by a redirect."""
-    assert response.status_code in (302, 303), response.content[:300]
+    assert response.status_code == 302, response.content[:300]
     return {name: values[0] for name, values in parse_qs(urlsplit(response["Location"]).query).items()}
 
 
