@@ -13,7 +13,7 @@ from typing import Final
 from accounts.collections.models import Collection
 from accounts.models import Account
 from accounts.queries.accounts import by_address
-from accounts.services.remote_accounts import is_stale
+from accounts.services.remote_accounts import is_stale, may_refresh
 from federation.documents.reading import Rejected, kinds_of, origin_of, parse, uri_of
 from federation.documents.received_actors import TYPES as ACTORS
 from federation.documents.received_collections import is_featured_collection
@@ -102,10 +102,14 @@ def ask_for(username: str, domain: str, *, deadline: float = LOOKUP_SECONDS) -> 
     except webfinger.OwnAddress as own:
         return by_address([(own.username, None)]).get((own.username.lower(), None))
     account = find_or_fetch(address.actor_uri, deadline=deadline)
-    if is_stale(account):
+    # An account that is known by another address may have been given this one since it was fetched.
+    if is_stale(account) or (not _has_address(account, address) and may_refresh(account)):
         account = refresh(account, deadline=deadline)
-    proper = (account.username.lower(), (account.domain or "").lower())
-    return account if proper == (address.username.lower(), address.domain) else None
+    return account if _has_address(account, address) else None
+
+
+def _has_address(account: Account, address: webfinger.WebFingerResult) -> bool:
+    return (account.username.lower(), (account.domain or "").lower()) == (address.username.lower(), address.domain)
 
 
 _HTML: Final = "text/html"
