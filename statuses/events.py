@@ -51,7 +51,7 @@ class StatusEdited(Event, key="status:{status_id}"):
 
 
 class FilesUnmeasured(Event, key="status:{status_id}"):
-    """A remote post with files of unknown type or size was received or edited."""
+    """A remote post with files was received or edited; their types and sizes may be unknown or wrong."""
 
     status_id: int
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
@@ -17,6 +19,12 @@ _BYTES = Coalesce(Sum("file_size"), 0) + Coalesce(Sum("preview_size"), 0)
 def find_copy(purpose: CopyPurpose, url: str) -> RemoteCopy | None:
     """Return the copy of a file, in any state; None when it was never requested."""
     return RemoteCopy.objects.filter(digest=digest_of(purpose, url)).first()
+
+
+def find_copies(purpose: CopyPurpose, urls: Iterable[str]) -> dict[str, RemoteCopy]:
+    """Return the copies of these files that were ever requested, in any state, by their URLs; takes one query."""
+    digests = [digest_of(purpose, url) for url in set(urls)]
+    return {copy.url: copy for copy in RemoteCopy.objects.filter(digest__one_of=digests)}
 
 
 def find_picture_url(account_id: int, name: str) -> str:

@@ -32,7 +32,6 @@ from statuses.services.changing import bump, change_statuses
 from statuses.services.holding import hold_edit
 from statuses.services.polls import refresh_poll
 from statuses.services.quotes import write_quote_policy
-from statuses.services.remote_files import is_unmeasured
 from statuses.services.revising import store_revision
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored, screen_edit
 from statuses.services.storing import Composed, RemoteFile, announce, quoted_by, revise_quote, store_status
@@ -214,7 +213,7 @@ def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment]
 
 
 def _have_measured(status: Status, media: Sequence[MediaAttachment]) -> None:
-    if any(map(is_unmeasured, media)):
+    if media:
         publish(FilesUnmeasured(status_id=status.id))
 
 

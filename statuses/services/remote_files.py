@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from django.db import transaction
 
 from accounts.copies.models import CopyFailure, CopyPurpose, CopyState, RemoteCopy
-from accounts.copies.queries import count_bytes
+from accounts.copies.queries import count_bytes, find_copies
 from accounts.copies.services.copying import request_copy
 from accounts.events import RemoteCopyStored
 from accounts.queries.site_settings import find_media_budget
@@ -20,26 +20,27 @@ from statuses.services.changing import BATCH_SIZE, change_statuses
 _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 
-def is_unmeasured(media: MediaAttachment) -> bool:
-    """Tell whether a remote file must be measured on arrival, because its server does not give its size or type."""
-    return media.type in _MEASURED_TYPES and not media.meta.get("original", {}).get("width")
-
-
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
-    """Request copies of remote files whose servers do not give size or type, so that the files are measured (contract,
-    federation section 17).
+    """Correct the metadata of remote files that were copied, and request copies of other files whose servers do not give size
+    or type, so that the files are measured (contract, federation section 17).
 
     Copies are requested only while the storage budget for copies has room, so that copies which viewers have requested
     are not evicted (docs/adr/0021).
     """
     attachments = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
-    unmeasured = [media for media in attachments.exclude(remote_url=None).order_by("id") if is_unmeasured(media)]
-    if not unmeasured or count_bytes() >= find_media_budget():
-        return
-    for url in dict.fromkeys(cast(str, media.remote_url) for media in unmeasured):
-        copy = request_copy(purpose=CopyPurpose.ATTACHMENT, url=url)
-        if copy.state == CopyState.READY:
-            complete_files([RemoteCopyStored(copy_id=copy.id)])
+    files = list(attachments.exclude(remote_url=None).order_by("id"))
+    copies = find_copies(CopyPurpose.ATTACHMENT, (str(media.remote_url) for media in files))
+    unmeasured = []
+    for media in files:
+        copy = copies.get(str(media.remote_url))
+        measured = _measured(copy) if copy is not None else {}
+        if measured:
+            _complete([media], measured)
+        elif media.type in _MEASURED_TYPES and not media.meta.get("original", {}).get("width"):
+            unmeasured.append(str(media.remote_url))
+    if unmeasured and count_bytes() < find_media_budget():
+        for url in dict.fromkeys(unmeasured):
+            request_copy(purpose=CopyPurpose.ATTACHMENT, url=url)
 
 
 def complete_files(events: Sequence[RemoteCopyStored]) -> None:
@@ -50,21 +51,30 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
     Idempotent. Each batch is committed separately, because very many posts may show one file.
     """
     for copy in RemoteCopy.objects.filter(id__one_of=[event.copy_id for event in events]):
-        measured = copy.measured
-        if copy.state == CopyState.FAILED and copy.failure == CopyFailure.REFUSED:
-            measured = {"type": MediaType.UNKNOWN, "meta": {}, "blurhash": None}
-        elif not measured:
+        measured = _measured(copy)
+        if not measured:
             continue
         attachments = MediaAttachment.objects.filter(remote_url=copy.url, file="").order_by("-id")
         found = list(attachments[:BATCH_SIZE])
         while found:
-            changed = [media for media in found if _completed(media, measured)]
-            with transaction.atomic():
-                # Posts are written first, because an edit locks its post before it writes the files.
-                change_statuses({media.status_id for media in changed if media.status_id is not None})
-                for media in MediaAttachment.objects.filter(id__one_of=[media.id for media in changed]):
-                    MediaAttachment.objects.filter(id=media.id).update(**_completed(media, measured))
+            _complete(found, measured)
             found = list(attachments.filter(id__lt=found[-1].id)[:BATCH_SIZE])
+
+
+def _measured(copy: RemoteCopy) -> dict[str, Any]:
+    """Return what the copy of a file shows about the file; empty if the file was not copied."""
+    if copy.state == CopyState.FAILED and copy.failure == CopyFailure.REFUSED:
+        return {"type": MediaType.UNKNOWN, "meta": {}, "blurhash": None}
+    return copy.measured
+
+
+def _complete(files: Sequence[MediaAttachment], measured: dict[str, Any]) -> None:
+    changed = [media for media in files if _completed(media, measured)]
+    with transaction.atomic():
+        # Posts are written first, because an edit locks its post before it writes the files.
+        change_statuses({media.status_id for media in changed if media.status_id is not None})
+        for media in MediaAttachment.objects.filter(id__one_of=[media.id for media in changed]):
+            MediaAttachment.objects.filter(id=media.id).update(**_completed(media, measured))
 
 
 def _completed(media: MediaAttachment, measured: dict[str, Any]) -> dict[str, Any]:

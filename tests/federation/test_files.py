@@ -12,6 +12,7 @@ from accounts.copies.models import RemoteCopy
 from accounts.models import Account
 from federation.documents.notes import load_notes, note_document
 from federation.remote.actors import fetch_actor
+from social.kernel import clock
 from statuses.models import MediaAttachment, Status
 from statuses.queries.posts import load_posts
 from statuses.services.media import MediaUpload, SentFile, upload_media
@@ -126,6 +127,29 @@ def test_what_was_measured_counts_before_what_another_server_says(
     assert (first["type"], first["meta"]["focus"], first["blurhash"]) == ("image", {"x": 0.5, "y": 0.5}, BLUR)
     original = moving["meta"]["original"]
     assert (moving["type"], original["width"], original["duration"]) == ("gifv", 96, 1.0)
+
+
+def test_what_was_measured_once_counts_for_every_later_post_and_edit(
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
+) -> None:
+    follow(alice, fetch_actor(zoe.uri))
+    elsewhere.pages["/a"] = Answer(picture(60, 30), "image/png")
+    elsewhere.pages["/b"] = Answer(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml")
+    bare = [{"type": "Image", "url": elsewhere.uri(path)} for path in ("a", "b")]
+    received(zoe, *bare)
+    work()
+    said = {"mediaType": "video/mp4", "width": 600, "height": 600}
+    received(zoe, *(file | said for file in bare), number=2)
+    work()
+    later = Status.objects.latest("id")
+    note = zoe.note(number=2, attachment=[file | said | {"name": "a walk"} for file in bare])
+    assert deal(zoe, zoe.activity("Update", note | {"updated": clock.now().isoformat()})) == "done"
+    assert entities(later)[0]["description"] == "a walk"
+    work()
+    for status in Status.objects.all():
+        first, second = entities(status)
+        assert (first["type"], first["meta"]["original"]["size"]) == ("image", "60x30")
+        assert second["type"] == "unknown"
 
 
 @pytest.mark.parametrize(
