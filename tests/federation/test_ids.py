@@ -199,6 +199,17 @@ def test_an_id_used_again_by_its_actor_moves_to_the_new_object(zoe: RemotePerson
         assert not model._default_manager.exists()
 
 
+def test_follows_end_and_begin_again_whatever_ids_their_server_gives_them(zoe: RemotePerson, alice: Account) -> None:
+    """Pixelfed has one id for each pair of accounts, Misskey one for each Undo, and Lemmy a new one for what is undone."""
+    uri = f"{zoe.uri}#follow/{alice.id}"
+    inner = {"type": "Follow", "actor": zoe.uri, "object": alice.uri}
+    for undone in ({**inner, "id": uri}, {**inner, "id": uri}, inner, {**inner, "id": f"{uri}/again"}):
+        assert deal(zoe, zoe.activity("Follow", alice.uri, id=uri)) == "done"
+        assert Follow.objects.get().uri == uri
+        assert deal(zoe, zoe.activity("Undo", undone, id=f"{uri}/undo")) == "done"
+        assert not Follow.objects.exists()
+
+
 @pytest.mark.parametrize("kind", ["Like", "Follow", "Block"])
 @pytest.mark.parametrize("locked", [False, True])
 def test_the_id_of_what_somebody_else_did_is_not_taken(
