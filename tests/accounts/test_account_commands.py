@@ -126,7 +126,7 @@ class TestDeleting:
         assert Account.objects.get(username="ada").deleted_at == ended
         assert acts() == [("delete", "@ada")]
 
-    def test_only_who_may_delete_and_outranks_deletes(self) -> None:
+    def test_deleting_accounts_requires_the_permission_and_a_higher_rank(self) -> None:
         ada, far = make_account("ada"), make_remote("far")
         moderator, admin = (staff_of(make_user(role=role)) for role in ("Moderator", "Admin"))
         for account in (ada, far):
@@ -211,7 +211,7 @@ class TestFollowing:
         assert said("follow_account", "target", "--all") == "1/1 @ada\n"
         assert set(Follow.objects.values_list("account", flat=True)) == {ada.id}
 
-    def test_who_may_not_is_passed_over_and_it_is_an_error_when_nobody_may(self) -> None:
+    def test_followers_that_may_not_follow_are_skipped_and_it_is_an_error_if_none_may(self) -> None:
         ada, bob, target = make_account("ada"), make_account("bob"), make_account("target")
         block_account(account=target, target=ada)
         assert said("follow_account", "target", "--by", "ada", "bob").startswith("1/2 @ada: This action")

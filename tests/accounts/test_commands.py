@@ -44,7 +44,7 @@ def test_an_account_is_made_with_a_made_password_and_a_token_that_works() -> Non
     assert list(acts) == [("operator", "create", "@alice"), ("operator", "issue_token", "@alice")]
 
 
-def test_only_who_manages_users_makes_accounts_for_others() -> None:
+def test_creating_accounts_for_others_requires_managing_users() -> None:
     draft = SignUpDraft(username="alice", email="a@example.com", password="correct horse", agreement=True)
     with pytest.raises(Forbidden):
         create_user(by=staff_of(make_user("mod")), draft=draft)

@@ -42,7 +42,7 @@ def test_the_demonstration_has_posts_pictures_and_a_report_and_is_made_once() ->
     assert Status.objects.count() == before
 
 
-def test_nobody_is_made_on_a_server_of_real_people(settings: Any) -> None:
+def test_seed_demo_refuses_a_server_with_a_public_domain(settings: Any) -> None:
     settings.LOCAL_DOMAIN = "social.example"
     with pytest.raises(CommandError, match=r"social\.example is not this machine"):
         _seed()

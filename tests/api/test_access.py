@@ -272,7 +272,7 @@ def test_an_endpoint_of_staff_whose_viewset_does_not_know_roles_opens_to_nobody(
     ("name", "value"),
     [("renderer_classes", []), ("pagination_class", object), ("filter_backends", []), ("queryset", [])],
 )
-def test_what_an_endpoint_declares_otherwise_is_refused_when_the_class_is_made(name: str, value: Any) -> None:
+def test_attributes_that_the_declaration_replaces_are_refused_when_the_class_is_made(name: str, value: Any) -> None:
     with pytest.raises(ImproperlyConfigured, match=rf"Careless\.{name} has no effect"):
         type("Careless", (ApiViewSet,), {name: value})
 

@@ -72,7 +72,7 @@ def test_a_database_that_does_not_answer_is_503(caplog: pytest.LogCaptureFixture
 
 
 @pytest.mark.parametrize("language", ["en", "de", "ar"])
-def test_what_a_page_says_ends_with_a_full_stop(language: str) -> None:
+def test_messages_on_error_pages_end_with_a_full_stop(language: str) -> None:
     request = RequestFactory().get("/")
     with translation.override(language):
         for error in (errors.Unavailable(), errors.Conflict(), errors.Invalid("Done.")):
@@ -82,7 +82,9 @@ def test_what_a_page_says_ends_with_a_full_stop(language: str) -> None:
             assert not text.endswith("..")
 
 
-def test_what_nobody_foresaw_is_500_with_a_number_and_a_trace_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unforeseen_error_is_500_with_the_request_id_and_a_traceback_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.ERROR):
         response = fail(RuntimeError("a secret of the server"), quietly=True)
     assert response.status_code == 500
@@ -132,7 +134,7 @@ def test_an_error_page_shows_its_number_and_nothing_else() -> None:
     assert "a page broke" not in text
 
 
-def test_what_was_deleted_while_it_was_used_is_404_on_pages_as_in_the_api() -> None:
+def test_a_row_deleted_during_a_request_is_404_on_pages_as_in_the_api() -> None:
     assert fail(reference_gone(), quietly=True).status_code == 404
     try:
         raise reference_gone()

@@ -61,7 +61,7 @@ def test_an_empty_boolean_is_unset() -> None:
         ([], 0),
     ],
 )
-def test_what_is_no_number_is_0(value: Any, number: int) -> None:
+def test_a_text_that_is_no_number_is_read_as_0(value: Any, number: int) -> None:
     assert as_integer(value) == number
     assert read(weight=value).weight == number
 
@@ -151,7 +151,7 @@ def test_dates_in_all_forms(value: str, moment: str) -> None:
 @pytest.mark.parametrize(
     "value", ["yesterday", "2026-13-01", 5, "0001-01-01T00:00:00+14:00", f"Sun, 01 Mar 2026 12:00:00 +{10**13}"]
 )
-def test_what_is_no_date_is_refused(value: Any) -> None:
+def test_an_invalid_date_is_refused(value: Any) -> None:
     assert refused(due=value) == "Validation failed: Date is invalid"
 
 
@@ -166,7 +166,7 @@ def test_texts_and_choices_are_read_unchanged_within_limits() -> None:
     assert read(focus="0.5").focus == 0.5
 
 
-def test_what_was_not_sent_leaves_the_default() -> None:
+def test_parameters_that_were_not_sent_have_their_defaults() -> None:
     assert TagInput.read_mapping({"name": "x"}) == TagDraft(name="x")
 
 

@@ -76,7 +76,7 @@ def test_the_table_is_the_contracts() -> None:
 
 
 @time_machine.travel(NOON, tick=False)
-def test_one_too_many_is_429_with_a_body_and_headers(callers: Tokens, get: Any, small: None) -> None:
+def test_a_request_above_the_limit_is_429_with_a_body_and_headers(callers: Tokens, get: Any, small: None) -> None:
     for left in ("2", "1", "0"):
         assert remaining(get("/api/v1/access/public")) == ("3", left)
     response = get("/api/v1/access/public")
@@ -211,7 +211,9 @@ def test_switched_off_nothing_is_counted_and_no_header_sent(
     assert not list(redis.client("cache").scan_iter("cache:limit:*"))
 
 
-def test_without_redis_nobody_is_counted(callers: Tokens, get: Any, small: None, settings: Any, tmp_path: Any) -> None:
+def test_without_redis_requests_are_not_counted(
+    callers: Tokens, get: Any, small: None, settings: Any, tmp_path: Any
+) -> None:
     settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": f"unix://{tmp_path}/nobody.sock"}
     assert [get("/api/v1/access/public").status_code for _ in range(5)] == [200] * 5
 
@@ -236,9 +238,7 @@ def test_pages_count_their_own_subjects(callers: Tokens) -> None:
 
 @time_machine.travel(NOON, tick=False)
 @pytest.mark.parametrize(("method", "path"), [("GET", "/api/v1/nothing"), ("PATCH", "/api/v1/access/public")])
-def test_what_does_not_exist_is_counted_like_everything_under_api(
-    callers: Tokens, small: None, method: str, path: str
-) -> None:
+def test_requests_to_unknown_api_paths_are_counted(callers: Tokens, small: None, method: str, path: str) -> None:
     answers = [Client().generic(method, path, b"{broken", "application/json") for _ in range(4)]
     assert [answer.status_code for answer in answers] == [404, 404, 404, 429]
     assert [remaining(answer) for answer in answers] == [("3", "2"), ("3", "1"), ("3", "0"), ("3", "0")]

@@ -58,7 +58,7 @@ def test_a_limit_of_0_is_an_empty_page_without_links(ids: list[int], limit: str)
     assert "Link" not in response.headers
 
 
-def test_where_0_means_all_all_come_without_links(ids: list[int], callers: Tokens) -> None:
+def test_limit_0_returns_all_items_without_links_where_declared(ids: list[int], callers: Tokens) -> None:
     found, response = page("/api/v1/tags/index?limit=0", callers.user_token())
     assert found == ids
     assert "Link" not in response.headers

@@ -85,7 +85,7 @@ def test_raw_utf8_in_a_query_is_read_as_it_was_meant() -> None:
 
 
 @pytest.mark.parametrize("broken", ["n=%ff%fe", "n=%ED%A0%80", "n%ff=1", "n[%c3]=1", "n=\udcc3"])
-def test_what_is_no_utf8_is_refused_instead_of_changed(broken: str) -> None:
+def test_invalid_utf8_is_refused_and_not_replaced(broken: str) -> None:
     sent = broken.encode("utf-8", "surrogateescape")
     query = Client().get(ECHO, QUERY_STRING=sent.decode("latin-1"))
     form = Client().generic("POST", ECHO, sent, FORM)
@@ -208,7 +208,7 @@ def test_bombs_are_400_and_cheap(body: str, content_type: str) -> None:
     assert Client().post(ECHO, body, content_type).status_code == 400
 
 
-def test_what_is_just_allowed_is_read() -> None:
+def test_parameters_at_the_limits_of_depth_and_number_are_read() -> None:
     assert echo("POST", nested_json(31))["a"]
     assert len(echo("POST", "&".join(f"a{number}=1" for number in range(1990)), FORM)) == 1990
 

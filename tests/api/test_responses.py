@@ -251,7 +251,7 @@ def test_requests_are_logged_only_where_the_operator_asks_for_it_and_checks_of_h
         ("10.0.0.1", "unknown", ("10.0.0.0/8",), "10.0.0.1"),
     ],
 )
-def test_only_our_own_proxies_are_believed(
+def test_only_trusted_proxies_set_the_clients_address(
     settings: Any, remote: str, forwarded: str, trusted: tuple[str, ...], expected: str
 ) -> None:
     """Security row 25."""

@@ -163,7 +163,9 @@ def test_a_token_that_becomes_valid_is_accepted_within_a_second(
     assert get(PERSON, token=token).status_code == 200
 
 
-def test_without_redis_the_database_says_who_it_is(callers: Tokens, get: Any, either_way: None, no_redis: None) -> None:
+def test_without_redis_tokens_are_looked_up_in_the_database(
+    callers: Tokens, get: Any, either_way: None, no_redis: None
+) -> None:
     token = callers.user_token()
     for _ in range(20):
         assert get(PERSON, token=token).status_code == 200

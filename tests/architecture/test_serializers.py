@@ -110,7 +110,7 @@ def _breaks(rule: str, root: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_what_passes_between_clients_and_services_is_written_in_serializers(rule: str) -> None:
+def test_inputs_and_entities_are_defined_in_serializers_only(rule: str) -> None:
     assert list(_breaks(rule, ROOT)) == []
 
 

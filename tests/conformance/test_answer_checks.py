@@ -36,7 +36,7 @@ def test_an_answer_is_compared_field_by_field_and_no_value_is_shown() -> None:
     assert find_deviations("GET", "api/nowhere", 200, b"x") == []
 
 
-def test_one_of_so_many_answers_is_looked_at_and_differences_are_logged(
+def test_a_sample_of_answers_is_checked_and_deviations_are_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, settings: Any
 ) -> None:
     monkeypatch.setattr(env, "CHECKED_ANSWERS", 2)

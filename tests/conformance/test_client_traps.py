@@ -43,7 +43,7 @@ def test_trap_6_no_host_is_sent_to_another_one(alice: Person, host: str) -> None
         assert answer.status_code == 200, (path, answer.headers)
 
 
-def test_trap_7_what_a_client_asks_first_needs_no_token() -> None:
+def test_trap_7_the_first_requests_of_a_client_need_no_token() -> None:
     for path in ("v1/instance", "v2/instance", "v1/custom_emojis", "v1/instance/rules"):
         assert Api().get(f"/api/{path}").status_code == 200, path
     assert Api(make_token(None, "read")).get("/api/v1/apps/verify_credentials").status_code == 200
@@ -117,7 +117,7 @@ def test_trap_14_booleans_come_as_every_library_writes_them(alice: Person, meant
     assert alice.api.post("/api/v1/statuses", {"status": "hello", "sensitive": meant}).json()["sensitive"] is meant
 
 
-def test_trap_15_nobody_minds_more_parameters_or_a_slash(alice: Person) -> None:
+def test_trap_15_unknown_parameters_and_a_trailing_slash_are_accepted(alice: Person) -> None:
     answer = alice.api.post("/api/v1/statuses/?utm_source=x", {"status": "hello", "content_type": "text/markdown"})
     assert (answer.status_code, answer.json()["content"]) == (200, "<p>hello</p>")
     assert alice.api.get("/api/v1/timelines/home/", {"_": "1"}).status_code == 200
@@ -214,7 +214,7 @@ def test_trap_31_each_notification_has_a_key_of_its_group(alice: Person, bob: Pe
         "v1/trends/tags",
     ],
 )
-def test_trap_33_what_is_not_built_yet_is_not_faked_with_an_empty_list(alice: Person, path: str) -> None:
+def test_trap_33_endpoints_that_do_not_exist_do_not_answer_with_an_empty_list(alice: Person, path: str) -> None:
     from social.api.routing import endpoints
     from social.urls import urlpatterns
 
@@ -245,14 +245,14 @@ def test_trap_36_delete_and_redraft_loses_nothing(alice: Person) -> None:
     assert again["media_attachments"][0]["description"] == "a cat"
 
 
-def test_trap_37_one_key_is_one_post_however_often_it_is_sent(alice: Person, bob: Person) -> None:
+def test_trap_37_an_idempotency_key_creates_one_post_however_often_it_is_sent(alice: Person, bob: Person) -> None:
     sent = {"data": {"status": "hello"}, "headers": {"Idempotency-Key": "abc"}}
     answers = [alice.api.post("/api/v1/statuses", **sent) for _time in range(3)]
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert bob.api.post("/api/v1/statuses", **sent).json()["id"] != answers[0].json()["id"]
 
 
-def test_trap_38_what_was_scheduled_is_not_published_at_once(alice: Person) -> None:
+def test_trap_38_a_scheduled_post_is_not_published_at_once(alice: Person) -> None:
     answer = alice.api.post("/api/v1/statuses", {"status": "later", "scheduled_at": "2099-01-01T00:00:00+02:00"})
     assert answer.status_code == 422 or "scheduled_at" in answer.json()
     assert alice.read(f"accounts/{alice.id}/statuses") == []
@@ -324,7 +324,7 @@ def test_traps_1_and_4_an_application_registers_as_old_and_new_libraries_do() ->
         assert "profile" in answer.json()["scopes"]
 
 
-def test_trap_52_what_web_clients_ask_on_every_page_is_there(alice: Person) -> None:
+def test_trap_52_the_endpoints_that_web_clients_request_on_every_page_exist(alice: Person) -> None:
     asked = ("followed_tags", "lists", "filters", "preferences", "announcements", "follow_requests", "conversations")
     for path in (*asked, "markers?timeline[]=home", "instance/rules", "trends/tags", "custom_emojis"):
         assert alice.api.get(f"/api/v1/{path}").status_code == 200, path
@@ -335,7 +335,7 @@ def test_trap_52_what_web_clients_ask_on_every_page_is_there(alice: Person) -> N
     assert alice.read("preferences")["posting:default:visibility"] == "unlisted"
 
 
-def test_trap_53_a_client_that_revokes_without_knowing_itself_is_refused_in_json(alice: Person) -> None:
+def test_trap_53_revoking_with_undefined_client_credentials_is_refused_in_json(alice: Person) -> None:
     form = f"token={quote(str(alice.api.token))}&client_id=undefined&client_secret=undefined"
     answer = Api().post("/oauth/revoke", form=form)
     assert (answer.status_code, answer.json()["error"]) == (403, "unauthorized_client")
@@ -343,7 +343,7 @@ def test_trap_53_a_client_that_revokes_without_knowing_itself_is_refused_in_json
     assert alice.read("lists") == [], "the token is as good as before"
 
 
-def test_trap_54_who_locks_an_account_can_let_people_in(alice: Person, bob: Person) -> None:
+def test_trap_54_the_owner_of_a_locked_account_can_accept_follow_requests(alice: Person, bob: Person) -> None:
     carol = Person("carol")
     assert alice.api.patch("/api/v1/accounts/update_credentials", {"locked": True}).json()["locked"]
     for person in (bob, carol):

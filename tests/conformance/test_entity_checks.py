@@ -73,7 +73,7 @@ def test_a_keyword_that_the_quick_check_does_not_know_is_no_silent_yes() -> None
     ],
 )
 @pytest.mark.django_db
-def test_what_is_no_entity_is_named_with_its_place_also_inside_what_may_be_of_several_kinds(
+def test_a_deviation_from_an_entity_is_reported_with_its_place_also_inside_alternatives(
     name: str, changed: dict[str, Any], said: str
 ) -> None:
     post = Api().get(f"/api/v1/statuses/{make_status(make_account()).id}").json()

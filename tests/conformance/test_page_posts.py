@@ -59,7 +59,7 @@ def browser_of(user: User) -> Client:
 
 
 @needs_federation
-def test_who_sends_a_form_is_redirected_with_303() -> None:
+def test_every_form_redirects_with_303() -> None:
     user = make_user("alice")
     post = make_status(user.account, "hello")
     redirected = set()
@@ -81,7 +81,7 @@ def is_page(answer: Any) -> bool:
 
 
 @needs_federation
-def test_what_is_refused_is_answered_by_a_page_on_every_page() -> None:
+def test_a_refused_form_is_answered_with_a_page() -> None:
     user = make_user("alice")
     browser, strict = browser_of(user), Client(enforce_csrf_checks=True)
     fields = "&".join(f"f{number}=1" for number in range(2001))

@@ -200,7 +200,7 @@ def test_a_hashtag_that_is_found_has_its_history_in_texts(alice: Person) -> None
         assert all(isinstance(value, str) and value.isdecimal() for value in day.values())
 
 
-def test_in_a_thread_every_answer_names_what_it_answers(alice: Person, bob: Person) -> None:
+def test_in_a_thread_every_reply_names_its_parent(alice: Person, bob: Person) -> None:
     first = alice.post("one")
     second = bob.post("two", in_reply_to_id=first["id"])
     third = alice.post("three", in_reply_to_id=second["id"])
@@ -212,7 +212,7 @@ def test_in_a_thread_every_answer_names_what_it_answers(alice: Person, bob: Pers
 
 
 @pytest.mark.parametrize("accept", ["*/*", "", "text/html", "application/xml;q=0.9", "image/png, */*"])
-def test_whatever_is_accepted_json_is_answered_and_says_so(accept: str) -> None:
+def test_json_is_returned_and_declared_whatever_the_client_accepts(accept: str) -> None:
     for method, path in (
         ("GET", "/api/v1/trends/statuses"),
         ("GET", "/api/v1/trends/links"),
@@ -303,7 +303,7 @@ def test_every_account_that_a_group_of_notifications_names_comes_with_it(alice: 
         assert item["account"]["id"]
 
 
-def test_what_a_client_asks_before_anybody_has_signed_in_is_answered(alice: Person) -> None:
+def test_requests_before_the_sign_in_are_answered(alice: Person) -> None:
     alice.post("hello")
     for path in ("v1/timelines/public?local=true", "v1/instance", "v2/instance", "v1/instance/peers", "v1/directory"):
         answer = Api().get(f"/api/{path}")
@@ -313,7 +313,7 @@ def test_what_a_client_asks_before_anybody_has_signed_in_is_answered(alice: Pers
 
 
 @pytest.mark.parametrize("state", ["None", "a%26b%3Dc", "%F0%9F%90%98", "x" * 1000])
-def test_what_an_application_calls_its_state_comes_back_as_it_was(alice: Person, state: str) -> None:
+def test_the_state_of_an_application_is_returned_unchanged(alice: Person, state: str) -> None:
     application = _registered("https://client.example/done?a=1")
     query = f"client_id={application.client_id}&response_type=code&scope=read&state={state}"
     query += f"&redirect_uri={_quoted('https://client.example/done?a=1')}"

@@ -123,7 +123,7 @@ def test_a_language_that_is_none_is_refused(alice: Person) -> None:
 
 @pytest.mark.parametrize("name", ["fields_attributes", "attribution_domains"])
 @pytest.mark.parametrize("value", ["x", 5, True, None, {"x": {"name": "c", "value": "d"}}, ""])
-def test_what_is_no_list_wipes_no_list_of_a_profile(alice: Person, name: str, value: Any) -> None:
+def test_a_value_that_is_no_list_does_not_clear_a_list_of_the_profile(alice: Person, name: str, value: Any) -> None:
     full = {"fields_attributes": [{"name": "a", "value": "b"}], "attribution_domains": ["a.example"]}
     before = alice.api.patch(UPDATE, full).json()["source"]
     assert len(before["fields"]) == len(before["attribution_domains"]) == 1

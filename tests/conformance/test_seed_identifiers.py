@@ -108,7 +108,7 @@ def test_seed_124_notifications_are_walked_both_ways(alice: Person, bob: Person)
         "accounts/{alice}/statuses",
     ],
 )
-def test_seed_125_where_there_is_nothing_to_lead_to_there_is_no_link_header(alice: Person, path: str) -> None:
+def test_seed_125_an_empty_page_has_no_link_header(alice: Person, path: str) -> None:
     answer = alice.api.get("/api/v1/" + path.format(alice=alice.id))
     assert (answer.status_code, answer.json()) == (200, [])
     assert not answer.has_header("Link")
@@ -124,7 +124,7 @@ def test_seed_125_lists_without_pages_have_no_link_header_either(alice: Person, 
 @pytest.mark.parametrize(
     "path", ["statuses/1", "accounts/1", "accounts/1/statuses", "statuses/1/context", "notifications/1", "media/1"]
 )
-def test_seed_146_what_nobody_has_is_404_with_an_error(alice: Person, path: str) -> None:
+def test_seed_146_an_unknown_id_is_404_with_an_error(alice: Person, path: str) -> None:
     answer = alice.api.get(f"/api/v1/{path}")
     assert answer.status_code == 404
     assert set(answer.json()) == {"error"}

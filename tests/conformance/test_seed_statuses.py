@@ -146,7 +146,7 @@ def test_seed_072_and_073_notifications_go_one_by_one_and_all_at_once(alice: Per
     assert alice.read("notifications") == []
 
 
-def test_seed_118_who_likes_and_boosts_comes_in_pages(alice: Person, bob: Person) -> None:  # trap 11
+def test_seed_118_the_accounts_that_favourited_or_boosted_come_in_pages(alice: Person, bob: Person) -> None:  # trap 11
     post = alice.post()
     people = [bob, Person("carol"), Person("dora")]
     for person in people:
@@ -196,7 +196,7 @@ def test_seed_128_to_130_after_a_block_neither_sees_the_other_anywhere(alice: Pe
     assert alice.read(f"statuses/{theirs['id']}")["id"] == theirs["id"]
 
 
-def test_seed_131_what_one_did_before_a_block_can_always_be_undone(alice: Person, bob: Person) -> None:
+def test_seed_131_favourites_and_boosts_from_before_a_block_can_be_undone(alice: Person, bob: Person) -> None:
     post = alice.post()
     for act in ("favourite", "reblog"):
         bob.do(f"statuses/{post['id']}/{act}")

@@ -60,7 +60,7 @@ class TestRefreshing:
         entry = AuditEntry.objects.get()
         assert (entry.account_name, entry.action, entry.target_name) == ("operator", "refresh", f"@{zoe_here.acct}")
 
-    def test_all_of_a_server_or_of_all_servers_the_longest_unseen_first(
+    def test_accounts_are_selected_by_server_or_all_the_longest_unseen_first(
         self, elsewhere: RemoteServer, zoe_here: Account
     ) -> None:
         lately = fetch_actor(elsewhere.person("yan").uri)
@@ -75,7 +75,7 @@ class TestRefreshing:
         assert said("refresh_accounts", "--all", "--limit", "1")[-1] == "silent 1"
         assert said("refresh_accounts", "--all", "--limit", "1", "--dry-run") == [f"@{lately.acct}"]
 
-    def test_what_another_server_answers_stops_nothing(
+    def test_an_error_of_another_server_does_not_stop_the_command(
         self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account
     ) -> None:
         yan = fetch_actor(elsewhere.person("yan").uri)
@@ -90,7 +90,7 @@ class TestCulling:
         ("status", "address_too", "gone"),
         [(410, False, True), (404, True, True), (404, False, False), (403, True, False), (500, True, False)],
     )
-    def test_who_is_gone_is_deleted_and_nobody_else(
+    def test_only_accounts_that_no_longer_exist_are_deleted(
         self, elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, status: int,
         address_too: bool, gone: bool,
     ) -> None:  # fmt: skip

@@ -151,7 +151,7 @@ def test_everything_of_a_server_is_removed_in_steps(server: Domain, monkeypatch:
     assert (entry.account_id, entry.target_name) == (boss.account_id, "b.example")
 
 
-def test_who_may_not_delete_what_people_have_written_removes_no_server(server: Domain) -> None:
+def test_removing_a_server_requires_the_permission_to_delete_user_data(server: Domain) -> None:
     keeper = make_user("keeper", role="Owner")
     role = Role.objects.create(
         name="Keeper", position=5, permissions=Permission.MANAGE_FEDERATION | Permission.VIEW_DASHBOARD

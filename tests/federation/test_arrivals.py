@@ -99,7 +99,7 @@ def test_an_edit_that_overtakes_a_fetched_post_is_its_delivery(
     assert {post.content for post in Status.objects.all()} == {"<p>edited</p>"}
 
 
-def test_who_got_a_fetched_post_in_the_own_inbox_may_read_it(
+def test_an_account_that_gets_a_fetched_post_in_its_inbox_may_read_it(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)
@@ -122,7 +122,7 @@ def test_row_08_nobody_else_delivers_a_fetched_post(
     assert (_notified(), streamed) == ([], [])
 
 
-def test_who_is_mentioned_and_unknown_here_is_mentioned_as_soon_as_they_are_known(
+def test_an_unknown_mentioned_account_is_added_to_the_mentions_once_known(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)

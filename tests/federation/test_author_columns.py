@@ -116,7 +116,7 @@ def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name
 
 
 @pytest.mark.parametrize("name", READ_COLUMNS)
-def test_what_people_read_is_read_by_filters_rules_emojis_and_staff(alice: Account, name: str) -> None:
+def test_every_text_column_reaches_filters_spam_rules_emojis_and_staff(alice: Account, name: str) -> None:
     bob = make_account("bob")
     make_filter(bob, "casino")
     CustomEmoji.objects.create(shortcode="blob", remote_url="https://cats.example/blob.png")

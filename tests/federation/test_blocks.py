@@ -89,7 +89,7 @@ def test_a_block_ends_the_follows_both_ways_and_none_begins_again(
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_who_is_blocked_reads_no_post_for_followers(
+def test_a_blocked_account_cannot_read_followers_only_posts(
     block: Blocking, alice: Account, zoe: RemotePerson, known: Account
 ) -> None:
     post = make_status(alice, "for followers", visibility="private")

@@ -88,7 +88,7 @@ def of(inputs: dict[tuple[str, int], dict[str, Any]], table: str) -> list[Receiv
     return [read_note(document) for (name, _number), document in inputs.items() if name == table]
 
 
-def test_what_is_a_post_is_read_and_nothing_else_is(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
+def test_documents_of_post_types_are_read_and_others_are_not(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
     assert len(inputs) > 250
     assert {place for place, document in inputs.items() if read(document) is None} == REFUSED
 

@@ -183,7 +183,7 @@ def _ask(form: str, path: str) -> tuple[int, int]:
     return len(queries), len(answer.content)
 
 
-def test_what_anybody_may_fetch_takes_as_many_statements_for_much_as_for_little(
+def test_the_statements_of_a_public_document_do_not_grow_with_its_size(
     alice: Account, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path

@@ -34,7 +34,7 @@ class TestDelivering:
     def numbers(self, elsewhere: RemoteServer) -> list[int]:
         return [item["number"] for item in elsewhere.delivered()]
 
-    def test_what_is_about_one_thing_arrives_in_order(self, elsewhere: RemoteServer, post_now: Any) -> None:
+    def test_activities_about_one_object_arrive_in_order(self, elsewhere: RemoteServer, post_now: Any) -> None:
         for number in range(12):
             post_now(number, key=f"status:{number % 2}")
         DELIVERIES.run()

@@ -106,7 +106,7 @@ def test_row_11_a_claim_is_signed_and_counts_once(zoe: RemotePerson, program: Pr
     assert program.count() == 1
 
 
-def test_who_is_blocked_finds_no_device_and_claims_no_key(
+def test_a_blocked_account_finds_no_devices_and_claims_no_keys(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program
 ) -> None:
     assert claim(zoe, "/users/alice/claim?id=other").status_code == 404
@@ -166,7 +166,7 @@ def test_devices_elsewhere_are_asked_for_and_a_key_is_claimed_in_the_name_of_who
     assert OneTimeKey.objects.count() == 1, "of Alice's own"
 
 
-def test_devices_that_a_newer_release_has_asked_for_are_read_without_what_it_added(
+def test_devices_cached_by_a_newer_release_are_read_without_its_new_fields(
     elsewhere: RemoteServer, zoe: RemotePerson, program: Program
 ) -> None:
     account_id = fetch_actor(zoe.uri).id
@@ -210,7 +210,7 @@ def silence(elsewhere: RemoteServer, zoe: RemotePerson) -> Iterator[list[str]]:
     end.set()
 
 
-def test_who_asks_for_devices_waits_for_a_silent_server_as_long_as_for_one_question(
+def test_devices_of_several_accounts_of_a_silent_server_share_one_time_out(
     elsewhere: RemoteServer, silence: list[str], program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(messages, "LOOKUP_SECONDS", 1.0)
@@ -219,7 +219,7 @@ def test_who_asks_for_devices_waits_for_a_silent_server_as_long_as_for_one_quest
 
 
 @pytest.mark.parametrize(("of_one", "of_the_request"), [(1.5, 60.0), (60.0, 1.0)])
-def test_who_claims_keys_of_a_silent_server_waits_no_longer_than_the_limits_of_a_question_and_of_a_request(
+def test_claiming_keys_from_a_silent_server_ends_within_the_time_outs(
     elsewhere: RemoteServer,
     silence: list[str],
     program: Program,

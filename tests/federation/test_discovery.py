@@ -84,7 +84,7 @@ def test_the_server_is_found_by_its_domain(db: None) -> None:
         ("acct:a\0b@social.localhost", 404),
     ],
 )
-def test_who_is_not_here_is_not_found_with_an_empty_answer(alice: Account, resource: str, status: int) -> None:
+def test_webfinger_of_an_unknown_account_is_404_with_an_empty_body(alice: Account, resource: str, status: int) -> None:
     make_remote("zoe")
     make_user("fresh", confirmed=False)
     answer = webfinger(resource)
@@ -219,7 +219,7 @@ def test_an_address_of_ones_own_domain_may_name_an_account_here(elsewhere: Remot
     assert found["acct"] == "alice"
 
 
-def test_who_has_blocked_somebody_is_not_found_by_another_address_either(
+def test_an_account_that_blocks_the_viewer_is_not_found_by_another_address_either(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     block(fetch_actor(zoe.uri), alice)

@@ -158,7 +158,7 @@ def test_the_activities_that_are_sent(anna: Account, status: Status) -> None:
     )
 
 
-def test_collections_of_an_actor(anna: Account) -> None:
+def test_the_followers_collection_is_paged_newest_first_and_counts_all_followers(anna: Account) -> None:
     followers = [make_account() for _number in range(14)]
     for follower in followers:
         follow(follower, anna)

@@ -115,9 +115,7 @@ def test_a_host_that_a_stranger_has_merely_named_is_no_failing_server(
         assert (named, "localhost:1" in page) == ({"followed", "split", "relay"}, False), path
 
 
-def test_what_is_sent_to_the_host_of_a_server_stands_under_the_name_that_its_people_have(
-    posted: Status, settings: Any
-) -> None:
+def test_deliveries_to_a_servers_host_are_listed_under_its_domain(posted: Status, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     Domain.objects.filter(name="one.example").update(host="web.uno.example")
     Delivery.objects.filter(host="one.example").update(host="web.uno.example", attempts=2)
@@ -195,7 +193,7 @@ def test_a_server_is_removed_with_everybody_on_it(posted: Status) -> None:
     assert Account.objects.filter(domain="two.example", deleted_at=None).exists()
 
 
-def test_who_may_not_manage_servers_cannot_do_it_in_another_way(posted: Status) -> None:
+def test_acting_on_servers_requires_managing_federation_everywhere(posted: Status) -> None:
     nobody = staff_of(make_user())
     for attempt in (
         lambda: retry_host(by=nobody, name="one.example"),

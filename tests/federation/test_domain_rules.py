@@ -79,7 +79,7 @@ def test_people_of_a_server_obey_its_rule_and_what_staff_said_of_them_stays() ->
     ]
 
 
-def test_of_two_rules_the_one_for_the_longer_name_counts() -> None:
+def test_the_domain_rule_for_the_longer_name_applies() -> None:
     below = make_remote("b", "sub.bad.example")
     rule("bad.example", severity="silence")
     rule("sub.bad.example", severity="suspend")
@@ -161,7 +161,7 @@ def test_a_suspended_server_is_refused_and_not_contacted(zoe: RemotePerson) -> N
         fetch_actor(zoe.uri)
 
 
-def test_row_13_who_comes_later_obeys_the_rule_for_their_server(zoe: RemotePerson) -> None:
+def test_row_13_a_domain_rule_applies_to_accounts_that_arrive_later(zoe: RemotePerson) -> None:
     rule(host_of(zoe), severity="silence", reject_media=True)
     account = fetch_actor(zoe.uri)
     assert (account.limited, account.avatar_remote_url) == (True, "")
@@ -176,7 +176,7 @@ def test_no_media_are_taken_from_a_server_whose_media_staff_reject(zoe: RemotePe
     assert not MediaAttachment.objects.exists()
 
 
-def test_where_federation_is_limited_only_allowed_servers_are_spoken_with(zoe: RemotePerson, settings: Any) -> None:
+def test_with_limited_federation_only_allowed_servers_are_contacted(zoe: RemotePerson, settings: Any) -> None:
     settings.LIMITED_FEDERATION = True
     assert zoe.send(zoe.activity("Like", "https://x.example/1")).status_code == 403
     allow_domain(by=OPERATOR, domain=host_of(zoe))

@@ -79,7 +79,7 @@ def test_an_edit_of_its_author_is_kept_with_the_version_before(zoe: RemotePerson
     assert (status.content, StatusEdit.objects.count()) == ("<p>two</p>", 1)
 
 
-def test_row_08_only_its_author_edits_a_post_and_never_who_reads_it(
+def test_row_08_only_its_author_edits_a_post_and_never_its_visibility(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     document, status = _known(zoe, alice, content="<p>mine</p>", to=[f"{zoe.uri}/followers"], cc=[])
@@ -172,7 +172,7 @@ def test_an_edit_in_the_second_of_the_post_arrives_though_its_date_is_the_same(
     assert StatusEdit.objects.filter(status=status).count() == 1
 
 
-def test_who_may_quote_a_post_changes_as_its_server_says_without_an_edit(zoe: RemotePerson, alice: Account) -> None:
+def test_the_quote_policy_of_a_remote_post_changes_without_an_edit(zoe: RemotePerson, alice: Account) -> None:
     def allowed(*approved: str) -> dict[str, Any]:
         return {"interactionPolicy": {"canQuote": {"automaticApproval": list(approved)}}}
 

@@ -75,7 +75,7 @@ def _request(someone: RemotePerson, account: Account, **more: Any) -> dict[str, 
     return {name: value for name, value in activity.items() if name != "actor"}
 
 
-def test_somebody_elsewhere_is_asked_and_shown_when_they_agree(
+def test_a_remote_account_is_asked_and_shown_in_a_collection_once_it_consents(
     elsewhere: RemoteServer, alice: Account, api: Api, yan: RemotePerson
 ) -> None:
     follow(fetch_actor(elsewhere.person("zoe").uri), alice, uri="http://x.example/1")
@@ -114,7 +114,7 @@ def remote_person(home: RemoteServer, name: str) -> RemotePerson:
     return RemotePerson(home, name)
 
 
-def test_row_36_nobody_else_answers_for_who_was_asked(
+def test_row_36_only_the_requested_account_can_answer_a_feature_request(
     elsewhere: RemoteServer, api: Api, yan: RemotePerson, alice: Account
 ) -> None:
     number, request = _asked(api, elsewhere, yan)
@@ -130,7 +130,7 @@ def test_row_36_nobody_else_answers_for_who_was_asked(
     assert CollectionItem.objects.get().state == ItemState.REJECTED
 
 
-def test_who_does_not_let_themselves_be_put_into_collections_is_not_asked(
+def test_an_account_that_cannot_be_featured_gets_no_feature_request(
     elsewhere: RemoteServer, alice: Account, api: Api
 ) -> None:
     number = api.post("/api/v1/collections", BIRDS).json()["collection"]["id"]
@@ -199,7 +199,7 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     assert len(_sent(elsewhere, "Reject")) == 1
 
 
-def test_nobody_here_is_in_a_collection_without_having_agreed(
+def test_a_local_account_is_in_no_remote_collection_without_its_consent(
     elsewhere: RemoteServer, alice: Account, yan: RemotePerson
 ) -> None:
     bob = make_user("bob").account

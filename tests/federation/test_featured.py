@@ -71,7 +71,7 @@ def test_pinned_posts_and_hashtags_of_people_here_can_be_fetched(alice: Account,
     assert tags["items"] == [{"type": "Hashtag", "href": href, "name": "#Birds"}]
 
 
-def test_who_is_blocked_gets_no_pinned_posts(alice: Account, api: Api, zoe: RemotePerson, zoe_here: Account) -> None:
+def test_a_blocked_account_gets_no_pinned_posts(alice: Account, api: Api, zoe: RemotePerson, zoe_here: Account) -> None:
     api.post(f"/api/v1/statuses/{make_status(alice, 'look').id}/pin")
     assert zoe.get(FEATURED).json()["totalItems"] == 1
     block_account(account=alice, target=zoe_here)
@@ -108,7 +108,7 @@ def test_followers_elsewhere_get_what_is_pinned_and_featured_and_what_no_more(
     assert not OutboundActivity.objects.exists()
 
 
-def test_of_a_deleted_pinned_post_the_deletion_is_sent_and_nothing_else(
+def test_for_a_deleted_pinned_post_only_the_delete_is_sent(
     elsewhere: RemoteServer, alice: Account, api: Api, zoe_here: Account
 ) -> None:
     post = make_status(alice, "look")
@@ -120,7 +120,7 @@ def test_of_a_deleted_pinned_post_the_deletion_is_sent_and_nothing_else(
     assert [document["type"] for document in elsewhere.delivered()] == ["Delete"]
 
 
-def test_somebody_new_is_met_with_what_they_have_pinned_and_featured(
+def test_pinned_posts_and_featured_hashtags_of_a_new_account_are_fetched(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:
     mallory = elsewhere.person("mallory", key=2)
@@ -193,7 +193,7 @@ def test_a_profile_that_is_looked_at_again_shows_what_it_shows_now(
     assert _shown(account, api) == ([], {"tea"}), "what cannot be had stays as it was"
 
 
-def test_what_an_actor_adds_to_its_profile_and_removes_is_shown(
+def test_add_and_remove_of_an_actor_change_its_profile(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:
     featured = f"{zoe.uri}/collections/featured"
@@ -213,7 +213,7 @@ def test_what_an_actor_adds_to_its_profile_and_removes_is_shown(
     assert _shown(account, api) == ([unknown], set())
 
 
-def test_row_08_nobody_decides_what_others_show(
+def test_row_08_an_actor_cannot_change_the_pins_of_another(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, api: Api
 ) -> None:
     featured = {name: f"{elsewhere.uri(f'users/{name}')}/collections/featured" for name in ("zoe", "mallory")}

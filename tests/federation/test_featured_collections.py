@@ -93,7 +93,7 @@ def test_collections_can_be_fetched_by_list_by_themselves_and_by_item(api: Api, 
     assert (answer.status_code, answer.headers["Location"]) == (301, f"http://social.localhost/collections/{shown}")
 
 
-def test_who_has_not_agreed_has_left_or_is_suspended_is_in_no_document(api: Api, bob: Account) -> None:
+def test_only_consenting_unsuspended_accounts_are_in_the_document_of_a_collection(api: Api, bob: Account) -> None:
     number = _made(api)
     item = _add(api, number, bob)
     for state in (ItemState.PENDING, ItemState.REVOKED, ItemState.REJECTED):
@@ -107,7 +107,7 @@ def test_who_has_not_agreed_has_left_or_is_suspended_is_in_no_document(api: Api,
     _fetched(f"/users/alice/collection_items/{item}", 404)
 
 
-def test_who_is_blocked_gets_no_collections(
+def test_a_blocked_account_gets_no_collections(
     api: Api, alice: Account, bob: Account, zoe: RemotePerson, zoe_here: Account
 ) -> None:
     number = _made(api)

@@ -266,7 +266,7 @@ def test_row_71_a_strangers_list_of_thousands_makes_this_server_look_for_nobody(
         {"id": None},
     ],
 )
-def test_what_is_no_collection_of_its_owner_is_refused(
+def test_a_collection_that_does_not_belong_to_its_sender_is_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, wrong: dict[str, Any]
 ) -> None:
     follow(alice, met(zoe))
@@ -359,7 +359,7 @@ def later(hours: float) -> None:
 
 
 @pytest.mark.parametrize("status", [404, 410])
-def test_who_takes_back_their_consent_is_taken_out_when_the_collection_is_looked_at_again(
+def test_an_account_without_consent_is_removed_when_the_collection_is_fetched_again(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, status: int
 ) -> None:
     follow(alice, met(zoe))

@@ -46,7 +46,7 @@ def entities(status: Status) -> list[dict[str, Any]]:
     return found
 
 
-def test_what_another_server_says_of_its_files_is_shown(
+def test_the_metadata_that_another_server_states_for_files_is_shown(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -76,7 +76,7 @@ def test_what_another_server_says_of_its_files_is_shown(
     assert [(file["meta"], file["blurhash"], file["description"]) for file in shown[2:]] == [(None, None, None)] * 2
 
 
-def test_what_another_server_does_not_say_of_its_pictures_is_measured_when_they_arrive(
+def test_pictures_without_stated_metadata_are_measured_on_arrival(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -98,7 +98,7 @@ def test_what_another_server_does_not_say_of_its_pictures_is_measured_when_they_
     assert len(elsewhere.asked) == asked, "what is here already is not fetched again"
 
 
-def test_nothing_is_measured_beyond_the_room_for_files_of_others(
+def test_no_file_is_measured_when_the_budget_for_copies_is_used_up(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, settings: Any
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -109,7 +109,7 @@ def test_nothing_is_measured_beyond_the_room_for_files_of_others(
     assert (entities(Status.objects.get())[0]["meta"], RemoteCopy.objects.count()) == (None, 0)
 
 
-def test_what_was_measured_counts_before_what_another_server_says(
+def test_measured_metadata_wins_over_stated_metadata(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
@@ -164,7 +164,7 @@ def test_what_was_measured_once_counts_for_every_later_post_and_edit(
     ],
     ids=["svg", "eps", "tiff", "pdf", "cut", "empty"],
 )
-def test_what_cannot_be_shown_is_unknown_and_no_broken_picture(
+def test_a_file_that_cannot_be_shown_becomes_unknown(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, body: bytes, content_type: str
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))

@@ -145,7 +145,7 @@ def test_follows_become_what_the_followed_ones_server_says(
         {"url": "javascript:1"},
     ],
 )
-def test_nothing_is_asked_for_a_header_that_is_about_something_else(
+def test_no_followers_are_requested_for_a_header_about_another_collection(
     zoe: RemotePerson, alice: Account, headers: dict[str, str]
 ) -> None:
     introduced(zoe, alice)

@@ -70,7 +70,7 @@ def test_answers_to_public_posts_reach_the_followers_of_who_is_answered_with_the
     assert not OutboundActivity.objects.exists()
 
 
-def test_only_what_everybody_may_read_and_what_its_own_author_sends_is_passed_on(
+def test_only_public_posts_sent_by_their_own_author_are_forwarded(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     follow(make_remote("yan", "third.example"), alice)

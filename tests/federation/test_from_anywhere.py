@@ -75,7 +75,9 @@ def test_only_servers_of_others_are_asked_by_guarded_requests(alice: Account) ->
         assert answer["Location"] == f"/authorize_interaction?uri={quote(alice.uri, safe='')}"
 
 
-def test_the_form_is_guarded_and_counted(alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_follow_form_requires_a_csrf_token_and_is_rate_limited(
+    alice: Account, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     strict = Client(enforce_csrf_checks=True)
     assert strict.post("/@alice/follow", {"address": "zoe@nowhere.invalid"}).status_code == 403
     assert Client().get("/@alice/follow")["Cache-Control"] == "private, no-store"
@@ -84,7 +86,7 @@ def test_the_form_is_guarded_and_counted(alice: Account, settings: Any, monkeypa
     assert ask("/@alice/follow", "zoe@nowhere.invalid").status_code == 429
 
 
-def test_what_cannot_be_seen_or_followed_has_no_such_page(alice: Account) -> None:
+def test_accounts_and_posts_that_are_hidden_have_no_page_to_follow_from_elsewhere(alice: Account) -> None:
     private = make_status(alice, "psst", visibility="private")
     for path in ("/@nobody/follow", f"/@alice/{private.id}/interact", "/@alice/1/interact"):
         assert Client().get(path).status_code == 404

@@ -49,7 +49,9 @@ def test_what_cannot_be_read_is_a_bad_request(zoe: RemotePerson, alice: Account,
 @pytest.mark.parametrize(
     "body", [b"[]", b'"text"', b"{}", b"[{}]", b'{"type":7}', b'{"type":[]}', b'{"actor":"https://a.example"}']
 )
-def test_what_is_no_activity_is_answered_and_forgotten(zoe: RemotePerson, alice: Account, body: bytes) -> None:
+def test_a_document_that_is_no_activity_is_answered_and_not_stored(
+    zoe: RemotePerson, alice: Account, body: bytes
+) -> None:
     """Contract, federation section 11: 202 says nothing of the content; but it must be signed."""
     assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (202, 0)
     assert post("/inbox", body, {"host": "social.localhost"}).status_code == 401
@@ -168,7 +170,7 @@ def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: Re
 
 
 @pytest.mark.parametrize("whom", ["the account", "its server"])
-def test_who_is_blocked_by_an_author_cannot_like_or_boost(zoe: RemotePerson, alice: Account, whom: str) -> None:
+def test_an_account_blocked_by_the_author_cannot_like_or_boost(zoe: RemotePerson, alice: Account, whom: str) -> None:
     """Security row 19; the post is public: nothing but the block forbids it."""
     uri = f"http://social.localhost/users/alice/statuses/{make_status(alice).id}"
     account = fetch_actor(zoe.uri)

@@ -224,7 +224,7 @@ def test_the_id_of_what_somebody_else_did_is_not_taken(
     assert model._default_manager.get(uri=activity["id"]).account.uri == zoe.uri
 
 
-def test_who_is_known_stays_reachable_though_a_post_has_their_id(mallory: RemotePerson, zoe: RemotePerson) -> None:
+def test_a_known_account_stays_reachable_when_a_post_claims_its_id(mallory: RemotePerson, zoe: RemotePerson) -> None:
     """As one may that was kept before this was refused."""
     make_remote_status(Account.objects.get(uri=mallory.uri), uri=zoe.uri)
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": "Zoe Z."})) == "done"

@@ -66,7 +66,7 @@ class TestActors:
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
             assert remote(zoe).domain == short.domain
 
-    def test_nobody_passes_for_somebody_of_this_server(self, elsewhere: RemoteServer, alice: Account) -> None:
+    def test_no_remote_actor_can_pass_for_a_local_account(self, elsewhere: RemoteServer, alice: Account) -> None:
         zoe = elsewhere.person("zoe")
         elsewhere.finger("zoe", zoe.uri, subject="acct:alice@social.localhost")
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
@@ -193,7 +193,7 @@ class TestFollows:
         assert not Block.objects.exists()
 
 
-def test_who_sends_and_was_not_looked_at_for_a_day_is_looked_at(
+def test_a_sender_that_was_not_fetched_for_a_day_is_fetched_again(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     introduced(zoe, alice)

@@ -171,7 +171,7 @@ class TestPosts:
         assert (answer.in_reply_to_id, answer.thread_path) == (question.id, [question.id, answer.id])
         assert counts(question)[0] == 1
 
-    def test_what_a_post_answers_is_fetched_upwards(
+    def test_the_parents_of_a_post_are_fetched(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
         introduced(zoe, alice)
@@ -244,7 +244,7 @@ class TestPosts:
 
     @pytest.mark.parametrize("named", [True, False])
     @pytest.mark.parametrize("kind", ["Like", "Announce"])
-    def test_what_was_undone_before_it_came_is_refused(
+    def test_an_activity_that_was_undone_before_it_arrived_is_refused(
         self, zoe: RemotePerson, alice: Account, kind: str, named: bool
     ) -> None:
         status = make_status(alice)

@@ -275,7 +275,7 @@ def test_posts_that_answer_each_other_are_not_their_own_ancestors(
         assert len(set(status.path)) == len(status.path)
 
 
-def test_who_has_not_been_looked_at_for_a_day_is_looked_at_in_the_background(
+def test_an_account_not_fetched_for_a_day_is_fetched_in_the_background(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = met(zoe)
@@ -358,7 +358,7 @@ def test_a_fetch_that_ends_its_process_each_time_is_given_up(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_what_is_new_for_a_server_that_does_not_answer_waits_too(
+def test_new_fetches_from_a_silent_server_wait_too(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, dripping: Dripping
 ) -> None:
     follow(alice, met(zoe))

@@ -40,7 +40,7 @@ Row = type[Follow] | type[FollowRequest]
     ],
 )
 @pytest.mark.parametrize("row", [Follow, FollowRequest])
-def test_of_the_follows_of_another_server_the_last_wins_in_any_order(
+def test_the_last_follow_or_undo_of_another_server_wins_in_any_order(
     zoe: RemotePerson, alice: Account, row: Row, order: str, last: int | None
 ) -> None:
     """Most servers send from several processes at once."""

@@ -41,7 +41,7 @@ def shown(account: Account) -> Any:
     return entity["moved"]["uri"] if "moved" in entity else None
 
 
-def test_who_moves_away_from_here_is_sent_to_every_follower(
+def test_the_move_of_a_local_account_is_sent_to_every_follower(
     elsewhere: RemoteServer, alice: Account, zoe: RemotePerson, zoe_here: Account
 ) -> None:
     user = User.objects.get(account=alice)
@@ -73,7 +73,7 @@ def test_who_moves_away_from_here_is_sent_to_every_follower(
     assert "movedTo" not in elsewhere.delivered()[-1]["object"]
 
 
-def test_who_follows_somebody_elsewhere_follows_their_new_account(
+def test_local_followers_of_a_moved_remote_account_follow_its_new_account(
     elsewhere: RemoteServer, zoe: RemotePerson, zora: RemotePerson, alice: Account
 ) -> None:
     account, carol = introduced(zoe, alice), make_account("carol")
@@ -98,7 +98,7 @@ def test_who_follows_somebody_elsewhere_follows_their_new_account(
     assert Follow.objects.filter(account=alice, target=new).exists()
 
 
-def test_who_moves_here_brings_the_followers_along(zoe: RemotePerson, alice: Account) -> None:
+def test_local_followers_follow_an_account_that_moves_here(zoe: RemotePerson, alice: Account) -> None:
     account = introduced(zoe, alice)
     home = make_account("newhome")
     assert deal(zoe, move(zoe, home.uri)).startswith("rejected"), "it does not name the other account yet"
@@ -108,7 +108,7 @@ def test_who_moves_here_brings_the_followers_along(zoe: RemotePerson, alice: Acc
     assert shown(account) == home.uri
 
 
-def test_row_08_nobody_is_moved_by_others_nor_to_whom_does_not_say_so(
+def test_row_08_a_move_by_another_actor_or_without_an_alias_is_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = introduced(zoe, alice)
@@ -183,7 +183,7 @@ def test_a_profile_shows_where_it_has_moved_when_both_say_so(
     assert len(elsewhere.gets()) < 6
 
 
-def test_an_update_says_where_and_a_document_from_a_cache_takes_no_move_back(
+def test_an_update_sets_and_clears_moved_to_but_a_cached_document_does_not_clear_it(
     elsewhere: RemoteServer, zoe: RemotePerson, zora: RemotePerson, alice: Account
 ) -> None:
     account = introduced(zoe, alice)

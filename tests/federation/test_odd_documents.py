@@ -56,7 +56,7 @@ class TestFiles:
             ([link("page", "text/html; charset=utf-8")], None),
         ],
     )
-    def test_of_several_representations_the_first_that_can_be_shown_is_taken(
+    def test_of_several_representations_of_a_file_the_first_that_can_be_shown_is_used(
         self, links: list[Any], expected: tuple[str, str] | None
     ) -> None:
         assert file_of({"type": "Image", "url": links}) == expected
@@ -130,7 +130,7 @@ class TestFiles:
             [],
         ],
     )
-    def test_what_has_no_address_on_the_web_is_no_file(self, attachment: Any) -> None:
+    def test_an_attachment_without_a_web_address_is_left_out(self, attachment: Any) -> None:
         assert file_of(attachment) is None
 
     @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ class TestTypes:
             note(type=["Object", 17, None])
 
     @pytest.mark.parametrize("name", ["#1234", "#٤٢", "#", "#🐄", "#-", 7, None])
-    def test_what_is_no_hashtag_here_is_none_in_a_document(self, name: Any) -> None:
+    def test_an_invalid_hashtag_in_a_document_is_left_out(self, name: Any) -> None:
         assert note(tag={"type": "Hashtag", "name": name}).tags == []
 
 

@@ -91,7 +91,7 @@ def test_a_boost_has_a_higher_id_than_the_boosted_post(zoe: RemotePerson, alice:
     assert boost.id > post.id
 
 
-def test_who_follows_a_hashtag_gets_the_posts_of_the_same_second(zoe: RemotePerson, alice: Account) -> None:
+def test_followers_of_a_hashtag_get_posts_of_the_same_second(zoe: RemotePerson, alice: Account) -> None:
     api = Api(make_token(alice.user))
     assert api.post("/api/v1/tags/tea/follow").status_code == 200
     second = (clock.now() - timedelta(seconds=10)).replace(microsecond=0)

@@ -145,7 +145,7 @@ class TestAudience:
         assert inboxes() == {*self.FOLLOWERS, "https://four.example/inbox"}
         assert OutboundActivity.objects.get().type == "Announce"
 
-    def test_what_remote_people_do_is_delivered_to_nobody(self, alice: Account, people: dict[str, Account]) -> None:
+    def test_actions_of_remote_accounts_are_not_delivered(self, alice: Account, people: dict[str, Account]) -> None:
         status = make_remote_status(people["stranger"])
         make_reblog(people["follower"], status)
         favourite_status(account_id=people["follower"].id, status=status)

@@ -121,9 +121,7 @@ def test_hidden_votes_are_sent_at_the_end_alone(elsewhere: RemoteServer, zoe: Re
     assert "refused" in deal(zoe, _vote(zoe, poll, "red", 2)), "it has ended"
 
 
-def test_what_is_no_vote_of_its_sender_changes_nothing(
-    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
-) -> None:
+def test_an_invalid_vote_changes_nothing(elsewhere: RemoteServer, zoe: RemotePerson, ann: Account) -> None:
     poll, yan = make_poll(ann, "red", "green"), elsewhere.person("yan")
     private = make_poll(ann, "red", "green", visibility="private")
     work()

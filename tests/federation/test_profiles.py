@@ -91,7 +91,7 @@ def test_an_account_that_hides_its_network_on_its_server_hides_it_here(zoe: Remo
     assert len(api.get(f"{path}/followers").json()) == 1
 
 
-def test_who_begins_to_hide_the_network_elsewhere_hides_it_here_when_no_cache_shows_it(
+def test_a_remote_account_that_hides_its_network_hides_it_here_once_caches_have_expired(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     _network(zoe, followers=3, following=2)
@@ -113,7 +113,7 @@ def test_who_begins_to_hide_the_network_elsewhere_hides_it_here_when_no_cache_sh
     assert api.get(f"{path}/followers").json() == []
 
 
-def test_who_hides_the_network_here_gives_other_servers_the_numbers_only(zoe: RemotePerson, alice: Account) -> None:
+def test_a_local_account_that_hides_its_network_publishes_only_the_counts(zoe: RemotePerson, alice: Account) -> None:
     carol = make_account("carol")
     follow_account(account=alice, target=carol, change=FollowChange())
     follow_account(account=carol, target=alice, change=FollowChange())
@@ -271,7 +271,7 @@ def test_row_34_an_outbox_is_read_up_to_a_bound_however_long_it_is(
 
 
 @pytest.mark.parametrize("answer", ["410", "Tombstone"])
-def test_who_is_gone_for_good_is_gone_here_at_the_next_look(
+def test_a_deleted_remote_account_is_deleted_here_at_the_next_fetch(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, answer: str
 ) -> None:
     account = introduced(zoe, alice)
@@ -294,7 +294,7 @@ def test_who_is_gone_for_good_is_gone_here_at_the_next_look(
     assert fetch_actor(zoe.uri).id != account.id, "whom its server shows again is somebody new"
 
 
-def test_who_is_followed_here_is_looked_at_again_every_week(
+def test_followed_remote_accounts_are_fetched_again_every_week(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = introduced(zoe, alice)

@@ -57,7 +57,7 @@ def test_row_61_deletions_by_unknown_actors_are_dropped_without_being_stored(
     assert (InboundActivity.objects.count(), Tombstone.objects.count()) == (0, 0)
 
 
-def test_row_61_what_waits_of_one_actor_is_bounded_by_number(
+def test_row_61_waiting_activities_of_one_actor_are_limited_in_number(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "WAITING_OF_ACTOR", 3)
@@ -69,7 +69,7 @@ def test_row_61_what_waits_of_one_actor_is_bounded_by_number(
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202, "what was acted upon makes room"
 
 
-def test_row_61_what_waits_of_one_actor_is_bounded_by_bytes(
+def test_row_61_waiting_activities_of_one_actor_are_limited_in_bytes(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "BYTES_OF_ACTOR", 300_000)
@@ -80,7 +80,7 @@ def test_row_61_what_waits_of_one_actor_is_bounded_by_bytes(
 
 
 @pytest.mark.parametrize(("bound", "value"), [("WAITING_OF_HOST", 3), ("BYTES_OF_HOST", 300_000)])
-def test_row_61_what_waits_of_one_server_is_bounded_however_many_actors_it_invents(
+def test_row_61_waiting_activities_of_one_server_are_limited_however_many_actors_it_invents(
     elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPatch, bound: str, value: int
 ) -> None:
     monkeypatch.setattr(quotas, bound, value)
@@ -92,7 +92,7 @@ def test_row_61_what_waits_of_one_server_is_bounded_however_many_actors_it_inven
         assert yan.send(yan.activity("Create", yan.note())).status_code == 202
 
 
-def test_row_61_what_one_actor_sends_within_a_day_is_bounded(
+def test_row_61_activities_of_one_actor_are_limited_per_day(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quotas, "DAILY_OF_ACTOR", 3)
@@ -104,7 +104,7 @@ def test_row_61_what_one_actor_sends_within_a_day_is_bounded(
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 202
 
 
-def test_row_61_what_waits_is_counted_now_and_then_and_bounds_hold_all_the_same(
+def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counting reads what waits: whoever sends much is not counted for each activity."""
@@ -174,7 +174,7 @@ def _nested(depth: int) -> object:
         pytest.param({"x": "y" * (1 << 20)}, 413, id="too large"),
     ],
 )
-def test_row_34_what_is_signed_is_bounded_too(
+def test_row_34_signed_bodies_are_limited_too(
     zoe: RemotePerson, alice: Account, more: dict[str, object], status: int
 ) -> None:
     """Signed, so that nothing else than its size refuses it."""

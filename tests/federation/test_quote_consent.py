@@ -303,7 +303,7 @@ def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_all
     assert len(_sent(elsewhere, "Reject")) == 1, "another quote is not allowed any more"
 
 
-def test_of_authorizations_given_one_after_the_other_the_last_is_the_one_that_can_be_taken_back(
+def test_the_last_of_several_quote_authorizations_is_the_one_that_can_be_revoked(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
     """A request may arrive twice, and each arrival may be answered with an authorization of its own."""
@@ -374,9 +374,7 @@ def test_a_quote_between_others_is_shown_once_its_authorization_was_seen(
     assert shown["quoted_status"]["uri"] == quoted["id"]
 
 
-def test_who_quotes_a_post_of_their_own_needs_nobodys_consent(
-    elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
-) -> None:
+def test_quoting_ones_own_post_needs_no_consent(elsewhere: RemoteServer, zoe: RemotePerson, ann: Account) -> None:
     introduced(zoe, ann)
     quoted = elsewhere.serve(zoe.note("<p>quoted</p>", number=9))
     quoting = zoe.note("<p>I quote myself</p>", quote=quoted["id"])

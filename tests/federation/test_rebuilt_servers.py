@@ -75,7 +75,7 @@ def test_a_search_for_a_handle_finds_who_has_it_now(
     assert found.uri == (new.uri if last_look != "now" else zoe.uri)
 
 
-def test_who_is_known_is_found_while_their_server_is_away(
+def test_a_known_account_is_found_while_its_server_is_down(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     account = fetch_actor(zoe.uri)
@@ -149,7 +149,7 @@ def test_an_actor_that_lives_again_waits_until_what_was_before_is_removed(zoe: R
 @pytest.mark.parametrize(
     "decision", [{"suspension_origin": SuspensionOrigin.LOCAL}, {"limited": True}, {"sensitized": True}]
 )
-def test_row_13_who_leaves_is_not_rid_of_what_staff_have_decided(
+def test_row_13_a_sanctioned_account_that_deletes_itself_does_not_lose_the_sanction(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, decision: dict[str, Any]
 ) -> None:
     account, now = introduced(zoe, alice), clock.now()

@@ -82,7 +82,7 @@ def test_the_list_of_reasons_is_documented() -> None:
 
 
 @pytest.mark.django_db
-def test_what_is_refused_is_counted_for_its_server(zoe: RemotePerson, alice: Account) -> None:
+def test_refusals_are_counted_for_the_server(zoe: RemotePerson, alice: Account) -> None:
     for _again in range(2):
         assert deal(zoe, zoe.activity("Like", "https://elsewhere.example/1")).startswith("rejected: ")
     [(sender, reason, number)] = load_refusals([host_of(zoe.uri)])
@@ -109,7 +109,7 @@ def test_parts_of_a_post_that_are_left_out_are_counted_for_its_server(zoe: Remot
 
 
 @pytest.mark.django_db
-def test_what_is_ignored_after_202_is_counted(zoe: RemotePerson, alice: Account) -> None:
+def test_refusals_after_the_answer_202_are_counted(zoe: RemotePerson, alice: Account) -> None:
     # What other tests of this process have left is written before.
     write_noted()
     Refusal.objects.all().delete()

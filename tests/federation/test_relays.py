@@ -126,7 +126,7 @@ def test_public_posts_go_to_relays_with_their_edits_and_deletion(
     assert kinds(relay) == []
 
 
-def test_what_a_relay_names_is_fetched_at_its_origin_and_boosted_by_nobody(
+def test_a_post_announced_by_a_relay_is_fetched_from_its_origin_and_not_boosted(
     elsewhere: RemoteServer, zoe: RemotePerson, relay: RemotePerson, alice: Account
 ) -> None:
     fetch_actor(relay.uri)

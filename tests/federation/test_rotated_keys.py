@@ -75,7 +75,7 @@ def test_followers_get_the_new_key_by_an_update_they_can_check(
     assert not Delivery.objects.exists()
 
 
-def test_who_has_the_new_key_is_asked_once_and_who_has_the_old_one_loses_nothing(
+def test_after_a_rotation_servers_that_know_only_the_old_key_still_get_every_activity(
     elsewhere: RemoteServer, follower: Account, alice: Account, known: dict[str, str]
 ) -> None:
     rotate_keys(by=OPERATOR, account=alice)
@@ -103,7 +103,7 @@ def test_the_key_before_is_forgotten_after_a_week(
     assert posts(elsewhere) == [False], "with one key there is one try"
 
 
-def test_who_has_no_keys_needs_no_others_and_elsewhere_nothing_is_rotated(alice: Account) -> None:
+def test_accounts_without_keys_and_remote_accounts_are_not_rotated(alice: Account) -> None:
     old = make_account("old")
     KeyPair.objects.filter(account=old).delete()
     assert rotate_keys(by=OPERATOR, account=old) is False
@@ -112,7 +112,7 @@ def test_who_has_no_keys_needs_no_others_and_elsewhere_nothing_is_rotated(alice:
     assert not AuditEntry.objects.exists()
 
 
-def test_only_who_manages_federation_rotates_and_a_row_says_so(alice: Account) -> None:
+def test_rotating_keys_requires_managing_federation_and_is_audited(alice: Account) -> None:
     keys_of(account=alice)
     with pytest.raises(Forbidden):
         rotate_keys(by=staff_of(make_user("mod", role="Moderator")), account=alice)

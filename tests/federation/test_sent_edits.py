@@ -119,7 +119,7 @@ def test_an_edit_goes_where_the_post_may_be_and_to_nobody_else(ann: Account) -> 
     assert "stranger" not in reached(public.id, "hello @stranger@stranger.example")
 
 
-def test_of_edits_that_wait_the_last_alone_is_sent_after_the_post_itself(ann: Account) -> None:
+def test_only_the_last_of_several_waiting_edits_is_sent_after_the_post(ann: Account) -> None:
     follow(make_remote("follower", "one.example"), ann)
     status = make_status(ann, "one")
     work()

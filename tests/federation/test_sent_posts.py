@@ -98,7 +98,7 @@ def test_our_posts_have_the_members_that_mastodons_have(name: str, settings: Any
     compare(name, _updated(status) if name == "update_note" else _created(status))
 
 
-def test_what_is_sent_about_our_posts_has_the_members_that_mastodons_has() -> None:
+def test_activities_about_local_posts_have_the_members_of_mastodons() -> None:
     anna, zoe = make_account("anna"), make_remote("zoe", "remote.example")
     theirs = "https://remote.example/users/zoe/statuses/1"
     poll = load_posts([make_status(anna, poll=_poll()).id])
@@ -130,7 +130,7 @@ def test_what_is_sent_about_our_posts_has_the_members_that_mastodons_has() -> No
         compare(name, ours)
 
 
-def test_what_is_fetched_of_our_posts_has_the_members_that_mastodons_has() -> None:
+def test_documents_of_local_posts_have_the_members_of_mastodons() -> None:
     anna = make_account("anna")
     status = _edited(anna, anna)
     base = f"/users/anna/statuses/{status.id}"

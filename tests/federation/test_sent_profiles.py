@@ -125,9 +125,7 @@ def test_the_documents_of_people_have_the_members_that_mastodons_have(name: str,
 
 
 @pytest.mark.parametrize("name", SENT)
-def test_what_people_do_with_their_profiles_is_sent_as_mastodon_sends_it(
-    name: str, settings: Any, tmp_path: Path
-) -> None:
+def test_changes_of_profiles_are_sent_as_mastodon_sends_them(name: str, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
     anna = make_account("anna")
     follow_account(account=make_remote(), target=anna, change=FollowChange())

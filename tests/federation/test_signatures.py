@@ -432,7 +432,7 @@ def test_a_key_may_be_called_by_its_owners_address(elsewhere: RemoteServer, zoe:
         assert zoe.send(follow_of(zoe, alice)).status_code == status, key_id
 
 
-def test_who_reads_here_for_the_first_time_may_send_at_the_same_time(
+def test_an_unknown_server_may_fetch_and_deliver_at_the_same_time(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """The server of somebody who finds a person here and follows them does both within a second."""

@@ -38,7 +38,7 @@ OTHERS = 20
 
 
 @pytest.mark.django_db
-def test_row_72_what_one_person_names_is_asked_in_turns_and_what_others_name_between_them() -> None:
+def test_row_72_fetches_for_one_account_take_turns_with_fetches_for_others() -> None:
     per_asker = TERMS["lookups"].per_asker
     enqueue(
         *(Lookup(address=f"p@n{i}.example", host=f"n{i}.example", wanted_by="account:1") for i in range(3 * per_asker))
@@ -51,7 +51,7 @@ def test_row_72_what_one_person_names_is_asked_in_turns_and_what_others_name_bet
 
 
 @pytest.mark.django_db
-def test_row_72_what_one_server_names_at_others_is_bounded_and_what_it_says_of_itself_is_not() -> None:
+def test_row_72_fetches_from_other_servers_that_one_server_causes_are_limited() -> None:
     most = TERMS["fetches"].per_asker * TURNS_LIMIT
     sender = "https://evil.example/notes/1"
     requests.request_posts([f"https://n{i}.example/notes/1" for i in range(most + 100)], named_by=sender, remaining=0)

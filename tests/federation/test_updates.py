@@ -27,7 +27,7 @@ def looked_at(someone: RemotePerson, ago: timedelta) -> None:
     Account.objects.filter(uri=someone.uri).update(fetched_at=clock.now() - ago)
 
 
-def test_what_an_actor_says_of_itself_is_the_truth_and_nothing_is_fetched(
+def test_an_actors_signed_update_of_itself_is_stored_without_a_fetch(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
     """Its server may answer with the document of three minutes ago."""

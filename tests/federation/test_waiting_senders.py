@@ -72,7 +72,7 @@ def test_a_poll_is_bounded_as_a_request_is(elsewhere: RemoteServer, zoe: RemoteP
     assert (answer.status_code, set(seen)) == (202, {True})
 
 
-def test_of_those_who_come_at_once_some_wait_and_others_come_again(
+def test_of_many_unknown_senders_at_once_some_wait_and_the_others_must_retry(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(signers, "DEADLINE", 0.01)

@@ -207,7 +207,7 @@ def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(ends: tup
     assert later.uri not in str(fan.home())
 
 
-def test_who_was_blocked_can_follow_again_when_that_is_over(ends: tuple[Instance, Instance]) -> None:
+def test_after_an_unblock_the_account_can_follow_again(ends: tuple[Instance, Instance]) -> None:
     host, guest = Person(ends[0], "host"), Person(ends[1], "guest")
     account = guest.find(host)
     visitor = host.find(guest)
@@ -289,7 +289,7 @@ def test_a_report_is_passed_on_without_the_name_of_who_made_it(pair: tuple[Perso
     assert reader.username not in str(report["account"]), "the server has reported it"
 
 
-def test_what_is_private_or_direct_is_nowhere_for_anybody_else(pair: tuple[Person, Person]) -> None:
+def test_private_and_direct_posts_are_shown_nowhere_to_others(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     others = [Person(server, f"nobody{server.port}{writer.username}") for server in (writer.server, reader.server)]
     private = writer.client.status_post(f"{writer.username} whispers to followers", visibility="private")
@@ -323,7 +323,7 @@ def test_what_is_private_or_direct_is_nowhere_for_anybody_else(pair: tuple[Perso
             assert (document.status_code, "whispers" in document.text) == (404, False), (post.uri, accept)
 
 
-def test_who_deletes_the_account_is_gone_on_the_other_server_with_everything(pair: tuple[Person, Person]) -> None:
+def test_a_deleted_account_is_removed_on_the_other_server_with_everything(pair: tuple[Person, Person]) -> None:
     _writer, reader = pair
     leaver = Person(pair[0].server, f"leaver{pair[0].username}")
     account = reader.follow(leaver)
@@ -351,7 +351,7 @@ assert Status.objects.filter(uri="{uri}").update(created_at=F("created_at") - ti
 """
 
 
-def test_what_a_server_lacks_of_a_thread_is_fetched_when_somebody_opens_it(ends: tuple[Instance, Instance]) -> None:
+def test_missing_posts_of_a_thread_are_fetched_when_somebody_opens_it(ends: tuple[Instance, Instance]) -> None:
     host, poet, fan = Person(ends[0], "starting"), Person(ends[0], "answering"), Person(ends[1], "reading")
     start = host.client.status_post("Who is awake?")
     middle = poet.client.status_post("I am", in_reply_to_id=start.id)

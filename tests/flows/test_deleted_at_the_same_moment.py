@@ -376,7 +376,7 @@ def test_every_table_that_others_refer_to_is_tried() -> None:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", SCENES)
-def test_what_is_deleted_while_something_is_put_into_it_is_gone_and_nobody_fails(name: str) -> None:
+def test_deleting_an_object_while_something_is_added_to_it_succeeds_without_errors(name: str) -> None:
     delete, put = SCENES[name]()
     deleted, refused = overlapped(delete, put)
     assert deleted is None
@@ -390,7 +390,7 @@ def test_what_is_deleted_while_something_is_put_into_it_is_gone_and_nobody_fails
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_put_into_something_deleted_is_not_found_even_where_no_lock_was_taken(
+def test_adding_to_a_deleted_object_is_not_found_even_without_a_lock(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     user = make_user()

@@ -214,7 +214,9 @@ def people(servers: tuple[Instance, Instance], case: str) -> tuple[Author, list[
 
 
 @pytest.mark.parametrize("victim", [0, 1], ids=["the writing server", "the reading server"])
-def test_what_was_answered_arrives_once_whatever_is_killed(servers: tuple[Instance, Instance], victim: int) -> None:
+def test_an_answered_request_takes_effect_once_whichever_process_is_killed(
+    servers: tuple[Instance, Instance], victim: int
+) -> None:
     author, readers = people(servers, f"{victim}")
     killed = servers[victim]
     # One follower of each pair looks all the time, so that posts meet a feed that stands; the other looks at the end.

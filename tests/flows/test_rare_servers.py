@@ -105,7 +105,7 @@ def read_and_answer(
         wait(lambda uri=answer.uri, below=below: uri in below(), SECONDS)
 
 
-def test_who_is_on_a_server_built_anew_is_followed_read_and_answered_again(
+def test_accounts_of_a_rebuilt_server_are_followed_read_and_answered_again(
     people: tuple[Person, Person], elsewhere: RemoteServer
 ) -> None:
     old, address = elsewhere.person("zoe"), f"zoe@{elsewhere.domain}"

@@ -174,7 +174,7 @@ def test_a_locked_account_gets_a_request_and_an_unfollow_arrives(ends: tuple[Ins
     wait(lambda: shy.client.me().followers_count == 0, UNFOLLOWED_SECONDS)
 
 
-def test_of_follows_and_unfollows_in_quick_succession_the_last_one_wins_on_both_sides(
+def test_the_last_of_several_quick_follows_and_unfollows_wins_on_both_servers(
     ends: tuple[Instance, Instance],
 ) -> None:
     idol, fan, former = (Person(ends[0], "idol"), *(Person(ends[1], name) for name in ("quick", "fickle")))
@@ -206,7 +206,7 @@ def test_a_block_ends_the_follow_on_both_sides(ends: tuple[Instance, Instance]) 
     wait(lambda: guest.client.account_relationships(account.id)[0].blocked_by)
 
 
-def test_what_is_pinned_and_featured_stands_on_the_profile_elsewhere(pair: tuple[Person, Person]) -> None:
+def test_pinned_posts_and_featured_hashtags_are_shown_on_the_other_server(pair: tuple[Person, Person]) -> None:
     writer, reader = pair
     status = writer.client.status_post(f"Pinned by {writer.username}")
     arrives(reader, status.content)
@@ -257,7 +257,7 @@ move_account(user=User.objects.get(account__username="{old}"), target=find_by_ad
     [(0, 1), (1, 0), (0, 0)],
     ids=["to the second server", "to the first server", "on the own server"],
 )
-def test_who_moves_takes_along_the_followers_on_both_servers(
+def test_a_move_takes_the_followers_along_on_both_servers(
     servers: tuple[Instance, Instance], before: int, after: int
 ) -> None:
     old, new = Person(servers[before], f"old{before}{after}"), Person(servers[after], f"new{before}{after}")

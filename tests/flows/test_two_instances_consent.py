@@ -120,7 +120,7 @@ def test_somebody_elsewhere_is_in_a_collection_with_their_consent_until_they_lea
     wait(lambda: member.collections_of(owner) == [])
 
 
-def test_who_has_closed_themselves_meanwhile_is_in_no_collection_on_either_side(
+def test_an_account_that_disallows_featuring_meanwhile_is_in_no_collection_on_either_server(
     sides: tuple[Somebody, Somebody],
 ) -> None:
     owner, other = sides

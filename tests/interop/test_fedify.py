@@ -71,7 +71,9 @@ def test_follows_are_accepted_both_ways_and_counted(anna: Person, anna_uri: str,
     assert zoe.do("signatures", host=anna.server.base_url) == zoe.server.first_tried
 
 
-def test_who_approves_followers_answers_later_on_both_sides(anna: Person, fedify: Fedify, server: Instance) -> None:
+def test_locked_accounts_on_both_servers_accept_follow_requests_later(
+    anna: Person, fedify: Fedify, server: Instance
+) -> None:
     locked = fedify.person("locked_lea")
     account = find(anna, locked)
     assert account.locked
@@ -128,7 +130,7 @@ def test_our_posts_are_understood_with_all_that_they_hold(anna: Person, anna_uri
     )
 
 
-def test_their_posts_are_shown_with_all_that_they_hold(anna: Person, anna_uri: str, zoe: Someone) -> None:
+def test_posts_of_a_fedify_server_are_shown_with_all_their_parts(anna: Person, anna_uri: str, zoe: Someone) -> None:
     posted = zoe.do(
         "post",
         text="<p>Hello <b>Anna</b> #fedify</p>",

@@ -38,9 +38,7 @@ def test_an_older_release_s_fragments_are_not_read(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("path", ["{}/inner/post.py", "feature/{}.py", "feature/{}/post.py"])
 @pytest.mark.parametrize("part", ["serializers", "policies"])
-def test_what_other_code_of_serializers_and_policies_has_encoded_is_not_read(
-    tmp_path: Path, part: str, path: str
-) -> None:
+def test_fragments_encoded_by_another_version_of_the_code_are_not_read(tmp_path: Path, part: str, path: str) -> None:
     code = tmp_path / "app" / path.format(part)
     code.parent.mkdir(parents=True)
     formats = [fragments.FORMAT, fragments.format_of(tmp_path)]

@@ -32,7 +32,7 @@ def test_a_lock_outside_a_transaction_is_refused(transactional_db: None) -> None
         try_lock("status:1")
 
 
-def test_one_at_a_time_and_others_are_not_held_up(transactional_db: None) -> None:
+def test_a_lock_has_one_holder_and_does_not_delay_other_names(transactional_db: None) -> None:
     order: list[str] = []
 
     def second() -> None:

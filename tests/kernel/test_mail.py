@@ -65,7 +65,7 @@ def test_a_mail_is_sent_in_the_name_of_the_server(settings: Settings, chosen: st
     assert "Sent by Birds" in sent.body
 
 
-def test_what_somebody_else_wrote_is_quoted_line_by_line() -> None:
+def test_words_of_another_person_are_quoted_line_by_line_in_a_mail() -> None:
     assert mail.quoted("One\n\n-- \nTwo\n") == "> One\n>\n> --\n> Two"
 
 
@@ -83,7 +83,7 @@ def test_a_mail_says_that_a_machine_wrote_it_and_not_on_which_host() -> None:
 
 
 @pytest.mark.parametrize("name", ["x\r\nBcc: all@example.org", "x\nBcc: y", "a\x0b\x0cb", "x\u2028Bcc: z", "n" * 5000])
-def test_what_people_call_themselves_cannot_add_a_header(name: str) -> None:
+def test_a_display_name_cannot_add_a_mail_header(name: str) -> None:
     mail.send("a@example.org", "greeting", {"name": name}, "en")
     message = outgoing.outbox[0].message()
     assert "Bcc" not in message

@@ -172,7 +172,7 @@ def test_a_row_that_must_wait_holds_up_what_is_behind_it_also_when_an_older_one_
     assert [number for call in reactions.calls for number in call] == [0, 1]
 
 
-def test_what_a_drain_holds_is_nobody_elses_until_the_lease_runs_out(listen: Listen) -> None:
+def test_rows_that_a_drain_holds_are_not_claimed_until_the_lease_expires(listen: Listen) -> None:
     listen(Happened, reactions.remember)
     commit(Happened(1, 1), Happened(1, 2))
     OutboxRow.objects.filter(payload__number=1).update(claim=7, claimed_until=now() + timedelta(minutes=1))

@@ -57,7 +57,7 @@ def test_a_row_that_fails_holds_up_its_key_and_no_other(listen: Listen) -> None:
     assert reactions.effects("thing:1") == [10, 11, 12]
 
 
-def test_what_came_before_the_row_that_fails_is_done(listen: Listen) -> None:
+def test_rows_before_a_failing_row_are_done(listen: Listen) -> None:
     listen(Happened, reactions.stumble_in_database, database=True)
     reactions.poison.add(2)
     commit(*(Happened(1, n) for n in range(4)))

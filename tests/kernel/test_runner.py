@@ -71,7 +71,7 @@ def test_no_more_is_under_way_than_the_terms_allow() -> None:
 
 
 @pytest.mark.usefixtures("rows")
-def test_what_fails_stops_nothing_else_and_is_given_up_after_its_attempts() -> None:
+def test_a_failing_row_stops_no_other_and_is_given_up_after_its_attempts() -> None:
     tried: Counter[str] = Counter()
 
     def steps(job: Job[Fetch]) -> Steps:
@@ -140,7 +140,7 @@ def posts(*hosts: str) -> list[Fetch]:
     return [Fetch(kind="post", uri=f"{host}/{number}", host=host) for number, host in enumerate(hosts)]
 
 
-def test_what_a_killed_process_left_is_followed_by_the_next_run() -> None:
+def test_rows_held_by_a_killed_process_get_another_run() -> None:
     held = Now() + timedelta(hours=1)
     Fetch.objects.create(kind="post", uri="a.example/0", host="a.example", claim=1, claimed_until=held)
     with transaction.atomic():
@@ -221,7 +221,7 @@ def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest
     assert len(list(work.claiming)) == 1
 
 
-def test_what_is_gone_ends_all_work_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deleting_an_object_ends_all_waiting_work_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a push service says of a subscription: the row goes with what it is about, those in hand too, and nothing fails."""
     on_terms(monkeypatch, at_once=5, per_host=1, claimed=50)
     Fetch.objects.bulk_create(posts(*["push.example"] * 30))
@@ -240,7 +240,7 @@ def test_what_is_gone_ends_all_work_about_it(monkeypatch: pytest.MonkeyPatch) ->
     assert (asked, Fetch.objects.exists(), Host.objects.exists()) == (1, False, False)
 
 
-def test_what_is_older_than_its_lifetime_is_given_up_and_never_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_older_than_their_lifetime_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     on_terms(monkeypatch, lifetime=timedelta(hours=48))
     Fetch.objects.bulk_create(posts("a.example", "b.example", "c.example"))
     Fetch.objects.exclude(host="a.example").update(created_at=F("created_at") - timedelta(hours=48))
@@ -345,7 +345,7 @@ def test_a_claim_is_one_statement_however_many_hosts_there_are(monkeypatch: pyte
         assert len([query for query in queries if "SAVEPOINT" not in query["sql"]]) == 1
 
 
-def test_what_waits_for_a_host_is_bounded_and_taken_in_a_fixed_number_of_statements(
+def test_waiting_rows_of_a_host_are_limited_and_added_in_a_fixed_number_of_statements(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     on_terms(monkeypatch, waiting=40)

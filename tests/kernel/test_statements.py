@@ -78,7 +78,7 @@ def test_values_of_other_types_make_another_statement(monkeypatch: pytest.Monkey
         ]
 
 
-def test_what_is_not_mentioned_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_without_a_placeholder_are_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     with no_cursors(monkeypatch):
         assert rows_of("SELECT %(a)s", {"a": 1, "b": "not sent"}) == [(1,)]
 
@@ -96,7 +96,9 @@ def test_a_statement_is_prepared_once_on_its_connection() -> None:
 
 
 @pytest.mark.parametrize("command", ["DEALLOCATE ALL", "DISCARD ALL"])
-def test_what_a_connection_has_forgotten_is_prepared_again(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statement_that_a_connection_has_deallocated_is_prepared_again(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """psycopg deallocates everything after a transaction that was rolled back."""
     with no_cursors(monkeypatch):
         assert rows_of("SELECT %(a)s", {"a": 1}) == [(1,)]

@@ -68,7 +68,7 @@ async def say(channel: str, payload: bytes) -> None:
     await asyncio.to_thread(streams.publish, channel, payload)
 
 
-async def test_what_is_published_reaches_every_listener_in_order(valkey: Valkey, hub: streams.Hub) -> None:
+async def test_messages_reach_every_listener_in_order(valkey: Valkey, hub: streams.Hub) -> None:
     one, two, other = Ear(), Ear(), Ear()
     hub.subscribe("home:1", one)
     hub.subscribe("home:1", two)
@@ -82,7 +82,9 @@ async def test_what_is_published_reaches_every_listener_in_order(valkey: Valkey,
     assert other.received == []
 
 
-async def test_who_left_receives_nothing_and_the_others_go_on(valkey: Valkey, hub: streams.Hub) -> None:
+async def test_an_unsubscribed_listener_receives_nothing_while_others_continue(
+    valkey: Valkey, hub: streams.Hub
+) -> None:
     stays, leaves = Ear(), Ear()
     for ear in (stays, leaves):
         hub.subscribe("home:1", ear)

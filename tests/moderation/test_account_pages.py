@@ -177,7 +177,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
     assert not AuditEntry.objects.exists()
 
 
-def test_nobody_acts_above_their_rank_or_without_the_permission(boss: User, ann: User) -> None:
+def test_actions_require_the_permission_and_a_higher_rank(boss: User, ann: User) -> None:
     moderator = make_user("mod", role="Moderator")
     client = signed_in(moderator)
     assert "They have a role that you do not outrank." in do(client, boss.account, "suspend", text="")
@@ -190,7 +190,7 @@ def test_nobody_acts_above_their_rank_or_without_the_permission(boss: User, ann:
     assert client.get(f"{LIST}77/warn/").status_code == 404
 
 
-def test_what_the_rank_forbids_is_not_offered(boss: User, ann: User) -> None:
+def test_actions_that_the_rank_forbids_are_not_offered(boss: User, ann: User) -> None:
     moderator, zoe = make_user("mod", role="Moderator"), make_remote("zoe")
     client = signed_in(moderator)
 
@@ -264,7 +264,7 @@ def test_many_accounts_are_suspended_after_one_question_that_names_them(boss: Us
     assert Strike.objects.filter(text="A wave", action="suspend").count() == 2
 
 
-def test_who_was_rejected_is_listed_no_more(boss: User) -> None:
+def test_a_rejected_user_is_no_longer_listed(boss: User) -> None:
     waiting = make_user("waiting")
     User.objects.filter(pk=waiting.pk).update(approved=False, sign_up_reason="I want in")
     client = signed_in(boss)

@@ -260,7 +260,7 @@ def test_evidence_is_gone_with_its_account_and_when_it_was_never_finished(settin
     assert list((tmp_path / "evidence").iterdir()) == [kept]
 
 
-def test_who_may_read_a_held_post_is_said_in_the_words_of_the_reader(boss: Client) -> None:
+def test_the_visibility_of_a_held_post_is_shown_in_the_readers_language(boss: Client) -> None:
     User.objects.filter(account__username="boss").update(locale="de")
     for visibility, words in (
         ("public", "Öffentlich"),

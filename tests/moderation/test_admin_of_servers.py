@@ -175,14 +175,14 @@ def test_a_file_is_taken_in_by_as_many_statements_as_a_short_one(client: Client,
         assert DomainAllow.objects.count() == AuditEntry.objects.filter(target_type="DomainAllow").count() == 103
 
 
-def test_of_a_file_a_rule_below_a_stricter_one_is_left_out(client: Client) -> None:
+def test_an_imported_rule_below_a_stricter_rule_is_left_out(client: Client) -> None:
     file = b"#domain,#severity\nsub.bad.example,noop\nbad.example,suspend\nother.bad.example,silence\n"
     assert "2 new, 0 changed, 1 stay" in confirmed(client, RULES, chosen(client, RULES, file))
     assert set(DomainRule.objects.values_list("domain", flat=True)) == {"bad.example", "sub.bad.example"}
     assert OutboxRow.objects.filter(event="DomainRuleChanged").count() == 2
 
 
-def test_what_a_colleague_has_written_meanwhile_stays(client: Client) -> None:
+def test_a_colleagues_concurrent_change_is_kept(client: Client) -> None:
     kind, allowed = RuleFile(), AllowFile()
     planned = plan_file(kind, read_file(kind, b"#domain,#severity\nbad.example,suspend\nnew.example,suspend"))
     let_in = plan_file(allowed, read_file(allowed, b"good.example\nnew.example"))
@@ -225,7 +225,7 @@ def test_rules_and_allowed_servers_are_removed_many_at_once(client: Client) -> N
 
 
 @pytest.mark.parametrize("domain", ["not a domain", "", "social.localhost", "x" * 300])
-def test_what_is_no_other_server_is_refused_with_the_reason(client: Client, domain: str) -> None:
+def test_a_domain_rule_for_an_invalid_or_own_domain_is_refused_with_the_reason(client: Client, domain: str) -> None:
     for path in (RULES, ALLOWED):
         answer = client.post(f"{path}add/", {"domain": domain, "severity": "suspend"}, follow=True)
         assert "error" in answer.content.decode()

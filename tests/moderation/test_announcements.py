@@ -146,7 +146,7 @@ def test_reactions_are_counted_in_the_order_of_their_first(boss: Staff, api: Api
     assert [one["name"] for one in shown(api)[0]["reactions"]] == ["👍"]
 
 
-def test_what_is_no_emoji_a_ninth_one_and_the_same_again_are_refused(boss: Staff, api: Api) -> None:
+def test_an_invalid_a_ninth_and_a_repeated_reaction_are_refused(boss: Staff, api: Api) -> None:
     CustomEmoji.objects.create(shortcode="blob", domain="cats.example", uri="https://cats.example/1")
     CustomEmoji.objects.create(shortcode="off", disabled=True)
     path = f"{PATH}/{announce(boss).id}/reactions"
@@ -170,7 +170,7 @@ def test_a_text_is_an_emoji_only_if_it_is_exactly_one() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_many_new_emojis_at_the_same_moment_no_more_than_eight_are_taken() -> None:
+def test_of_many_simultaneous_new_reactions_at_most_eight_are_stored() -> None:
     made = announce(staff_of(make_user("boss", role="Owner")))
     account = make_account("ann")
 

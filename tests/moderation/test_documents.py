@@ -190,7 +190,7 @@ def test_there_is_no_translation_and_each_language_has_a_name() -> None:
     assert Api().get("/api/v2/instance").json()["configuration"]["translation"] == {"enabled": False}
 
 
-def test_what_staff_write_shows_in_the_instance_documents_and_the_audit_log(boss: Staff, settings: Any) -> None:
+def test_texts_of_staff_are_in_the_instance_documents_and_the_audit_log(boss: Staff, settings: Any) -> None:
     settings.REGISTRATIONS = "closed"
     site(
         boss,

@@ -37,7 +37,7 @@ def boss() -> Api:
     return owner()
 
 
-def test_who_waits_is_approved_or_rejected_and_nobody_else(boss: Api) -> None:
+def test_only_waiting_users_can_be_approved_or_rejected(boss: Api) -> None:
     ann, bea = make_user("ann"), make_user("bea")
     User.objects.filter(pk=ann.pk).update(approved=False)
     User.objects.filter(pk=bea.pk).update(approved=False)
@@ -51,7 +51,7 @@ def test_who_waits_is_approved_or_rejected_and_nobody_else(boss: Api) -> None:
     assert boss.get(f"/api/v1/admin/accounts/{bea.account_id}").status_code == 404
 
 
-def test_only_who_is_suspended_for_a_time_is_deleted(boss: Api) -> None:
+def test_only_temporarily_suspended_accounts_can_be_deleted(boss: Api) -> None:
     ann = make_user("ann")
     path = f"/api/v1/admin/accounts/{ann.account_id}"
     assert boss.delete(path).status_code == 403

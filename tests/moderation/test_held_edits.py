@@ -87,7 +87,7 @@ def test_another_preview_picture_of_a_held_edit_is_there_when_it_is_approved(
     assert not storage.exists(before)
 
 
-def test_of_a_discarded_edit_the_preview_picture_is_removed(zoe: User) -> None:
+def test_discarding_an_edit_removes_its_preview_picture(zoe: User) -> None:
     media = sound(zoe)
     post = make_status(zoe.account, "harmless", media=[media])
     assert edited(zoe, post, "a casino", media, 80) == 422

@@ -144,7 +144,7 @@ def test_a_post_of_another_server_is_held_with_what_it_says_and_published_with_i
     assert receive_mention(zoe, 3, LINK, to=ann.account) is not None, "they have spoken"
 
 
-def test_what_its_author_deletes_while_it_is_held_is_never_published() -> None:
+def test_a_post_deleted_while_it_is_held_is_never_published() -> None:
     ann, zoe = make_user("ann"), make_remote("zoe")
     make_rule(words=("casino",))
     for number in (1, 2):

@@ -127,7 +127,7 @@ def test_an_owner_without_a_second_factor_is_shown_why_and_comes_back_after(sett
     assert "administration" not in client.get("/auth/second_factor").content.decode()
 
 
-def test_who_waits_for_approval_sees_that_and_nothing_else() -> None:
+def test_the_first_page_of_a_waiting_user_shows_only_that() -> None:
     user = make_user("newcomer")
     User.objects.filter(id=user.id).update(approved=False)
     page = signed_in(user).get("/").content.decode()

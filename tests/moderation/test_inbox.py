@@ -185,7 +185,7 @@ def test_a_decision_is_taken_back_for_ten_minutes_and_not_after(client: Client) 
         assert target.suspended
 
 
-def test_who_is_decided_about_is_written_to_once_it_can_no_longer_be_taken_back(client: Client) -> None:
+def test_a_person_gets_the_mail_when_the_decision_can_no_longer_be_undone(client: Client) -> None:
     target = make_user("target")
 
     def ten_minutes_later() -> int:
@@ -208,7 +208,7 @@ def test_who_is_decided_about_is_written_to_once_it_can_no_longer_be_taken_back(
     assert not OutboxRow.objects.filter(event="StrikeIssued").exists()
 
 
-def test_of_two_who_decide_at_once_the_second_does_nothing(client: Client) -> None:
+def test_the_second_of_two_simultaneous_decisions_does_nothing(client: Client) -> None:
     target = make_account("target")
     kept = report(target)
     sent = {"report": [kept.pk], "acts": ["silence"], "text": "", "note": ""}
@@ -257,7 +257,7 @@ def test_a_moderator_decides_nothing_about_who_stands_above_and_others_see_no_in
         assert nobody.get(path).status_code in (302, 403)
 
 
-def test_only_who_outranks_the_person_takes_a_decision_back() -> None:
+def test_undoing_a_decision_requires_outranking_the_person() -> None:
     aide, owner, moderator = (make_user(name, role=name) for name in ("Admin", "Owner", "Moderator"))
     number = report(aide.account).id
     decision = decide(by=staff_of(owner), target=aide.account, report_ids=[number], acts=["warn"], text="No")

@@ -83,7 +83,7 @@ def test_the_style_sheet_is_kept_for_long_under_its_version_alone(client: Client
     assert "script-src" not in policy
 
 
-def test_what_is_no_colour_is_refused() -> None:
+def test_an_invalid_colour_is_refused() -> None:
     for wrong in ("red", "#12", "#12345g", "url(x)", "#123456;"):
         with pytest.raises(Invalid):
             change_site(by=OPERATOR, texts=SiteTexts(site_colour=wrong))

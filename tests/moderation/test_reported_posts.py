@@ -120,7 +120,7 @@ def test_a_post_of_another_server_is_marked_without_a_version_that_it_never_had(
     assert (post.sensitive, post.edited_at, StatusEdit.objects.count()) == (True, None, 0)
 
 
-def test_who_acts_on_posts_needs_the_permission_and_the_rank(boss: User, ann: User) -> None:
+def test_acting_on_posts_requires_the_permission_and_the_rank(boss: User, ann: User) -> None:
     post = with_picture(boss)
     moderator = make_user("mod", role="Moderator")
     for act in (delete_posts, mark_posts_sensitive):

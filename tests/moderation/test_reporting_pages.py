@@ -15,7 +15,7 @@ from tests.support.client import signed_in
 pytestmark = pytest.mark.django_db
 
 
-def test_who_is_signed_in_reports_and_blocks_from_a_profile_and_visitors_are_not_offered_it(client: Client) -> None:
+def test_members_can_report_and_block_from_a_profile_and_visitors_cannot(client: Client) -> None:
     target, me = make_account("target"), make_user("me")
     post, other = make_status(target, "Buy this"), make_status(make_account("other"), "Hello")
     rule = InstanceRule.objects.create(text="No advertising", position=1)

@@ -90,7 +90,7 @@ def test_posts_rules_and_collections_are_attached(api: Api, bea: Account) -> Non
     assert made["collection_ids"] == [str(collection.id)]
 
 
-def test_what_is_against_a_rule_is_refused_after_what_is_not_found(api: Api, bea: Account) -> None:
+def test_errors_of_a_report_come_after_not_found(api: Api, bea: Account) -> None:
     target = {"account_id": str(bea.id)}
     rules = "Validation failed: Rule ids does not reference valid rules"
     for more in (
@@ -206,7 +206,7 @@ def test_a_setting_mails_every_report(api: Api, bea: Account, settings: Any) -> 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_reports_at_the_same_moment_one_is_the_first() -> None:
+def test_of_two_simultaneous_reports_only_one_counts_as_the_first() -> None:
     ann, bea = make_user("ann"), make_account("bea")
     make_user("boss", role="Owner")
 

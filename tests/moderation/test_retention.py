@@ -71,7 +71,7 @@ def scene(name: str) -> User:
     return user
 
 
-def test_what_is_older_than_the_settings_say_goes_unless_its_account_is_held(settings: Any) -> None:
+def test_data_older_than_its_retention_is_deleted_unless_the_account_is_held(settings: Any) -> None:
     settings.KEEP_AUDIT_LOG_DAYS = settings.KEEP_CLOSED_REPORTS_DAYS = 365
     ann, held = scene("ann"), scene("held")
     hold_account(by=OPERATOR, account=held.account, reason="court")

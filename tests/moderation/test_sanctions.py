@@ -151,7 +151,7 @@ def test_the_last_one_who_may_do_everything_is_not_suspended() -> None:
     sanctions.suspend_account(by=OPERATOR, account=owner.account)
 
 
-def test_what_its_own_server_has_suspended_staff_do_not_bring_back() -> None:
+def test_staff_cannot_lift_a_suspension_by_the_accounts_own_server() -> None:
     zoe = make_remote(suspended_at=clock.now(), suspension_origin=SuspensionOrigin.REMOTE)
     with pytest.raises(Forbidden):
         sanctions.unsuspend_account(by=OPERATOR, account=zoe)
@@ -168,7 +168,7 @@ def test_follows_of_somebody_here_are_there_again_when_a_suspension_ends() -> No
     assert Follow.objects.count() == 2
 
 
-def test_what_is_held_back_as_evidence_is_not_erased_with_other_suspended_accounts() -> None:
+def test_held_accounts_are_not_erased_with_other_suspended_accounts() -> None:
     long_ago = clock.now() - sanctions.REVERSAL_PERIOD - timedelta(days=1)
     values = {"suspended_at": long_ago, "suspension_origin": SuspensionOrigin.LOCAL}
     held, other = make_account("held", held_at=clock.now(), **values), make_account("other", **values)

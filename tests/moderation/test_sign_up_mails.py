@@ -49,7 +49,7 @@ def letters() -> list[tuple[str, str]]:
     return found
 
 
-def test_who_may_approve_gets_one_mail_when_the_address_is_confirmed() -> None:
+def test_staff_who_may_approve_get_one_mail_when_the_address_is_confirmed() -> None:
     user = sign_up(draft=DRAFT)
     assert letters() == [], "nobody decides about an address that is not confirmed"
     confirm(user)
@@ -70,7 +70,7 @@ def test_without_confirmation_the_mail_comes_at_once(settings: Any) -> None:
     assert "boss@example.com" in dict(letters())
 
 
-def test_nobody_is_asked_about_who_was_let_in_or_needs_no_approval(settings: Any) -> None:
+def test_no_mail_asks_staff_about_users_who_need_no_approval(settings: Any) -> None:
     user = sign_up(draft=DRAFT)
     staff.approve(by=OPERATOR, user=user)
     confirm(user)
@@ -82,7 +82,7 @@ def test_nobody_is_asked_about_who_was_let_in_or_needs_no_approval(settings: Any
     assert letters() == []
 
 
-def test_somebody_decided_about_meanwhile_is_no_reason_for_a_mail() -> None:
+def test_no_mail_is_sent_about_a_user_who_was_decided_about_meanwhile() -> None:
     user = sign_up(draft=DRAFT)
     confirm(user)
     staff.approve(by=OPERATOR, user=user)

@@ -54,7 +54,7 @@ def save(client: Client, **values: Any) -> list[str]:
     return [str(error) for errors in answer.context["form"].errors.values() for error in errors]
 
 
-def test_who_signs_up_confirms_an_address_as_soon_as_the_owner_asks_for_it(boss: Client) -> None:
+def test_confirming_addresses_takes_effect_as_soon_as_the_owner_enables_it(boss: Client) -> None:
     def signed_up(name: str) -> bool:
         sign_up(
             draft=SignUpDraft(name, f"{name}@example.org", "correct horse battery", agreement=True, reason="to talk")
@@ -121,7 +121,7 @@ def test_a_language_is_found_by_its_name_instead_of_in_a_long_list(boss: Client)
     assert save(boss, add_languages="German, Klingon") == ["No language is called Klingon."]
 
 
-def test_what_the_environment_says_is_shown_and_cannot_be_edited(boss: Client, settings: Any) -> None:
+def test_settings_of_the_environment_are_shown_and_cannot_be_edited(boss: Client, settings: Any) -> None:
     settings.CONFIRM_EMAIL, settings.LIMITED_FEDERATION, settings.DEFAULT_LANGUAGE = True, True, "ar"
     settings.FIXED_SITE_SETTINGS = frozenset({"CONFIRM_EMAIL", "LIMITED_FEDERATION", "DEFAULT_LANGUAGE"})
     forget_identity()

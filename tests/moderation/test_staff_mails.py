@@ -83,7 +83,7 @@ def test_the_mail_comes_in_the_name_of_the_server_as_text_and_html_and_quotes_st
     assert "Look at the report</a>" in html
 
 
-def test_who_cannot_be_reached_now_keeps_nobody_from_their_mail_and_has_them_get_it_once(
+def test_an_unreachable_recipient_does_not_delay_or_repeat_the_mails_of_others(
     ann: Account, boss: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_user("mod", role="Moderator")

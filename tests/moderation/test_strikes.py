@@ -79,7 +79,7 @@ def test_a_strike_names_the_posts_of_its_report(boss: User, ann: User) -> None:
     assert "Bad words" in Client().get(link()).content.decode()
 
 
-def test_who_is_signed_in_sees_their_own_strikes_and_nobody_elses(boss: User, ann: User) -> None:
+def test_a_user_sees_only_their_own_strikes(boss: User, ann: User) -> None:
     strike = warn(boss, ann.account, text="Mind your words")
     own, other = signed_in(ann), signed_in(make_user("bob"))
     assert f"/disputes/strikes/{strike.id}" in own.get("/disputes/strikes").content.decode()
@@ -180,7 +180,7 @@ def test_there_is_no_appeal_against_a_strike_that_was_taken_back(boss: User, ann
         file_appeal(strike=strike, text="No")
 
 
-def test_only_who_outranks_the_person_decides_about_their_appeal(boss: User) -> None:
+def test_deciding_an_appeal_requires_outranking_the_person(boss: User) -> None:
     aide, equal = make_user("aide", role="Admin"), make_user("equal", role="Admin")
     appeal = file_appeal(strike=warn(boss, aide.account), text="No")
     for decide in (accept_appeal, reject_appeal):

@@ -78,7 +78,7 @@ def test_staff_see_what_trends_before_everybody_and_decide_about_it(
     assert link == f'<http://social.localhost{public}?limit=5&offset=6>; rel="prev"'
 
 
-def test_what_cannot_trend_is_not_shown_by_a_review(boss: Api) -> None:
+def test_reviewing_an_object_that_cannot_trend_does_not_reveal_it(boss: Api) -> None:
     author = make_user("ann").account
     bare = PreviewCard.objects.create(url="https://site.example/2", host="site.example")
     gone = make_status(author, "gone")

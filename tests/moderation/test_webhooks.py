@@ -120,7 +120,7 @@ def test_a_template_is_filled_in_as_json() -> None:
     assert orjson.loads(body_of(payload, "  ")) == payload
 
 
-def test_who_does_not_answer_is_asked_again_then_left_and_holds_up_nobody(receiver: PushService) -> None:
+def test_a_failing_webhook_is_retried_then_given_up_and_delays_no_other(receiver: PushService) -> None:
     webhook = create_webhook(by=OPERATOR, draft=WebhookDraft(receiver.endpoint("dead"), ("status.created",)))
     other = create_webhook(by=OPERATOR, draft=WebhookDraft(receiver.endpoint("well"), ("status.created",)))
     receiver.answers["/dead"] = 503

@@ -92,7 +92,7 @@ def test_removing_a_removed_row_is_not_found() -> None:
     assert AuditEntry.objects.filter(action="destroy").count() == 3
 
 
-def test_who_is_gone_cannot_be_let_in_enabled_or_acted_on(boss: Api) -> None:
+def test_deleted_users_cannot_be_approved_enabled_or_acted_on(boss: Api) -> None:
     waiting, gone = make_user("waiting"), make_user("gone")
     User.objects.filter(pk=waiting.pk).update(approved=False)
     base = "/api/v1/admin/accounts"

@@ -63,7 +63,7 @@ def expected(*, enabled: bool, approval: bool, is_open: bool) -> dict[str, Any]:
     return found | ({"open": is_open} if apps.is_installed("federation") else {})
 
 
-def test_what_staff_choose_holds_for_every_reader_and_is_in_the_audit_log(boss: Client, settings: Any) -> None:
+def test_the_registrations_that_staff_choose_apply_everywhere_and_are_audited(boss: Client, settings: Any) -> None:
     for mode, shown in (
         ("", expected(enabled=True, approval=False, is_open=True)),
         ("closed", expected(enabled=False, approval=False, is_open=False)),

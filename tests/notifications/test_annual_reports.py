@@ -121,7 +121,7 @@ def test_only_the_current_year_is_offered_and_only_in_its_last_three_weeks(ann: 
     assert not AnnualReport.objects.exists()
 
 
-def test_who_has_posted_nothing_for_anybody_is_offered_none(ann: User, api: Api) -> None:
+def test_an_account_without_public_posts_is_offered_no_report(ann: User, api: Api) -> None:
     with at(day(1, 1, year=YEAR)):
         make_status(ann.account, "for followers", visibility="private")
         make_status(make_account("other"), "hello")
@@ -138,7 +138,7 @@ def test_a_server_may_offer_none(ann: User, api: Api, settings: Any) -> None:
 
 
 @pytest.mark.parametrize("year", ["abc", "0", "-1", "99999999999999999999", "32768", "9999"])
-def test_what_is_no_year_has_no_report(api: Api, year: str) -> None:
+def test_an_invalid_year_has_no_report(api: Api, year: str) -> None:
     assert (state(api, year), generate(api, year)) == ("ineligible", 200)
     assert api.get(f"{PATH}/{year}").status_code == 404
     assert api.post(f"{PATH}/{year}/read").status_code == 404

@@ -68,7 +68,7 @@ def cat() -> Person:
     return Person("cat")
 
 
-def test_who_is_put_into_a_collection_is_notified_with_it(ann: Person, bea: Person, cat: Person) -> None:
+def test_accounts_added_to_a_collection_are_notified(ann: Person, bea: Person, cat: Person) -> None:
     gardens = ann.make(bea)
     added = ann.api.post(f"/api/v1/collections/{gardens['id']}/items", {"account_id": cat.id})
     assert added.status_code == 200, added.content
@@ -80,7 +80,7 @@ def test_who_is_put_into_a_collection_is_notified_with_it(ann: Person, bea: Pers
     assert ann.types() == []
 
 
-def test_only_another_name_or_description_notifies_who_is_in_it_once_each_edit(ann: Person, bea: Person) -> None:
+def test_only_a_new_name_or_description_of_a_collection_notifies_once_for_each_edit(ann: Person, bea: Person) -> None:
     gardens = ann.make(bea)
     assert bea.types() == ["added_to_collection"]
     bea.api.post("/api/v1/notifications/clear")
@@ -98,7 +98,7 @@ def test_only_another_name_or_description_notifies_who_is_in_it_once_each_edit(a
     assert int(second["id"]) > int(first["id"]), "a new one takes the place of the old one"
 
 
-def test_who_has_left_is_not_notified_of_edits_and_forgets_what_was_notified(
+def test_accounts_that_left_a_collection_are_not_notified_and_lose_its_notifications(
     ann: Person, bea: Person, cat: Person
 ) -> None:
     gardens = ann.make(bea, cat)
@@ -122,7 +122,7 @@ def test_a_deleted_collection_takes_its_notifications_along(ann: Person, bea: Pe
     assert not Notification.objects.exists()
 
 
-def test_who_mutes_the_owner_with_notifications_is_not_notified(ann: Person, bea: Person) -> None:
+def test_an_account_that_mutes_the_owner_is_not_notified_of_a_collection(ann: Person, bea: Person) -> None:
     bea.api.post(f"/api/v1/accounts/{ann.id}/mute")
     ann.change(ann.make(bea), name="Parks")
     assert bea.notified() == []

@@ -20,7 +20,7 @@ __all__ = ["alice", "bob"]
 pytestmark = pytest.mark.django_db
 
 
-def test_who_is_mentioned_by_an_edit_is_notified_and_who_was_before_is_not_again(alice: Person, bob: Person) -> None:
+def test_an_edit_notifies_only_newly_mentioned_accounts(alice: Person, bob: Person) -> None:
     carol = Person("carol")
     post = Status.objects.get(id=alice.post("@bob hello")["id"])
     assert bob.types() == ["mention"]

@@ -165,9 +165,7 @@ def test_a_page_takes_as_many_queries_for_groups_of_many_as_of_one_and_one_more_
     assert len(very_many) == len(many) + 1
 
 
-def test_of_very_many_the_first_ten_thousand_are_counted_and_all_are_on_the_page(
-    alice: Person, bob: Person, post: Status
-) -> None:
+def test_the_count_of_a_group_ends_at_ten_thousand(alice: Person, bob: Person, post: Status) -> None:
     bob.post("@alice the oldest")
     (first,) = favourite(bob.user.account, post=post)
     key = Notification.objects.get(id=first).group_key
@@ -191,7 +189,9 @@ def test_of_very_many_the_first_ten_thousand_are_counted_and_all_are_on_the_page
     assert groups(alice, max_id=first) == [mention]
 
 
-def test_those_who_are_suspended_are_not_counted(alice: Person, bob: Person, carol: Person, post: Status) -> None:
+def test_notifications_of_suspended_senders_are_not_counted(
+    alice: Person, bob: Person, carol: Person, post: Status
+) -> None:
     favourite(bob.user.account, carol.user.account, post=post)
     Account.objects.filter(id=carol.id).update(suspended_at=carol.user.account.created_at)
     (group,) = groups(alice)

@@ -87,7 +87,7 @@ class TestMailServers:
         assert subjects(mailed(ann)) == ["@bob mentioned you"] * 2
         assert not Mailing.objects.exists()
 
-    def test_what_fails_again_and_again_is_given_up_until_something_else_happens(
+    def test_a_mail_that_keeps_failing_is_given_up_until_a_new_notification(
         self, ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patch:
@@ -103,7 +103,9 @@ class TestMailServers:
         assert len(mailed(ann)) == 2
         assert not Mailing.objects.exists()
 
-    def test_what_was_given_up_is_removed(self, ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_mails_that_were_given_up_are_removed(
+        self, ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         self.refuse(monkeypatch, smtplib.SMTPRecipientsRefused({"x": (450, b"later")}))
         bob.post("@ann hello")
         mailed(ann)
@@ -114,7 +116,7 @@ class TestMailServers:
         assert not Mailing.objects.exists()
         assert not MailItem.objects.exists()
 
-    def test_what_arrives_while_a_mail_is_sent_is_mailed_too(
+    def test_notifications_that_arrive_while_a_mail_is_sent_are_mailed_too(
         self, ann: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         bob.post("@ann one")

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.django_db
 
 
 class TestSingleMails:
-    def test_who_is_mentioned_gets_a_mail_two_minutes_later(self, ann: Person, bob: Person) -> None:
+    def test_a_mention_is_mailed_after_two_minutes(self, ann: Person, bob: Person) -> None:
         posted = bob.post("@ann Grüße & <3\n\nBob")
         assert mailed(ann, timedelta(seconds=100)) == []
         [letter] = mailed(ann, timedelta(seconds=20))
@@ -152,7 +152,7 @@ class TestMany:
         assert "\nAnd 3 more notifications.\n" in several.body
         assert not MailItem.objects.exists()
 
-    def test_what_comes_after_those_waits_for_the_next_hour(self, ann: Person) -> None:
+    def test_mails_beyond_the_hourly_number_wait_for_the_next_hour(self, ann: Person) -> None:
         make_notifications(ann, 10 + 1)
         assert len(mailed(ann)) == 10 + 1
         make_notifications(ann, 2)

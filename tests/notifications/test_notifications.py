@@ -83,7 +83,9 @@ def test_seed_026_followers_who_asked_for_it_are_notified_of_posts(alice: Person
 
 
 @pytest.mark.parametrize("notifications", [True, False])
-def test_who_mutes_an_author_is_not_notified_of_their_posts(alice: Person, bob: Person, notifications: bool) -> None:
+def test_an_account_that_mutes_an_author_is_not_notified_of_their_posts(
+    alice: Person, bob: Person, notifications: bool
+) -> None:
     alice.do(f"accounts/{bob.id}/follow", {"notify": True})
     alice.do(f"accounts/{bob.id}/mute", {"notifications": notifications})
     bob.post("hello")

@@ -208,7 +208,7 @@ class TestAcceptingWhileSomethingArrives:
         eventually(self.is_waiting)
         return thread
 
-    def test_what_was_decided_before_is_delivered_with_the_rest(self, note: Note) -> None:
+    def test_notifications_held_while_their_sender_is_accepted_are_delivered(self, note: Note) -> None:
         with transaction.atomic():
             assert notify([note]) == []
             accepting = self.meanwhile(lambda: self.accept(note))
@@ -216,7 +216,7 @@ class TestAcceptingWhileSomethingArrives:
         work()
         assert list(Notification.objects.values_list("filtered", flat=True)) == [False, False]
 
-    def test_what_is_decided_afterwards_is_not_held(self, note: Note) -> None:
+    def test_notifications_after_a_concurrent_acceptance_are_not_held(self, note: Note) -> None:
         with transaction.atomic():
             self.accept(note)
             notifying = self.meanwhile(lambda: notify([note]))

@@ -124,7 +124,7 @@ def concerned(followed: bool, follower: bool, new: bool, private: bool, limited:
     }
 
 
-def test_of_all_settings_that_concern_a_sender_the_strictest_decides() -> None:
+def test_the_strictest_setting_that_concerns_a_sender_applies() -> None:
     policies = [
         NotificationPolicy(**dict(zip(POLICY_COLUMNS, values, strict=True)))
         for values in product(Handling, repeat=len(POLICY_COLUMNS))
@@ -182,5 +182,5 @@ def test_a_policy_against_everybody_stops_the_types_it_may_and_no_others(type: T
 
 
 @pytest.mark.parametrize("situation", ["blocked", "muted", "server blocked", "with somebody blocked", "thread muted"])
-def test_who_was_let_through_and_is_blocked_or_muted_now_notifies_nobody(situation: str) -> None:
+def test_a_permitted_sender_who_is_now_blocked_or_muted_notifies_nobody(situation: str) -> None:
     assert outcome_of(candidate(permitted=True, **SITUATIONS[situation])) is NotificationOutcome.DROP

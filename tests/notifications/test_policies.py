@@ -149,7 +149,7 @@ def test_bots_that_one_does_not_follow_can_be_held(alice: Person, bob: Person, c
 
 
 @pytest.mark.parametrize("local", [True, False], ids=["here", "elsewhere"])
-def test_who_is_limited_reaches_only_followers(alice: Person, local: bool) -> None:
+def test_a_limited_sender_reaches_only_followers(alice: Person, local: bool) -> None:
     """By default; what they do otherwise is held, too (contract, behaviours section 18)."""
     bob = Person("bob").user.account if local else make_remote("bob")
     follow(make_account("fan"), bob)
@@ -188,23 +188,25 @@ class TestPrivateMentions:
         bob.post("@alice in public")
         assert alice.types() == ["mention", "mention"]
 
-    def test_that_answer_ones_own_arrive(self, alice: Person, bob: Person) -> None:
+    def test_private_mentions_that_reply_to_ones_own_message_are_delivered(self, alice: Person, bob: Person) -> None:
         opening = alice.post("@bob a question", visibility="direct")
         answer = bob.post("@alice an answer", visibility="direct", in_reply_to_id=opening["id"])
         assert alice.types() == ["mention"]
         assert self.wrote(alice, bob, in_reply_to_id=answer["id"]) is False, "also further down in the thread"
 
-    def test_in_a_thread_where_one_wrote_to_somebody_else_wait(self, alice: Person, bob: Person, carol: Person) -> None:
+    def test_private_mentions_in_a_thread_addressed_to_somebody_else_are_held(
+        self, alice: Person, bob: Person, carol: Person
+    ) -> None:
         """Only who was written to has been asked (security row 22)."""
         opening = alice.post("@carol just you", visibility="direct")
         answer = carol.post("@alice @bob look", visibility="direct", in_reply_to_id=opening["id"])
         assert self.wrote(alice, bob, in_reply_to_id=answer["id"]) is True
 
-    def test_that_answer_a_public_post_wait(self, alice: Person, bob: Person) -> None:
+    def test_private_mentions_that_reply_to_a_public_post_are_held(self, alice: Person, bob: Person) -> None:
         public = alice.post("@bob a question to all")
         assert self.wrote(alice, bob, in_reply_to_id=public["id"]) is True
 
-    def test_that_answer_a_private_mention_of_ones_own_by_the_sender_wait(self, alice: Person, bob: Person) -> None:
+    def test_private_mentions_that_reply_to_a_message_of_the_sender_are_held(self, alice: Person, bob: Person) -> None:
         """A stranger who mentions both in a thread of their own has not been asked either."""
         opening = bob.post("@alice @bob hello", visibility="direct")
         assert self.wrote(alice, bob, in_reply_to_id=opening["id"]) is True

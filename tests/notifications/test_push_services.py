@@ -56,7 +56,7 @@ def test_other_failures_are_tried_again_five_times(ann: Person, bob: Person, ser
     assert Push.objects.get().dead_at is not None
 
 
-def test_what_failed_arrives_when_the_push_service_is_well_again(
+def test_failed_pushes_are_sent_when_the_push_service_works_again(
     ann: Person, bob: Person, service: PushService
 ) -> None:
     ann.subscribe(service.endpoint())
@@ -108,7 +108,7 @@ def test_row_24_a_private_mention_is_never_pushed_to_a_token_that_was_revoked(
     assert list(PushSubscription.objects.all()) == [other]
 
 
-def test_row_24_what_is_held_for_a_slow_push_service_is_not_sent_after_the_token_was_revoked(
+def test_row_24_pushes_waiting_for_a_slow_service_are_not_sent_after_the_token_was_revoked(
     ann: Person, service: PushService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of what one claim took, the first is under way while the token ends."""
@@ -140,7 +140,9 @@ def test_row_24_what_is_held_for_a_slow_push_service_is_not_sent_after_the_token
 @pytest.mark.parametrize(
     "change", ["suspended", "disabled", "sender suspended", "post deleted", "undone", "old", "alerts"]
 )
-def test_what_is_sent_is_decided_when_it_is_sent(ann: Person, bob: Person, service: PushService, change: str) -> None:
+def test_a_push_has_the_state_of_the_moment_at_which_it_is_sent(
+    ann: Person, bob: Person, service: PushService, change: str
+) -> None:
     ann.subscribe(service.endpoint())
     post = ann.post("mine")
     bob.do(f"statuses/{post['id']}/favourite")
@@ -174,7 +176,7 @@ def test_what_is_sent_is_decided_when_it_is_sent(ann: Person, bob: Person, servi
     ("action", "context", "sent"),
     [("hide", "notifications", 0), ("hide", "home", 1), ("warn", "notifications", 1), ("blur", "notifications", 1)],
 )
-def test_what_a_person_hides_by_a_filter_is_not_pushed(
+def test_notifications_hidden_by_a_filter_are_not_pushed(
     ann: Person, bob: Person, service: PushService, action: str, context: str, sent: int
 ) -> None:
     ann.subscribe(service.endpoint())
@@ -189,7 +191,7 @@ def test_what_a_person_hides_by_a_filter_is_not_pushed(
     assert len(service.at()) == sent + 1
 
 
-def test_what_asks_for_a_private_address_when_it_is_sent_is_given_up(ann: Person, service: PushService) -> None:
+def test_a_push_to_a_host_that_resolves_to_a_private_address_is_given_up(ann: Person, service: PushService) -> None:
     """A name may lead anywhere by then: the guard of outgoing requests stands before each."""
     ann.subscribe(service.endpoint())
     PushSubscription.objects.update(endpoint="https://10.0.0.1/")

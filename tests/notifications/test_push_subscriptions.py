@@ -90,7 +90,7 @@ def test_a_form_subscribes_as_json_does(api: Api) -> None:
 
 
 @pytest.mark.parametrize("data", [{}, {"data": None}, {"data": {}}, {"data": ""}])
-def test_what_is_not_chosen_is_as_at_the_beginning(api: Api, data: Any) -> None:
+def test_push_settings_that_are_left_out_get_their_defaults(api: Api, data: Any) -> None:
     created(api, alerts={"mention": True}, policy="none")
     body = api.put(PUSH, data).json()
     assert (body["alerts"], body["policy"]) == ({}, "all")
@@ -113,7 +113,7 @@ def test_a_second_subscription_of_a_token_takes_the_place_of_the_first(api: Api,
     assert api.get(PUSH).json() == second
 
 
-def test_one_that_is_refused_ends_nothing(api: Api) -> None:
+def test_a_refused_subscription_does_not_end_the_existing_one(api: Api) -> None:
     made = created(api)
     for wrong in (None, "text", {}, [], {"endpoint": "nonsense", "keys": KEYS}):
         assert api.post(PUSH, {"subscription": wrong}).status_code in (400, 422)
@@ -121,7 +121,7 @@ def test_one_that_is_refused_ends_nothing(api: Api) -> None:
 
 
 @pytest.mark.parametrize("sent", [{}, {"subscription": "text"}, {"subscription": {}}, {"subscription": [TARGET]}])
-def test_without_a_subscription_nothing_is_understood(api: Api, sent: Any) -> None:
+def test_a_request_without_a_subscription_is_a_bad_request(api: Api, sent: Any) -> None:
     answer = api.post(PUSH, sent)
     assert answer.status_code == 400
     assert answer.json() == {"error": "param is missing or the value is empty or invalid: subscription"}

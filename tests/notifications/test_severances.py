@@ -96,7 +96,7 @@ def test_ones_own_block_of_a_server_and_a_suspended_account_are_acts_of_their_ow
     assert (event["followers_count"], event["following_count"]) == (1, 0), "he goes on following"
 
 
-def test_who_loses_no_follow_is_notified_of_nothing(ann: User) -> None:
+def test_accounts_that_lose_no_follow_are_not_notified(ann: User) -> None:
     make_remote("zoe", SERVER)
     suspend_server()
     block_domain(account=ann.account, domain="remote.example")
@@ -121,7 +121,7 @@ def test_many_follows_of_many_people_end_in_steps_and_each_person_is_notified_on
     assert SeveredFollow.objects.count() == 50
 
 
-def test_what_has_run_already_and_runs_again_notifies_nobody_twice(ann: User) -> None:
+def test_a_repeated_severance_notifies_nobody_twice(ann: User) -> None:
     follow(make_remote("zoe", SERVER), ann.account)
     suspend_server()
     before = event_of(ann)
@@ -221,7 +221,7 @@ def test_the_lists_outlast_what_a_suspended_account_had_and_go_with_the_account_
     assert ".csv" not in page
 
 
-def test_who_loses_a_follow_with_the_erasure_of_a_suspended_account_is_notified(
+def test_accounts_that_lose_follows_by_an_erasure_are_notified(
     ann: User, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     follow(ann.account, bob.account)
@@ -236,7 +236,7 @@ def test_who_loses_a_follow_with_the_erasure_of_a_suspended_account_is_notified(
     assert (event["type"], event["target_name"], event["following_count"]) == ("account_suspension", "bob", 1)
 
 
-def test_row_20_what_somebody_has_lost_is_shown_to_them_alone(ann: User, bob: User) -> None:
+def test_row_20_ended_follows_are_shown_to_their_owner_only(ann: User, bob: User) -> None:
     fan = make_remote("fan", SERVER)
     follow(fan, ann.account)
     follow(fan, bob.account)

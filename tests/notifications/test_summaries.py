@@ -50,7 +50,7 @@ class TestAwayPeople:
         bob.post("@ann where are you")
         return ann
 
-    def test_who_is_away_for_a_week_gets_a_summary_once_a_week(self, away: Person, bob: Person) -> None:
+    def test_a_user_who_is_away_gets_a_summary_once_a_week(self, away: Person, bob: Person) -> None:
         assert self.summary(away) == []
         [letter] = self.summary(away, DAY)
         assert letter.subject == "2 notifications while you were away"

@@ -34,7 +34,7 @@ def count(person: Person, **params: Any) -> int:
     return int(body["count"])
 
 
-def test_what_is_newer_than_the_marker_is_unread(alice: Person, bob: Person, carol: Person) -> None:
+def test_notifications_newer_than_the_marker_are_unread(alice: Person, bob: Person, carol: Person) -> None:
     posts = [make_status(alice.user.account) for _ in range(3)]
     for person in (bob, carol):
         for post in posts:
@@ -58,7 +58,7 @@ def test_what_is_newer_than_the_marker_is_unread(alice: Person, bob: Person, car
     assert count(bob) == 0
 
 
-def test_what_is_held_is_not_unread_unless_its_sender_is_named(alice: Person, bob: Person) -> None:
+def test_held_notifications_are_unread_only_if_their_sender_is_named(alice: Person, bob: Person) -> None:
     bob.post("@alice psst", visibility="direct")
     assert count(alice) == 0
     assert count(alice, account_id=str(bob.id)) == 1

@@ -49,7 +49,9 @@ class TestWhatIsLeftOut:
         "change",
         ["deleted", "undone", "dismissed", "blocked", "sender suspended", "filtered", "held", "unwanted", "none"],
     )
-    def test_what_is_gone_hidden_or_wanted_no_more(self, ann: Person, bob: Person, change: str) -> None:
+    def test_notifications_that_are_deleted_hidden_or_unwanted_are_not_mailed(
+        self, ann: Person, bob: Person, change: str
+    ) -> None:
         choose(ann, **ALL)
         post = ann.post("mine about the weather")
         bob.do(f"statuses/{post['id']}/favourite")

@@ -161,7 +161,7 @@ def test_a_notification_is_queued_once_however_often_it_is_announced(ann: Person
     assert pushed(ann) == ["follow"]
 
 
-def test_what_a_policy_of_notifications_has_filtered_is_not_pushed(ann: Person) -> None:
+def test_filtered_notifications_are_not_pushed(ann: Person) -> None:
     ann.subscribe("https://push.example.org/one")
     queue(make_notification(ann, make_account(), filtered=True))
     assert pushed(ann) == []
@@ -216,5 +216,5 @@ def test_the_pushes_of_a_person_without_subscriptions_cost_one_statement(ann: Pe
     assert len(caught) == 1
 
 
-def test_what_waits_for_as_long_as_a_push_service_would_keep_it_is_given_up() -> None:
+def test_pushes_older_than_their_lifetime_are_given_up() -> None:
     assert TERMS["pushes"].lifetime == LIFETIME == timedelta(hours=48)

@@ -123,7 +123,9 @@ def test_one_is_hidden_until_the_next_post_and_nobody_elses(author: Person, read
     assert Api().get(PATH).status_code == 401
 
 
-def test_deleted_posts_leave_and_blocking_removes_it_for_the_blocker(author: Person, reader: Person) -> None:
+def test_deleted_posts_leave_a_conversation_and_blocking_removes_it_for_the_blocker(
+    author: Person, reader: Person
+) -> None:
     first = direct(author, f"{at(reader)} first")
     second = direct(author, f"{at(reader)} second", reply_to=first)
     author.api.delete(f"/api/v1/statuses/{second.id}")

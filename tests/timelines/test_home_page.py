@@ -197,7 +197,9 @@ def test_nobody_acts_on_what_they_may_not_see_nor_for_others(ann: User, bea: Use
     assert not Favourite.objects.exists()
 
 
-def test_filters_and_covers_are_those_of_the_person(ann: User, bea: User, browser: Client) -> None:
+def test_the_page_applies_the_readers_filters_and_content_warning_preference(
+    ann: User, bea: User, browser: Client
+) -> None:
     words = {"warn": "spinach", "hide": "turnip", "blur": "<b>onion"}
     for action, word in words.items():
         kept = Filter.objects.create(account=ann.account, title=f"No {word}", context=["home"], action=action)

@@ -32,7 +32,7 @@ def page(name: str) -> str:
     return answer.content.decode()
 
 
-def test_it_shows_public_posts_with_the_hashtag_newest_first() -> None:
+def test_a_hashtag_page_shows_public_posts_newest_first() -> None:
     anna = make_account("anna")
     make_status(anna, "first #Garden")
     make_status(anna, "second #garden")

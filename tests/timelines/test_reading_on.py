@@ -58,7 +58,7 @@ def test_who_reads_on_below_a_feed_gets_several_pages_from_one_statement(reader:
 
 
 @pytest.mark.usefixtures("_few")
-def test_a_feed_that_is_read_on_has_an_end_and_every_post_is_shown_nevertheless(
+def test_paging_beyond_the_feed_limit_reaches_every_post_but_stores_at_most_the_extended_limit(
     reader: Person, author: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MAX_ITEMS", 30)

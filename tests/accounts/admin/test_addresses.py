@@ -52,7 +52,7 @@ def test_row_55_no_column_can_be_guessed_by_lookups_in_the_address(
     assert not [entry for entry in caplog.records if entry.exc_info]
 
 
-def test_row_55_what_may_be_filtered_by_ends_where_a_filter_ends() -> None:
+def test_row_55_lookups_beyond_the_declared_filters_are_refused() -> None:
     tried = 0
     for staff_admin in admin.site._registry.values():
         for allowed in staff_admin.list_filter:

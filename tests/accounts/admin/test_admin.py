@@ -195,7 +195,7 @@ def test_disabling_asks_first_then_does_it_says_so_and_notes_it(moderator: User)
     assert LogEntry.objects.get().change_message == "disable"
 
 
-def test_nobody_acts_on_somebody_who_ranks_as_high(moderator: User, owner: User) -> None:
+def test_staff_cannot_act_on_somebody_of_their_own_rank(moderator: User, owner: User) -> None:
     person, colleague = make_user("person"), make_user("colleague", role="Moderator")
     page = act(
         signed_in(moderator), "/admin/accounts/user/", "disable", person.id, owner.id, colleague.id, moderator.id
@@ -216,7 +216,7 @@ def test_pending_people_are_found_and_approved_without_a_question(moderator: Use
     assert "1 user was let in." in page.content.decode()
 
 
-def test_who_waits_is_let_in_or_rejected_from_their_own_page_and_nobody_else(moderator: User) -> None:
+def test_only_a_waiting_user_can_be_approved_or_rejected_from_their_page(moderator: User) -> None:
     client = signed_in(moderator)
     people = [make_user("ada"), make_user("bill"), make_user("member")]
     User.objects.filter(id__in=[user.id for user in people[:2]]).update(approved=False)
@@ -308,7 +308,7 @@ def test_a_post_is_deleted_after_a_question(moderator: User) -> None:
     assert Status.objects.get(id=post.id).deleted_at is not None
 
 
-def test_what_others_wrote_is_text_in_the_admin(owner: User) -> None:
+def test_texts_by_users_are_escaped_in_the_admin(owner: User) -> None:
     make_remote_status(make_remote("zoe", display_name="<script>alert(1)</script>"), "<p>&lt;img src=x&gt;</p>")
     client = signed_in(owner)
     for path in ("accounts/account/", "statuses/status/"):

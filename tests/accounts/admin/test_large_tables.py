@@ -107,6 +107,6 @@ def test_activities_are_looked_for_among_the_newest(client: Client, monkeypatch:
         assert found(InboundActivity, term) == ["Like https://a.example/2", "Like https://a.example/3"], term
 
 
-def test_no_list_counts_further_than_its_last_page(client: Client) -> None:
+def test_an_admin_list_counts_no_further_than_the_limit(client: Client) -> None:
     page = client.get("/admin/accounts/account/", {"home": "elsewhere"}).context["cl"]
     assert page.result_count == COUNT_LIMIT < ACCOUNTS

@@ -41,7 +41,7 @@ def test_every_table_of_the_admin_has_a_line_in_the_sidebar() -> None:
     assert {model._meta.label_lower for model in admin.site._registry} <= listed
 
 
-def test_what_waits_is_counted_beside_its_line_in_one_statement(
+def test_waiting_rows_are_counted_in_the_sidebar_in_one_statement(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staff_navigation, "WAITING_LIMIT", 3)

@@ -60,7 +60,7 @@ def test_between_people_who_block_each_other_nothing_begins_and_everything_ends(
 
 @pytest.mark.parametrize("verb", ACTS)
 @pytest.mark.parametrize("far", [False, True])
-def test_of_a_suspended_person_one_takes_everything_back_and_follows_nothing(
+def test_every_action_on_a_suspended_account_succeeds_except_following_it(
     api: Api, me: Account, verb: str, far: bool
 ) -> None:
     them = (make_remote if far else make_account)(suspended_at=clock.now())
@@ -82,7 +82,7 @@ def test_oneself_is_followed_blocked_muted_and_endorsed_by_nobody(api: Api, me: 
 
 
 @pytest.mark.parametrize("verb", ACTS)
-def test_who_is_no_person_yet_or_no_more_is_not_found(api: Api, verb: str) -> None:
+def test_acting_on_an_unconfirmed_deleted_or_invalid_account_is_not_found(api: Api, verb: str) -> None:
     waiting = make_user(confirmed=False)
     gone = make_user()
     delete_user(user=gone)

@@ -101,7 +101,7 @@ def test_seed_036_suggestions_are_friends_of_friends_then_the_most_followed(ann:
     assert names(api.get("/api/v1/suggestions")) == ["one"]
 
 
-def test_nobody_is_suggested_who_should_not_be(ann: User, api: Api) -> None:
+def test_accounts_that_must_not_be_suggested_are_left_out(ann: User, api: Api) -> None:
     friend = make_account()
     follow(ann.account, friend)
     Account.objects.filter(id=ann.account_id).update(discoverable=True)

@@ -65,7 +65,7 @@ def test_seed_012_a_server_is_blocked_and_unblocked(api: Api) -> None:
         ({"domain": "Social.localhost"}, "Domain is this server's own"),
     ],
 )
-def test_what_is_no_domain_is_refused(api: Api, sent: dict[str, Any], sentence: str) -> None:
+def test_an_invalid_domain_is_refused(api: Api, sent: dict[str, Any], sentence: str) -> None:
     answer = api.post(PATH, sent)
     assert (answer.status_code, answer.json()) == (422, {"error": f"Validation failed: {sentence}"})
     assert api.get(PATH).json() == []
@@ -94,7 +94,7 @@ def test_follows_both_ways_end_and_are_kept_with_their_options(ann: User, api: A
     assert (relation["domain_blocking"], relation["following"]) == (True, False)
 
 
-def test_one_sees_beforehand_how_many_follows_a_block_would_end(ann: User, api: Api) -> None:
+def test_a_preview_shows_how_many_follows_a_domain_block_would_end(ann: User, api: Api) -> None:
     for number in range(3):
         remote = make_remote(domain="remote.example" if number else "other.example")
         follow(remote, ann.account)

@@ -308,7 +308,7 @@ def test_a_page_of_eighty_people_takes_as_many_queries_as_one_of_two(ann: User, 
     assert first == again[0] + 1 == again[1] + 1
 
 
-def test_nobody_has_proofs_of_identity_any_more_and_answers_say_that_asking_is_deprecated() -> None:
+def test_identity_proofs_are_empty_and_their_endpoint_is_marked_as_deprecated() -> None:
     me, other = make_user(), make_account()
     answer = Api(make_token(me, "read:follows")).get(f"/api/v1/accounts/{other.id}/identity_proofs")
     assert (answer.status_code, answer.json(), answer["Deprecation"]) == (200, [], "@1648598400")

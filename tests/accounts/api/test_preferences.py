@@ -38,7 +38,7 @@ def test_preferences_are_those_of_the_profile() -> None:
     }
 
 
-def test_who_is_locked_posts_for_followers_by_default() -> None:
+def test_a_locked_account_posts_for_followers_by_default() -> None:
     api = Api(make_token(make_user("ann", locked=True)))
     assert api.get(PATH).json()["posting:default:visibility"] == "private"
 

@@ -130,7 +130,7 @@ def test_an_animation_stays_one_and_has_a_still_beside_it(
         assert shown.size == first.size == ((400, 400) if name == "avatar" else (60, 40))
 
 
-def test_pictures_come_in_base64_too_in_a_form_and_in_json(api: Api, media_root: Path) -> None:
+def test_an_avatar_may_be_sent_as_a_base64_data_url_in_a_form_or_in_json(api: Api, media_root: Path) -> None:
     written = f"data:image/png;base64,{base64.b64encode(still()).decode()}"
     for answer in (api.patch(UPDATE, {"avatar": written}), api.upload("PATCH", PROFILE, avatar=written)):
         assert answer.status_code == 200, answer.content
@@ -212,7 +212,7 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
     ],
 )
 @pytest.mark.parametrize("path", [UPDATE, PROFILE])
-def test_what_is_no_picture_is_refused_and_leaves_nothing_behind(
+def test_a_file_that_is_no_picture_is_refused_and_not_stored(
     ann: User, api: Api, media_root: Path, path: str, data: bytes, name: str, kind: str, error: str
 ) -> None:
     answer = api.upload("PATCH", path, avatar=file(data, name, kind), header=file(still()), display_name="New")
@@ -231,7 +231,7 @@ POLYGLOTS = [
 
 
 @pytest.mark.parametrize(("name", "made"), POLYGLOTS)
-def test_row_1_of_a_picture_that_is_something_else_too_only_the_picture_is_kept(
+def test_row_1_data_hidden_in_a_picture_file_is_not_stored(
     api: Api, media_root: Path, name: str, made: Callable[[], bytes]
 ) -> None:
     changed(api, avatar=file(made(), name, "application/octet-stream"))
@@ -241,7 +241,7 @@ def test_row_1_of_a_picture_that_is_something_else_too_only_the_picture_is_kept(
         assert not any(word in data for word in (b"script", b"php", b"PK\x05\x06"))
 
 
-def test_one_kind_of_picture_may_bear_the_name_of_another(api: Api, media_root: Path) -> None:
+def test_a_picture_whose_name_has_the_extension_of_another_format_is_accepted(api: Api, media_root: Path) -> None:
     for name in ("a.png", "a", "photo.heic", "dir/a.jpeg"):
         changed(api, avatar=file(still("JPEG"), name, "image/png"))
     assert {path.rpartition(".")[2] for path in files(media_root)} == {"jpg"}

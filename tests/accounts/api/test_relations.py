@@ -133,7 +133,7 @@ def test_a_suspended_account_cannot_be_followed(api: Api) -> None:
     assert api.post(f"/api/v1/accounts/{gone.id}/follow").status_code == 404
 
 
-def test_who_has_moved_is_not_followed_and_follows_nobody(api: Api, alice: User, bob: Account) -> None:
+def test_a_moved_account_can_neither_follow_nor_be_followed(api: Api, alice: User, bob: Account) -> None:
     gone = make_account("gone", moved_to=bob)
     assert api.post(f"/api/v1/accounts/{gone.id}/follow").status_code == 403
     Account.objects.filter(id=alice.account_id).update(moved_to=gone)

@@ -108,7 +108,7 @@ def test_broken_rules_are_listed_by_field(api: Api, sent: dict[str, Any], senten
     assert not Collection.objects.exists()
 
 
-def test_only_who_may_be_found_is_featured(api: Api, owner: User, bea: User) -> None:
+def test_only_discoverable_accounts_can_be_put_into_collections(api: Api, owner: User, bea: User) -> None:
     shy, locked = make_account(), make_account(discoverable=True, locked=True)
     blocker = make_user(discoverable=True)
     Api(make_token(blocker)).post(f"/api/v1/accounts/{owner.account_id}/block")
@@ -137,7 +137,7 @@ def test_a_role_limits_the_number_of_collections(api: Api, owner: User) -> None:
     assert answer.json()["error"]["details"]["base"][0]["error"] == "ERR_TOO_MANY"
 
 
-def test_who_leaves_is_not_put_in_again(api: Api, bea: User) -> None:
+def test_an_account_that_left_a_collection_cannot_be_added_again(api: Api, bea: User) -> None:
     collection = made(api)["id"]
     items = f"{COLLECTIONS}/{collection}/items"
     item = api.post(items, {"account_id": str(bea.account_id)}).json()["collection_item"]

@@ -52,13 +52,13 @@ def make_follower_of(account: Account) -> int:
     return follower.id
 
 
-def test_who_does_not_want_to_be_found_is_featured_by_nobody(ann: User, api: Api) -> None:
+def test_an_account_that_is_not_discoverable_can_be_featured_by_nobody(ann: User, api: Api) -> None:
     for discoverable in (None, False):
         assert shown(api, make_account(discoverable=discoverable)) == ([], DENIED)
     assert shown(api, ann.account) == ([], DENIED)
 
 
-def test_who_wants_to_be_found_is_featured_by_whoever_is_signed_in(ann: User, api: Api) -> None:
+def test_a_discoverable_account_can_be_featured_by_every_signed_in_user(ann: User, api: Api) -> None:
     account = make_account(discoverable=True)
     assert shown(api, account) == (["public"], APPROVED)
     assert shown(Api(), account) == (["public"], DENIED)
@@ -76,7 +76,7 @@ def test_a_locked_account_is_featured_by_its_followers_and_itself(ann: User, api
     assert shown(api, Account.objects.get(id=ann.account_id)) == (["followers"], APPROVED)
 
 
-def test_it_is_asked_for_locked_accounts_that_may_be_found_alone_and_once_a_page(ann: User, api: Api) -> None:
+def test_feature_approval_costs_one_query_a_page_and_only_for_locked_discoverable_accounts(ann: User, api: Api) -> None:
     target = make_account()
 
     def queries(**more: Any) -> int:

@@ -28,7 +28,7 @@ def test_a_collection_shows_its_owner_and_its_accounts() -> None:
     assert Client().get("/collections/1").status_code == 404
 
 
-def test_somebodys_posts_with_a_hashtag_have_a_page() -> None:
+def test_an_accounts_posts_with_a_hashtag_have_a_page() -> None:
     ann = make_user("ann")
     featured = Api(make_token(ann)).post("/api/v1/featured_tags", {"name": "Cats"}).json()
     make_status(ann.account, "public #cats")

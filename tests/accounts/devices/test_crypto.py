@@ -344,7 +344,7 @@ def test_seed_169_cleared_messages_are_gone(alice: Program, bob: Program) -> Non
         )
 
 
-def test_who_is_blocked_reaches_no_device(alice: Program, bob: Program) -> None:
+def test_a_blocked_account_reaches_no_device(alice: Program, bob: Program) -> None:
     alice.upload("one")
     bob.upload("two")
     block_account(account=alice.user.account, target=bob.user.account)
@@ -404,7 +404,7 @@ def test_the_keys_of_an_olm_library_are_taken_and_given_as_they_were_written(
     assert (claimed["key"], claimed["signature"]) == (key, keys[0]["signature"])
 
 
-def test_row_75_one_account_takes_some_of_the_keys_of_another_and_not_all(
+def test_row_75_one_account_cannot_claim_all_one_time_keys_of_another(
     alice: Program, bob: Program, settings: Settings
 ) -> None:
     settings.RATE_LIMITS = True

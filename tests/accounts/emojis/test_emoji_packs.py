@@ -96,7 +96,7 @@ def test_a_pack_comes_out_as_it_can_go_in_again(tmp_path: Path, django_capture_o
     assert ":cat:" in run("list")
 
 
-def test_what_is_no_emoji_is_refused_by_name_and_stops_no_other(tmp_path: Path) -> None:
+def test_an_invalid_emoji_is_refused_by_name_and_the_others_are_imported(tmp_path: Path) -> None:
     files = {
         "good.png": picture(),
         "a.png": picture(),

@@ -71,7 +71,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     assert not SocialAccount.objects.exists()
 
 
-def test_who_has_no_password_shows_by_the_issuer_that_it_is_them(
+def test_a_user_without_a_password_reauthenticates_with_the_issuer(
     issuer: TestIssuer, browser: Client, settings: Any
 ) -> None:
     user = without_password(member(issuer))
@@ -117,7 +117,7 @@ def test_who_has_no_password_shows_by_the_issuer_that_it_is_them(
     assert User.objects.get(pk=user.pk).check_password("correct horse battery")
 
 
-def test_what_is_stored_is_in_the_owners_archive_and_erased_with_the_account(issuer: TestIssuer, tmp_path: Any) -> None:
+def test_identities_are_in_the_owners_archive_and_erased_with_the_account(issuer: TestIssuer, tmp_path: Any) -> None:
     user = member(issuer)
     writer = ArchiveWriter(tmp_path, {})
     written: dict[str, bytes] = {}
@@ -130,7 +130,7 @@ def test_what_is_stored_is_in_the_owners_archive_and_erased_with_the_account(iss
     assert not SocialAccount.objects.exists()
 
 
-def test_without_issuers_there_is_no_page_of_them(settings: Any) -> None:
+def test_without_issuers_there_is_no_page_of_identities(settings: Any) -> None:
     settings.ISSUERS = ()
     browser = Client()
     browser.force_login(make_user("ann"), backend="allauth.account.auth_backends.AuthenticationBackend")

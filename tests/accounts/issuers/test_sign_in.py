@@ -43,7 +43,7 @@ from tests.support.issuer import (
 pytestmark = pytest.mark.django_db
 
 
-def test_somebody_new_chooses_a_name_agrees_and_is_back_in_the_application_that_asked(
+def test_a_new_person_chooses_a_username_and_returns_to_the_application(
     issuer: TestIssuer, browser: Client, settings: Any
 ) -> None:
     issuer.person |= {"email_verified": True, "preferred_username": "ann.smith@org.example"}

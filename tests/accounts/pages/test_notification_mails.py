@@ -23,7 +23,7 @@ def kept(person: User) -> dict[str, Any]:
     return preferences
 
 
-def test_at_first_everything_that_speaks_to_oneself_is_mailed_at_once(browser: Client) -> None:
+def test_by_default_notifications_that_address_the_user_are_mailed_singly(browser: Client) -> None:
     assert form_of(browser, PAGE) == {
         "notification_mails": "single",
         "mention_mails": "on",
@@ -49,7 +49,7 @@ def test_choices_of_mails_are_stored_and_shown(browser: Client, person: User, mo
     assert form_of(browser, PAGE) == chosen
 
 
-def test_what_is_not_changed_is_not_written_and_other_preferences_stay(browser: Client, person: User) -> None:
+def test_unchanged_values_are_not_written_and_other_preferences_are_kept(browser: Client, person: User) -> None:
     browser.post(PREFERENCES, form_of(browser, PREFERENCES) | {"noindex": "on"})
     browser.post(PAGE, form_of(browser, PAGE) | {"reblog_mails": "on"})
     assert kept(person) == {"noindex": True, "reblog_mails": True, "refused_address": ""}
@@ -73,7 +73,7 @@ def test_unknown_fields_are_passed_over(browser: Client, person: User) -> None:
     assert kept(person) == {"refused_address": ""}
 
 
-def test_somebody_whose_address_was_refused_reads_so_and_has_it_tried_again(browser: Client, person: User) -> None:
+def test_a_refused_address_is_reported_and_saving_tries_it_again(browser: Client, person: User) -> None:
     sentence = "has refused it"
     assert sentence not in browser.get(PAGE).content.decode()
     User.objects.filter(id=person.id).update(preferences={"refused_address": person.email})
@@ -83,7 +83,7 @@ def test_somebody_whose_address_was_refused_reads_so_and_has_it_tried_again(brow
     assert sentence not in browser.get(PAGE).content.decode()
 
 
-def test_nobody_chooses_for_others_or_without_an_account_that_can_be_used(
+def test_notification_mails_are_chosen_only_for_ones_own_usable_account(
     browser: Client, client: Client, person: User
 ) -> None:
     assert client.get(PAGE)["Location"].startswith("/auth/sign_in")

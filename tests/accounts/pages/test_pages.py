@@ -134,7 +134,7 @@ def test_ones_account_leads_to_ones_profile(browser: Client) -> None:
 @pytest.mark.parametrize(
     "path", ["/oauth/authorized_applications", "/auth/sessions", "/auth/password", "/auth/second_factor"]
 )
-def test_what_is_for_the_signed_in_leads_to_the_sign_in_page_and_back(client: Client, path: str) -> None:
+def test_pages_for_members_redirect_to_the_sign_in_and_back(client: Client, path: str) -> None:
     response = client.get(path)
     assert response.status_code == 302
     assert response["Location"].startswith(f"/auth/sign_in?next={path.replace('/', '%2F')}") or response[
@@ -218,7 +218,7 @@ def test_every_scope_has_its_words_and_a_child_adds_nothing_to_its_parent() -> N
     assert shown == {"see": ["read", "push"], "change": ["write:media", "follow"], "staff": ["admin:read"]}
 
 
-def test_what_an_application_can_see_and_what_it_can_change_stand_under_words(browser: Client) -> None:
+def test_the_consent_page_groups_scopes_by_what_they_allow(browser: Client) -> None:
     application = register_application(name="x", redirect_uris="x://y", scopes="read write")
     asked = {"client_id": application.client_id, "redirect_uri": "x://y", "response_type": "code"}
     text = browser.get("/oauth/authorize", {**asked, "scope": "write:media read:lists"}).content.decode()

@@ -85,7 +85,7 @@ def test_everything_an_account_shows_can_be_changed(browser: Client, person: Use
     assert "https://ada.example" in page
 
 
-def test_what_is_not_changed_stays_as_it_is(browser: Client, person: User) -> None:
+def test_unchanged_profile_fields_are_kept(browser: Client, person: User) -> None:
     Account.objects.filter(id=person.account_id).update(discoverable=None, hide_collections=None, fields=[])
     version = Account.objects.get(id=person.account_id).version
     sent = form_of(browser, PROFILE)
@@ -110,7 +110,7 @@ def test_what_is_not_changed_stays_as_it_is(browser: Client, person: User) -> No
         ("field_name_1", {"field_name_1": "", "field_value_1": "without a label"}),
     ],
 )
-def test_what_is_wrong_is_said_at_the_field_and_nothing_is_changed(
+def test_an_invalid_profile_shows_errors_at_the_fields_and_changes_nothing(
     browser: Client, person: User, field: str, sent: dict[str, Any]
 ) -> None:
     sent = {name: upload("x.png", value) if isinstance(value, bytes) else value for name, value in sent.items()}
@@ -124,7 +124,7 @@ def test_what_is_wrong_is_said_at_the_field_and_nothing_is_changed(
     assert Account.objects.get(id=person.account_id).note == ""
 
 
-def test_row_31_what_was_typed_is_shown_again_as_text(browser: Client) -> None:
+def test_row_31_the_form_shows_typed_html_escaped(browser: Client) -> None:
     hostile = '"><script>alert(1)</script>'
     page = browser.post(
         PROFILE, {"display_name": hostile * 3, "field_value_1": hostile, "attribution_domains": hostile}
@@ -218,7 +218,7 @@ def test_how_one_reads_and_posts_can_be_changed(browser: Client, person: User) -
     assert "Deine Vorlieben sind gespeichert." in page
 
 
-def test_who_chose_it_gets_new_posts_counted_and_not_inserted(browser: Client) -> None:
+def test_a_preference_makes_pages_count_new_posts_instead_of_inserting_them(browser: Client) -> None:
     assert "data-live" in browser.get("/").content.decode()
     sent = form_of(browser, PREFERENCES)
     del sent["live_posts"]
@@ -294,7 +294,7 @@ def test_no_other_site_sends_the_forms_of_the_settings(person: User, path: str) 
 
 
 @pytest.mark.parametrize("path", ACTIONS)
-def test_what_changes_something_is_no_link(browser: Client, path: str) -> None:
+def test_actions_that_change_something_are_never_links(browser: Client, path: str) -> None:
     assert browser.get(path).status_code == 405
 
 
@@ -313,7 +313,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_who_may_not_use_their_account_still_takes_along_what_is_theirs(state: str) -> None:
+def test_users_who_may_not_use_their_account_can_still_export_their_data(state: str) -> None:
     user = make_user("ada", confirmed=state != "unconfirmed")
     values: dict[str, Any] = {}
     if state == "suspended":

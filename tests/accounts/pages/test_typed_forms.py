@@ -162,7 +162,7 @@ def test_typed_text_is_stored_for_its_author_only_and_within_limits() -> None:
     assert "typed" not in send(forged, "/lists", {"title": "My friends"})
 
 
-def test_what_was_typed_follows_a_redirect() -> None:
+def test_typed_text_survives_a_redirect() -> None:
     ann = make_user("ann")
     browser = signed_out(ann)
     back = send(browser, "/lists", {"title": "My friends", "replies_policy": "list"})

@@ -28,7 +28,7 @@ _NETWORK = {"first": "192.0.2.1", "last": "192.0.2.1", "severity": "no_access"}
         (NetworkFile(), b"192.0.2.1\n192.0.2.2", IpBlock(network="192.0.2.1/32", **_NETWORK), ["keep", "add"]),
     ],
 )
-def test_what_a_colleague_writes_at_the_same_moment_is_no_reason_to_refuse_the_other_lines(
+def test_a_concurrent_block_by_a_colleague_does_not_refuse_the_other_lines(
     kind: BlockFile[Any], file: bytes, colleague: Any, actions: list[str]
 ) -> None:
     planned = plan_file(kind, read_file(kind, file))

@@ -172,7 +172,7 @@ def test_the_last_one_who_may_do_everything_stays() -> None:
     assert Account.objects.get(id=owner.account_id).deleted_at is not None
 
 
-def test_whoever_came_by_an_invitation_of_theirs_stays(somebody: User) -> None:
+def test_deleting_an_inviter_keeps_the_invited_users(somebody: User) -> None:
     invite = create_invite(by=OPERATOR, inviter=somebody)
     draft = SignUpDraft("eva", "eva@example.com", "correct horse", True, invite_code=invite.code)
     guest = sign_up(draft=draft)

@@ -29,7 +29,7 @@ def _unlock(user: User) -> None:
         connection.close()
 
 
-def test_who_asks_while_an_account_unlocks_becomes_a_follower(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_follow_request_made_while_the_account_unlocks_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
     target, early, late = make_user(locked=True), make_account(), make_account()
     follow_account(account=early, target=target.account, change=FollowChange())
     accepted, asked = Event(), Event()
@@ -100,7 +100,7 @@ def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
     assert AccountStat.objects.get(account=target).followers_count == 1
 
 
-def test_one_follows_at_most_7500_people_or_a_tenth_more_than_one_has_followers() -> None:
+def test_an_account_may_follow_7500_accounts_or_a_tenth_more_than_its_followers() -> None:
     account, target = make_account(), make_account()
     AccountStat.objects.create(account=account)
     stat = AccountStat.objects.filter(account=account)

@@ -92,7 +92,7 @@ def test_row_03_a_redirect_or_an_error_is_no_answer(api: Api, site: Site) -> Non
     assert "/mine" not in site.asked
 
 
-def test_row_03_nothing_but_https_is_asked(api: Api, site: Site, settings: Any) -> None:
+def test_row_03_only_https_links_are_fetched(api: Api, site: Site, settings: Any) -> None:
     link = site.show("/me", f'<a rel="me" href="{ME}">me</a>')
     settings.FEDERATION_LOOPBACK = False
     set_fields(api, link)
@@ -118,7 +118,7 @@ def test_row_03_nothing_but_https_is_asked(api: Api, site: Site, settings: Any) 
         "",
     ],
 )
-def test_row_03_what_is_not_exactly_an_address_is_never_asked(value: str) -> None:
+def test_row_03_a_field_that_is_not_exactly_a_url_is_never_fetched(value: str) -> None:
     assert link_to_verify(value) is None
 
 
@@ -151,12 +151,12 @@ def test_row_03_a_whole_address_is_asked_as_it_is_shown() -> None:
         "",
     ],
 )
-def test_row_03_only_a_link_of_the_page_itself_to_exactly_this_profile_counts(page: str) -> None:
+def test_row_03_only_a_link_in_the_page_to_exactly_this_profile_verifies(page: str) -> None:
     assert not links_back(page, [ME])
     assert links_back(f'{page}<p><a class="x" rel="me" href="{ME}">me</a>', [ME])
 
 
-def test_nothing_is_asked_for_fields_without_links(api: Api, db: None) -> None:
+def test_no_page_is_fetched_for_fields_without_links(api: Api, db: None) -> None:
     set_fields(api, "words", "see https://example.org/")
     assert not OutboxRow.objects.filter(event="ProfileLinksChanged").exists()
 

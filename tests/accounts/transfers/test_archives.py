@@ -116,7 +116,7 @@ def test_posts_files_and_favourites_are_in_it_as_other_servers_know_them(ada: Us
 
 
 @needs_federation
-def test_somebody_who_has_nothing_gets_whole_documents_too() -> None:
+def test_the_archive_of_an_empty_account_has_complete_documents() -> None:
     user = make_user()
     found = unpack(user, build(user))
     for name in ("outbox.json", "likes.json"):
@@ -216,7 +216,7 @@ def test_a_file_that_is_gone_is_left_out(ada: User) -> None:
     assert media.file not in unpack(ada, build(ada))
 
 
-def test_row_47_one_a_week_and_a_mail_with_a_link_that_expires(ada: User) -> None:
+def test_row_47_an_archive_may_be_requested_once_a_week_and_its_mailed_link_expires(ada: User) -> None:
     archive = build(ada)
     (message,) = [sent for sent in mail.outbox if sent.to == [ada.email]]
     assert f"http://social.localhost/settings/export/archives/{archive.id}" in message.body
@@ -232,7 +232,7 @@ def test_row_47_one_a_week_and_a_mail_with_a_link_that_expires(ada: User) -> Non
 
 
 @pytest.mark.django_db(transaction=True)
-def test_row_47_its_files_are_removed_when_it_expires_is_replaced_or_its_owner_leaves(ada: User) -> None:
+def test_row_47_an_archives_files_are_removed_when_it_expires_is_replaced_or_its_owner_leaves(ada: User) -> None:
     first = build(ada)
     path = find_archive_file(account=ada.account, archive_id=first.id)
     with time_machine.travel(clock.now() + timedelta(days=8)):
@@ -250,7 +250,7 @@ def test_row_47_its_files_are_removed_when_it_expires_is_replaced_or_its_owner_l
         assert not path.parent.exists()
 
 
-def test_row_47_nobody_else_gets_it_and_it_is_in_no_public_folder(ada: User, settings: Any) -> None:
+def test_row_47_only_its_owner_gets_an_archive_which_is_in_no_public_folder(ada: User, settings: Any) -> None:
     archive = build(ada)
     with pytest.raises(NotFound):
         find_archive_file(account=make_account(), archive_id=archive.id)

@@ -112,7 +112,7 @@ def test_replacing_says_first_what_is_lost(browser: Client, person: User) -> Non
         (b"a@x.example\n" * 20_001, "There are too many lines in this file. At most 20,000 are taken."),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said_at_the_field(browser: Client, data: bytes, sentence: str) -> None:
+def test_errors_of_an_uploaded_file_are_shown_at_the_field(browser: Client, data: bytes, sentence: str) -> None:
     page = send(browser, data)
     assert page.status_code == 422
     assert page.context["form"].errors == {"file": [sentence]}
@@ -259,7 +259,7 @@ def test_row_25_looking_up_accounts_is_counted(browser: Client, counted: None) -
 
 
 @needs_federation
-def test_one_moves_by_password_and_comes_back(browser: Client, person: User) -> None:
+def test_moving_an_account_requires_the_password_and_can_be_cancelled(browser: Client, person: User) -> None:
     new = make_account("new", also_known_as=[person.account.uri])
     fan = make_account("fan")
     Follow.objects.create(account=fan, target=person.account)
@@ -307,7 +307,7 @@ def test_a_server_that_does_not_answer_stops_a_move(browser: Client, person: Use
     ]
 
 
-def test_whoever_has_moved_is_not_asked_to_move_again(browser: Client, person: User) -> None:
+def test_a_moved_account_is_not_offered_to_move_again(browser: Client, person: User) -> None:
     new = make_account("new", also_known_as=[person.account.uri])
     move_account(user=person, target=new)
     page = browser.post(MOVE, {"acct": "new", "password": PASSWORD})
@@ -365,7 +365,7 @@ def test_row_20_invitations_of_others_are_neither_shown_nor_ended(browser: Clien
     assert browser.post(f"{INVITES}/999999/expire").status_code == 404
 
 
-def test_who_may_not_invite_sees_no_way_there(browser: Client, person: User) -> None:
+def test_users_who_may_not_invite_see_no_link_to_invitations(browser: Client, person: User) -> None:
     assert f'href="{INVITES}"' in browser.get("/settings/profile").content.decode()
     Role.objects.filter(id=EVERYONE_ROLE_ID).update(permissions=0)
     role = Role.objects.create(name="quiet", permissions=0)

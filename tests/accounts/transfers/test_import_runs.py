@@ -133,7 +133,7 @@ def test_row_20_nobody_starts_or_drops_what_somebody_else_has_brought(ada: User)
     assert Import.objects.get(id=made.id).state == "waiting"
 
 
-def test_one_file_of_a_kind_is_worked_off_at_a_time(ada: User) -> None:
+def test_only_one_import_of_a_list_runs_at_a_time(ada: User) -> None:
     first = read(ada, "follows", "a@x.example")
     start_import(account=ada.account, import_id=first.id)
     second = read(ada, "follows", "b@x.example")

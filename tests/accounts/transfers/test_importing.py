@@ -149,7 +149,7 @@ def test_an_import_cannot_block_this_server(ada: User, domain: str) -> None:
     assert problems(bring(ada, "domain_blocks", f"x.example\n{domain}\n")) == {2: Problem.NO_DOMAIN}
 
 
-def test_what_cannot_be_done_is_said_for_each_line(ada: User) -> None:
+def test_each_line_that_cannot_be_imported_has_its_reason(ada: User) -> None:
     blocking, moved = make_user("blocking"), make_account("moved", moved_to=make_account("new"))
     block_account(account=blocking.account, target=ada.account)
     make_account("gone", suspended_at=clock.now())
@@ -259,7 +259,7 @@ def test_bookmarks_are_addresses_of_posts_that_are_known_and_may_be_read(
 
 
 @pytest.mark.parametrize("kind", [portable.name for portable in all_lists()])
-def test_what_is_taken_away_can_be_brought_back(ada: User, kind: str) -> None:
+def test_an_exported_list_can_be_imported_again(ada: User, kind: str) -> None:
     other = make_user("other")
     kept = make_status(other.account)
     for person in (make_account("bob"), make_remote("eva", "xn--bcher-kva.example")):

@@ -182,7 +182,7 @@ def test_stopped_in_between_it_is_taken_up_again(old: Account, new: Account) -> 
     assert Status.objects.filter(account=new).count() == 3
 
 
-def test_only_two_accounts_of_other_servers_are_merged_by_who_may(old: Account, new: Account) -> None:
+def test_only_remote_accounts_are_merged_and_only_with_the_permission(old: Account, new: Account) -> None:
     here = make_account("here")
     for one, other in ((old, old), (old, here), (here, new)):
         with pytest.raises(Conflict):

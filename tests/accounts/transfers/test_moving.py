@@ -70,7 +70,7 @@ def test_row_33_an_account_has_so_many_other_names_and_no_more() -> None:
     assert code_of(refused) == "ERR_TOO_MANY"
 
 
-def test_whoever_has_moved_shows_where_and_cannot_be_followed(old: User, new: Account) -> None:
+def test_a_moved_account_shows_its_new_account_and_cannot_be_followed(old: User, new: Account) -> None:
     token = make_token(old)
     assert Api(token).get("/api/v1/timelines/home").status_code == 200
     move = move_account(user=old, target=new)
@@ -101,7 +101,7 @@ def test_a_cached_body_shows_the_move_and_its_end(old: User, new: Account) -> No
     assert "moved" not in Api().get(path).json()
 
 
-def test_who_may_not_move_and_where_to(old: User, new: Account) -> None:
+def test_a_move_is_refused_without_an_alias_to_unusable_accounts_and_a_second_time(old: User, new: Account) -> None:
     strange, gone = make_account("strange"), make_account("gone", suspended_at=clock.now())
     away = make_account("away", moved_to=new, also_known_as=[old.account.uri])
     for target, code in (
@@ -137,7 +137,7 @@ def test_two_accounts_do_not_move_to_each_other(old: User, new: Account) -> None
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_moves_at_once_one_is_made(old: User, new: Account) -> None:
+def test_only_one_of_two_simultaneous_moves_succeeds(old: User, new: Account) -> None:
     other = make_account("other", also_known_as=[old.account.uri])
     answers = at_once(2, lambda place: move_account(user=old, target=(new, other)[place]))
     assert sum(isinstance(answer, Invalid) for answer in answers) == 1
@@ -202,7 +202,7 @@ def test_the_counts_are_right_and_a_full_list_stands_in_nobodys_way(
         assert (stat.followers_count, stat.following_count) == counts
 
 
-def test_who_may_not_follow_the_new_account_stays_as_they_were(old: User, new: Account) -> None:
+def test_followers_that_may_not_follow_the_new_account_are_kept_unchanged(old: User, new: Account) -> None:
     blocked, gone = make_account("blocked"), make_account("gone")
     for person in (blocked, gone):
         follow_account(account=person, target=old.account, change=FollowChange())

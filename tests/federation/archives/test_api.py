@@ -51,7 +51,7 @@ def test_an_archive_is_uploaded_shown_started_and_undone(ada: User) -> None:
     assert api.post(PAST, {"file": "no file"}).status_code == 400
 
 
-def test_who_has_moved_here_is_offered_to_bring_their_posts_along(ada: User, client: Client) -> None:
+def test_an_account_that_others_moved_to_is_offered_an_import_of_posts(ada: User, client: Client) -> None:
     client.force_login(ada)
     old = make_remote("old", "old.example")
     Account.objects.filter(id=ada.account_id).update(also_known_as=[old.uri])

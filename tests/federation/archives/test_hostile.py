@@ -103,7 +103,7 @@ def test_endless_space_in_a_list_ends_the_reading(ada: User, monkeypatch: Any) -
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_of_two_files_with_one_name_the_same_is_taken_each_time(ada: User) -> None:
+def test_of_two_files_with_one_name_always_the_same_is_read(ada: User) -> None:
     files = mastodon(note(1))
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as file:

@@ -55,7 +55,7 @@ def test_trials_on_one_machine_reach_this_machine_and_no_other_private_address()
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "127.1", "0x7f.0.0.1", "0177.0.0.1", "2130706433", "1.1.1.1 "])
-def test_what_is_not_an_address_is_not_an_allowed_one(text: str) -> None:
+def test_text_that_is_no_address_is_not_allowed(text: str) -> None:
     assert not is_allowed(text, loopback=True)
 
 

@@ -212,7 +212,9 @@ def test_the_limit_is_the_last_size_that_is_accepted(client: GuardedClient, atta
         ),
     ],
 )
-def test_what_is_not_a_whole_http_response_is_unreachable(client: GuardedClient, attacker: Attacker, path: str) -> None:
+def test_an_incomplete_http_response_counts_as_unreachable(
+    client: GuardedClient, attacker: Attacker, path: str
+) -> None:
     with pytest.raises(Unreachable):
         client.send(Request(attacker.url(path), deadline=2))
 

@@ -124,7 +124,7 @@ def test_a_second_stranger_of_a_host_waits_for_its_turn_and_no_third_one_does(se
     assert (limits._wanted_by_strangers, limits._asked_by_strangers) == (set(), set())
 
 
-def test_what_a_stranger_has_fetched_takes_no_longer_altogether_than_its_share(
+def test_fetches_for_an_unknown_caller_are_limited_to_their_share_of_time(
     client: GuardedClient, attacker: Attacker
 ) -> None:
     with web_request_budget(100.0):

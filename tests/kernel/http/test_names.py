@@ -50,7 +50,7 @@ def ask_silent(names: CheckedResolver, first: int, number: int, wanted_by: str =
     ]
 
 
-def test_row_72_what_one_names_takes_a_quarter_of_the_places(silence: Silence) -> None:
+def test_row_72_look_ups_for_one_asker_take_at_most_a_quarter_of_the_places(silence: Silence) -> None:
     async def go() -> None:
         names = CheckedResolver(lambda _address: True, silence, limit=8)
         tasks = ask_silent(names, 0, 20, "account:1")

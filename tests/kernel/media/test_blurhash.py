@@ -53,6 +53,6 @@ def test_any_picture_has_a_blur_of_the_right_length(data) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(b"", 0, 0), (b"abc", 2, 1), (b"abc", 1, 1, 10, 4), (b"abc", 1, 1, 4, 0)])
-def test_what_does_not_fit_is_refused(arguments) -> None:
+def test_a_wrong_number_of_pixels_or_components_is_refused(arguments) -> None:
     with pytest.raises(ValueError):
         encode(*arguments)

@@ -116,7 +116,7 @@ def test_texts_and_profiles_inside_a_file_do_not_survive(image_format) -> None:
     assert not {"icc_profile", "exif", "xmp", "Comment", "XML:com.adobe.xmp"} & set(shown.info)
 
 
-def test_what_hides_behind_the_picture_is_left_behind() -> None:
+def test_data_after_the_picture_is_not_stored() -> None:
     data = _saved(Image.new("RGB", (20, 20)), "PNG") + b"PK\x03\x04 <script>alert(1)</script>"
     assert b"script" not in process(data).original.data
 
@@ -176,7 +176,7 @@ def test_every_mode_of_colour_is_drawn(mode) -> None:
         _png_header(100, 100),
     ],
 )
-def test_what_is_no_whole_picture_of_an_accepted_type_is_refused(data) -> None:
+def test_incomplete_pictures_and_other_types_are_refused(data) -> None:
     with pytest.raises(Unidentified):
         process(data)
 
@@ -452,7 +452,7 @@ def test_a_profile_that_changes_nothing_costs_no_colour() -> None:
     assert shown.tobytes() == image.tobytes()
 
 
-def test_of_an_animation_that_is_too_long_the_first_frame_can_be_had() -> None:
+def test_the_first_frame_of_an_animation_that_is_too_long_can_be_drawn() -> None:
     frames = [Image.new("L", (400, 400), number % 2 * 255) for number in range(ANIMATION_PIXELS // (400 * 400) + 1)]
     data = _saved(frames[0], "PNG", save_all=True, append_images=frames[1:], duration=20, compress_level=1)
     with pytest.raises(TooLong):

@@ -50,7 +50,7 @@ def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None
 
 
 @pytest.mark.parametrize("acl", ["", "?acl=public-read"])
-def test_nothing_is_asked_of_the_storage_that_others_than_amazons_refuse(
+def test_the_object_storage_uses_only_requests_that_other_vendors_accept(
     server: ObjectServer, settings: Any, acl: str
 ) -> None:
     """No rights unless the operator says so, no checksum of the newer kind, no deletion of many files at once."""

@@ -49,7 +49,7 @@ def test_markdown_becomes_the_html_that_clients_know(text: str, html: str) -> No
     assert shown(text) == html
 
 
-def test_what_a_text_mentions_tags_and_links_to_is_known() -> None:
+def test_the_mentions_hashtags_and_links_of_markdown_are_found() -> None:
     document = read("@bob #tag `@no` https://example.com/ [#no](https://example.org)")
     assert [(token.kind, token.raw) for token in document.tokens] == [
         (Kind.MENTION, "@bob"),

@@ -144,7 +144,7 @@ def test_an_address_is_no_name_of_a_host() -> None:
         *("https://a.com", "a.com/", "a.com?x", "a.com#x", "\ud800.com"),
     ],
 )
-def test_what_can_be_no_domain_is_none(written: str) -> None:
+def test_text_that_cannot_be_a_domain_gives_none(written: str) -> None:
     assert normalise_domain(written) is None
 
 

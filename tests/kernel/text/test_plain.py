@@ -71,7 +71,7 @@ _LONG = (
         ),
     ],
 )
-def test_row_74_what_is_hidden_divides_no_word_and_addresses_are_whole(
+def test_row_74_hidden_elements_divide_no_word_and_link_addresses_are_whole(
     html: str, seen: str, addresses: list[str]
 ) -> None:
     assert shown(html) == (seen, addresses)
@@ -79,7 +79,7 @@ def test_row_74_what_is_hidden_divides_no_word_and_addresses_are_whole(
 
 @settings(max_examples=100, deadline=None)
 @given(tag_soups)
-def test_where_nothing_is_hidden_everything_is_seen(soup: str) -> None:
+def test_html_without_hidden_elements_is_completely_visible(soup: str) -> None:
     if "invisible" not in soup:
         assert shown(soup) == (plain(soup), [])
     seen, _addresses = shown(sanitize(soup))

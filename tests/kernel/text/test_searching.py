@@ -40,7 +40,7 @@ def test_row_74_a_word_is_found_however_it_is_hidden(written: str) -> None:
         ("a\n\nb", "a b", "a\n\nb"),
     ],
 )
-def test_what_was_found_is_shown_as_it_was_written(written: str, looked_for: str, found: str) -> None:
+def test_the_match_is_shown_as_it_was_written(written: str, looked_for: str, found: str) -> None:
     text, wanted = Text(written), comparable(looked_for)
     start = text.lowered.index(wanted)
     assert text.part(start, start + len(wanted)) == found

@@ -111,7 +111,7 @@ def test_filters_of_other_accounts_are_404(alice: Account, bob: Account) -> None
     assert api_of(alice).get(V2).json()[0]["keywords"] == made["keywords"]
 
 
-def test_posts_of_a_filter_exist_are_readable_and_are_named_once(alice: Account, bob: Account) -> None:
+def test_a_filter_refuses_posts_that_are_missing_unreadable_or_already_in_it(alice: Account, bob: Account) -> None:
     path = f"{V2}/{_make(api_of(alice))['id']}/statuses"
     post, secret = make_status(bob), make_status(bob, visibility="private")
     made = api_of(alice).post(path, {"status_id": str(post.id)})

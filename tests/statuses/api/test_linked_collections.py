@@ -108,7 +108,7 @@ def test_an_address_that_is_no_collection_of_this_server_is_an_ordinary_link(
     assert not LinkedCollection.objects.exists()
 
 
-def test_an_edit_says_anew_which_they_are(alice: Account) -> None:
+def test_an_edit_replaces_the_linked_collections(alice: Account) -> None:
     one, two = make_collection(alice), make_collection(alice, name="Trees")
     status = show(alice, one)
     edit(status, links_to(two))
@@ -117,7 +117,7 @@ def test_an_edit_says_anew_which_they_are(alice: Account) -> None:
     assert numbers(status) == []
 
 
-def test_they_stand_in_what_boosts_and_quotes_show(alice: Account, bob: Account) -> None:
+def test_boosts_and_quotes_show_the_linked_collections_of_the_post(alice: Account, bob: Account) -> None:
     mine = make_collection(alice)
     status = show(alice, mine, quote_approval_policy="public")
     boost = api_of(bob).get(f"{STATUSES}/{make_reblog(bob, status).id}").json()

@@ -144,7 +144,7 @@ def test_direct_posts_were_never_counted(alice: Account) -> None:
     assert _posts(alice) == 1
 
 
-def test_its_files_wait_for_another_attempt(alice: Account, media_root: Path) -> None:
+def test_the_files_of_a_deleted_post_can_be_attached_to_another_post(alice: Account, media_root: Path) -> None:
     media = make_media(alice)
     before = media.unattached_at
     delete_status(status_id=make_status(alice, media=[media]).id)

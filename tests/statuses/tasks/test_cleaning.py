@@ -17,7 +17,7 @@ from tests.factories.statuses import make_media
 pytestmark = pytest.mark.django_db
 
 
-def test_files_and_keys_that_are_over_are_removed_once(alice: Account, media_root: Any) -> None:
+def test_expired_unattached_files_and_idempotency_keys_are_removed(alice: Account, media_root: Any) -> None:
     make_media(alice)
     MediaAttachment.objects.update(unattached_at=clock.now() - timedelta(days=2))
     IdempotencyKey.objects.create(account=alice, key="k", created_at=clock.now() - timedelta(hours=2))

@@ -47,7 +47,7 @@ def errors(answer: Any) -> str:
     return str(answer.context["adminform"].form.errors)
 
 
-def test_each_kind_is_blocked_looked_for_and_taken_back_many_at_once(boss: Client) -> None:
+def test_every_kind_of_block_is_added_found_and_removed_in_bulk(boss: Client) -> None:
     sent: list[tuple[str, Any, dict[str, str], str, str]] = [
         (DOMAINS, EmailDomainBlock, {"domain": " Spam.Example. "}, "spam.example", "spam"),
         (ADDRESSES, CanonicalEmailBlock, {"address": "A.nn+x@Mail.example"}, "", "ann@mail.example"),
@@ -105,13 +105,13 @@ def test_all_that_is_wrong_with_a_network_is_said_at_once(boss: Client) -> None:
     assert ("neither" in said, "required" in said) == (True, True)
 
 
-def test_what_is_chosen_from_a_list_is_seen_to_be_one(boss: Client) -> None:
+def test_fields_with_a_list_of_choices_show_an_arrow(boss: Client) -> None:
     page = boss.get(f"{NETWORKS}add/").content.decode()
     for name in ("severity", "lasts"):
         assert re.search(rf'<select name="{name}"[^§]*?</select>\s*<span[^>]*>expand_more', page), name
 
 
-def test_who_would_lock_themselves_out_is_asked_again(boss: Client) -> None:
+def test_a_block_of_ones_own_network_must_be_confirmed(boss: Client) -> None:
     wide = {"network": "198.51.100.0/24", "severity": "no_access"}
     asked = boss.post(f"{NETWORKS}add/", wide)
     assert "You are at 198.51.100.9 yourself" in errors(asked)
@@ -135,7 +135,7 @@ def test_who_would_lock_themselves_out_is_asked_again(boss: Client) -> None:
         ("2001:db8::/32", "no_access", False),
     ],
 )
-def test_who_would_block_a_good_part_of_everybody_is_asked_again(
+def test_a_block_of_a_very_large_network_must_be_confirmed(
     boss: Client, network: str, severity: str, is_asked: bool
 ) -> None:
     sent = {"network": network, "severity": severity}
@@ -181,7 +181,7 @@ def test_an_address_is_tested_without_being_kept(boss: Client) -> None:
     assert CanonicalEmailBlock.objects.count() == 1
 
 
-def test_domains_and_networks_come_and_go_as_files(boss: Client) -> None:
+def test_domain_and_network_blocks_are_imported_and_exported_as_files(boss: Client) -> None:
     service.block_email_domain(by=OPERATOR, domain="known.example")
     shown = chosen(boss, DOMAINS, b"Spam.example\nknown.example\n@pics.example\nno domain\n")
     assert "it is blocked already" in shown.content.decode()
@@ -238,7 +238,7 @@ def test_a_file_is_taken_in_by_as_many_statements_as_a_short_one(boss: Client, p
     assert AuditEntry.objects.filter(action="create").count() == 103
 
 
-def test_long_files_go_through_the_command_line(tmp_path: Path) -> None:
+def test_the_command_imports_files_longer_than_the_page_accepts(tmp_path: Path) -> None:
     def run(*arguments: str) -> str:
         out = StringIO()
         call_command("block_sign_ups", *arguments, stdout=out, stderr=StringIO())
@@ -258,7 +258,7 @@ def test_long_files_go_through_the_command_line(tmp_path: Path) -> None:
         run("username", "--export")
 
 
-def test_what_a_service_refuses_is_said_above_the_form_that_keeps_what_was_written(
+def test_a_refusal_of_the_service_is_shown_above_the_form_which_keeps_its_values(
     boss: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody else blocks the same name between the check and the writing."""
@@ -295,7 +295,7 @@ def test_lists_take_a_fixed_number_of_statements(boss: Client) -> None:
     assert max(few) <= 20
 
 
-def test_who_may_not_manage_blocks_sees_none(boss: Client) -> None:
+def test_staff_without_the_permission_for_blocks_see_no_blocks(boss: Client) -> None:
     block = service.block_email_domain(by=OPERATOR, domain="spam.example")
     plain = signed_in("ann", None)
     for path in (

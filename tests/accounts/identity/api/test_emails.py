@@ -88,7 +88,9 @@ def test_another_address_obeys_the_rules_of_signing_up(newcomer: Api, email: str
     assert address().email == "nell@example.com"
 
 
-def test_seed_100_only_the_application_of_the_sign_up_may_ask(newcomer: Api, application: Application) -> None:
+def test_seed_100_only_the_application_of_the_sign_up_may_resend_the_confirmation(
+    newcomer: Api, application: Application
+) -> None:
     nell = User.objects.get()
     for token in (make_token(nell, "read write"), make_token(None, "read write", application)):
         answer = Api(token).post(PATH)
@@ -106,13 +108,13 @@ def test_a_disabled_newcomer_is_sent_nothing(newcomer: Api) -> None:
     assert (answer.status_code, answer.json()) == (403, {"error": ANOTHER_APPLICATION})
 
 
-def test_somebody_gets_five_mails_in_half_an_hour(newcomer: Api, settings: Any) -> None:
+def test_a_user_gets_at_most_five_confirmation_mails_in_half_an_hour(newcomer: Api, settings: Any) -> None:
     settings.RATE_LIMITS = True
     answers = [newcomer.post(PATH).status_code for _time in range(6)]
     assert answers == [200] * 5 + [429]
 
 
-def test_whoever_is_no_user_has_no_address_to_confirm(application: Application) -> None:
+def test_without_a_user_there_is_no_address_to_confirm(application: Application) -> None:
     for token in (None, "nobody-gave-this-out", make_token(None, "read", application)):
         answer = Api(token).get(CHECK)
         assert (answer.status_code, answer.json()) == (401, {"error": "This method requires an authenticated user"})

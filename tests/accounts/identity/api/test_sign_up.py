@@ -31,7 +31,7 @@ def codes(answer: Any) -> dict[str, list[str]]:
     return {field: [item["error"] for item in items] for field, items in answer.json()["details"].items()}
 
 
-def test_somebody_signs_up_and_may_use_the_token_at_once(app: Api) -> None:
+def test_the_token_of_a_sign_up_can_be_used_at_once(app: Api) -> None:
     answer = app.post("/api/v1/accounts", FORM)
     assert answer.status_code == 200, answer.content
     token = answer.json()
@@ -99,7 +99,7 @@ def test_passwords_are_checked_by_their_length_alone(app: Api, password: str) ->
 
 
 @pytest.mark.parametrize("spelling", [True, 1, "true", "True", "1", "on"])
-def test_an_agreement_is_understood_as_libraries_write_it(app: Api, spelling: Any) -> None:
+def test_sign_up_accepts_every_spelling_of_a_true_agreement(app: Api, spelling: Any) -> None:
     assert app.post("/api/v1/accounts", FORM | {"agreement": spelling}).status_code == 200
 
 
@@ -146,7 +146,7 @@ def test_approval_asks_for_a_reason_and_nobody_signs_in_before(app: Api, setting
     assert Api().get("/api/v1/accounts/lookup", {"acct": "alice"}).status_code == 404
 
 
-def test_with_an_unconfirmed_address_nobody_signs_in(app: Api, settings: Any) -> None:
+def test_a_user_with_an_unconfirmed_address_cannot_sign_in(app: Api, settings: Any) -> None:
     settings.CONFIRM_EMAIL = True
     token = app.post("/api/v1/accounts", FORM).json()["access_token"]
     me = Api(token).get("/api/v1/accounts/verify_credentials")

@@ -109,7 +109,7 @@ def test_a_block_of_another_network_stops_nobody(app: Api) -> None:
 
 
 @pytest.mark.parametrize("kind", ["network", "email_domain", "username"])
-def test_some_blocks_only_ask_for_approval(app: Api, kind: str) -> None:
+def test_some_blocks_only_require_approval(app: Api, kind: str) -> None:
     if kind == "network":
         blocks.block_network(by=OPERATOR, network="127.0.0.1", severity=Severity.SIGN_UP_REQUIRES_APPROVAL)
     elif kind == "email_domain":
@@ -119,7 +119,7 @@ def test_some_blocks_only_ask_for_approval(app: Api, kind: str) -> None:
     assert waits(post(app))
 
 
-def test_of_several_blocks_the_strictest_counts(app: Api) -> None:
+def test_the_strictest_of_several_matching_blocks_applies(app: Api) -> None:
     blocks.block_email_domain(by=OPERATOR, domain="mail.example.com", allow_with_approval=True)
     blocks.block_email_domain(by=OPERATOR, domain="example.com")
     assert codes(post(app)) == {"email": ["ERR_BLOCKED"]}
@@ -136,7 +136,7 @@ def test_a_network_without_access_is_refused_everything(path: str, django_captur
     assert Api().get(path).status_code != 403
 
 
-def test_who_blocks_everybody_can_still_see_that_the_server_lives_and_undo_it(
+def test_after_blocking_all_addresses_probes_and_loopback_still_work(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     """Security row 79: probes are answered to all, and this machine is refused only when it is named."""
@@ -168,7 +168,7 @@ def test_blocks_are_for_those_who_may_and_are_written_down() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "nonsense", "127.0.0.1/33", "999.0.0.1"])
-def test_what_is_no_network_is_not_blocked(wrong: str) -> None:
+def test_an_invalid_network_is_not_blocked(wrong: str) -> None:
     with pytest.raises(Invalid):
         blocks.block_network(by=OPERATOR, network=wrong, severity=Severity.NO_ACCESS)
 
@@ -203,7 +203,7 @@ def test_an_expired_invitation_or_one_of_a_disabled_inviter_is_refused(app: Api,
     (None, "approval", True), (None, "closed", True), (None, "open", False), ("Admin", "approval", False),
     ("Admin", "closed", False),
 ])  # fmt: skip
-def test_who_is_invited_needs_no_reason_and_approval_as_the_inviters_role_says(
+def test_an_invited_person_needs_no_reason_and_needs_approval_if_the_inviters_role_says_so(
     app: Api, settings: Any, role: str | None, mode: str, pending: bool
 ) -> None:
     settings.REGISTRATIONS = mode
@@ -212,7 +212,7 @@ def test_who_is_invited_needs_no_reason_and_approval_as_the_inviters_role_says(
     assert waits(post(app, invite_code=invite.code)) is pending
 
 
-def test_who_is_invited_follows_the_inviter_once_the_account_can_be_used(app: Api, settings: Any) -> None:
+def test_an_invited_user_follows_the_inviter_once_the_account_is_active(app: Api, settings: Any) -> None:
     settings.REGISTRATIONS = "approval"
     ada = make_user("ada")
     invite = create_invite(by=staff_of(ada), inviter=ada, autofollow=True)
@@ -226,7 +226,7 @@ def test_who_is_invited_follows_the_inviter_once_the_account_can_be_used(app: Ap
     assert Follow.objects.filter(account=alice.account_id, target=ada.account_id).exists()
 
 
-def test_who_is_invited_follows_the_inviter_from_the_confirmation_on(app: Api, settings: Any) -> None:
+def test_an_invited_user_follows_the_inviter_after_confirming_the_address(app: Api, settings: Any) -> None:
     settings.CONFIRM_EMAIL = True
     ada = make_user("ada")
     post(app, invite_code=create_invite(by=staff_of(ada), inviter=ada, autofollow=True).code)
@@ -270,7 +270,7 @@ def test_the_last_use_of_an_invitation_is_for_one_person(settings: Any) -> None:
     assert (Account.objects.filter(domain=None, user__isnull=False).count(), Invite.objects.get().uses) == (1, 1)
 
 
-def test_where_there_is_a_minimum_age_a_date_of_birth_is_asked_for_and_not_kept(app: Api, settings: Any) -> None:
+def test_with_a_minimum_age_the_date_of_birth_is_required_and_not_stored(app: Api, settings: Any) -> None:
     settings.MINIMUM_AGE = 16
     assert codes(post(app)) == {"date_of_birth": ["ERR_BLANK"]}
     young = f"{clock.now().year - 10}-01-01"

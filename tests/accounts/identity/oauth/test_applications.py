@@ -112,7 +112,9 @@ FORBIDDEN = "Redirect URI is forbidden by the server., Redirect URI must specify
         ),
     ],
 )
-def test_what_breaks_a_rule_is_refused_with_its_sentence(client: Client, wrong: dict[str, Any], message: str) -> None:
+def test_an_invalid_registration_is_refused_with_the_broken_rule(
+    client: Client, wrong: dict[str, Any], message: str
+) -> None:
     response = register(client, **wrong)
     assert response.status_code == 422
     assert response.json() == {"error": f"Validation failed: {message}"}

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 AUTHORIZE = "/oauth/authorize"
 
 
-def test_somebody_not_signed_in_signs_in_and_comes_back_with_everything(
+def test_after_signing_in_the_authorization_request_continues_with_all_parameters(
     client: Client, application: Application, person: User
 ) -> None:
     asked = client.get(AUTHORIZE, ask(application, state="s t/a+te", lang="de"))
@@ -81,7 +81,7 @@ def test_denying_sends_access_denied(browser: Client, application: Application, 
         ({"response_mode": "smoke"}, "invalid_request"),
     ],
 )
-def test_what_is_wrong_with_the_request_is_shown_to_the_person(
+def test_errors_of_the_authorization_request_are_shown_to_the_person(
     browser: Client, application: Application, change: dict[str, str | None], error: str
 ) -> None:
     for response in (
@@ -117,7 +117,7 @@ def test_a_scope_that_the_application_has_not_goes_back_to_it_with_its_state(
     "change",
     [{"response_type": "token"}, {"scope": "nonsense"}, {"client_id": "x"}, {"redirect_uri": "https://x.example/"}],
 )
-def test_nobody_is_sent_anywhere_and_no_error_is_shown_before_signing_in(
+def test_before_signing_in_there_is_no_redirect_to_the_application_and_no_error(
     client: Client, application: Application, change: dict[str, str]
 ) -> None:
     for response in (
@@ -191,7 +191,7 @@ def test_row_45_nothing_but_scopes_of_the_staff_is_an_invalid_scope(browser: Cli
     assert answer(browser.get(AUTHORIZE, ask(application, scope="admin:read")))["error"] == "invalid_scope"
 
 
-def test_who_has_authorized_before_is_not_asked_again_unless_force_login(
+def test_consent_is_not_asked_for_again_unless_force_login_is_sent(
     browser: Client, application: Application, person: User
 ) -> None:
     issue_token(application=application, user=person, scopes=["write", "read"])
@@ -276,7 +276,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", [*STATES])
-def test_who_may_not_use_their_account_sees_why_and_gets_no_code(
+def test_a_user_whose_account_cannot_be_used_sees_why_and_gets_no_code(
     browser: Client, application: Application, person: User, state: str
 ) -> None:
     match state:
@@ -297,7 +297,7 @@ def test_who_may_not_use_their_account_sees_why_and_gets_no_code(
     assert not Grant.objects.exists()
 
 
-def test_who_is_disabled_is_no_longer_signed_in(browser: Client, application: Application, person: User) -> None:
+def test_disabling_a_user_ends_their_sessions(browser: Client, application: Application, person: User) -> None:
     User.objects.filter(pk=person.pk).update(disabled_at=clock.now())
     assert browser.get(AUTHORIZE, ask(application))["Location"].startswith("/auth/sign_in")
 

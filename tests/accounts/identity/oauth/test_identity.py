@@ -46,7 +46,7 @@ def test_an_applications_own_token_has_no_user(application: Application) -> None
 
 
 @pytest.mark.parametrize("token", ["", "unknown", "\0", "ü", "x" * 100_000])
-def test_what_is_no_token_is_nobody(application: Application, token: str) -> None:
+def test_an_invalid_token_identifies_nobody(application: Application, token: str) -> None:
     assert TokenIdentities().find_identity(token) is None
 
 

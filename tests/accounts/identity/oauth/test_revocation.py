@@ -87,7 +87,7 @@ def test_a_revoked_token_is_refused_even_where_none_is_needed(
     assert client.get("/api/v2/instance", headers=headers).status_code == 200
 
 
-def test_that_a_token_was_revoked_is_forgotten_after_a_day(application: Application, person: User) -> None:
+def test_records_of_revoked_tokens_are_deleted_after_a_day(application: Application, person: User) -> None:
     for scope, age in (("read", 23), ("write", 25)):
         token = issue_token(application=application, user=person, scopes=[scope])
         revoke_tokens(AccessToken.objects.filter(pk=token.pk))

@@ -180,7 +180,7 @@ def test_a_broken_basic_header_is_an_invalid_client_whatever_the_body_says(
         assert response["WWW-Authenticate"] == 'Bearer error="invalid_client"'
 
 
-def test_of_two_ways_to_show_credentials_the_header_counts(client: Client, application: Application) -> None:
+def test_client_credentials_in_the_header_win_over_those_in_the_body(client: Client, application: Application) -> None:
     for secret, status in ((application.client_secret, 200), ("wrong", 401)):
         sent = {"grant_type": "client_credentials", "client_id": application.client_id, "client_secret": "other"}
         header = basic(application.client_id, secret).replace("Basic", "basic")
@@ -215,7 +215,9 @@ def test_trap_4_scopes_may_be_joined_by_plus_signs(application: Application, per
     assert own_token(application, scope="read+write+read").json()["scope"] == "read write"
 
 
-def test_what_is_no_parameter_of_the_endpoint_changes_nothing(application: Application, person: User) -> None:
+def test_parameters_that_the_token_endpoint_does_not_declare_are_ignored(
+    application: Application, person: User
+) -> None:
     more = {"user": "x", "client": "x", "nonce": "n" * 300, "claims": "{", "resource": "x", "prompt": "none"}
     code = code_for(application, person, **more)
     body = exchange(application, code, **more, scopes="admin:write", refresh_token="x").json()
@@ -289,7 +291,7 @@ def test_a_code_used_ten_times_at_once_works_once() -> None:
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
-def test_what_cannot_be_read_is_an_invalid_request_with_a_description(client: Client, path: str) -> None:
+def test_an_unreadable_request_is_answered_with_invalid_request_and_a_description(client: Client, path: str) -> None:
     refused(client.post(path, "{", content_type="application/json"), 400, "invalid_request")
     too_long = json.dumps({"token": "x" * 1_100_000})
     refused(client.post(path, too_long, content_type="application/json"), 413, "invalid_request")

@@ -37,7 +37,7 @@ def link_of(user: User, back: str = "") -> str:
     return confirmation_url(EmailAddress.objects.get(user=user), back).removeprefix("http://social.localhost")
 
 
-def test_who_signs_up_in_an_application_solves_the_captcha_on_the_page_behind_the_link(
+def test_after_a_sign_up_in_an_application_the_captcha_is_solved_on_the_confirmation_page(
     service: CaptchaService, client: Client, django_capture_on_commit_callbacks: Any
 ) -> None:
     token = Api(make_token(None)).post("/api/v1/accounts", FORM).json()["access_token"]
@@ -85,7 +85,7 @@ def test_who_signs_up_in_an_application_solves_the_captcha_on_the_page_behind_th
     assert Api(token).get("/api/v1/accounts/verify_credentials").status_code == 200
 
 
-def test_who_has_an_invitation_for_so_many_is_asked_nothing(service: CaptchaService, client: Client) -> None:
+def test_an_invitation_with_limited_uses_needs_no_captcha(service: CaptchaService, client: Client) -> None:
     limited, unlimited = create_invite(by=OPERATOR, max_uses=1), create_invite(by=OPERATOR)
     for name, invite, solved in (("ada", limited, True), ("bob", unlimited, False)):
         user = make_user(name, confirmed=False)

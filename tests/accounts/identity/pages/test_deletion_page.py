@@ -73,7 +73,7 @@ def test_rows_25_and_26_ten_wrong_passwords_are_enough(browser: Client, person: 
     assert browser.post(MOVE, {"acct": "x", "password": PASSWORD}).status_code == 429
 
 
-def test_whoever_has_a_second_factor_shows_it_too(browser: Client, person: User) -> None:
+def test_deleting_an_account_with_a_second_factor_requires_its_code(browser: Client, person: User) -> None:
     with_app(person)
     assert 'name="code"' in browser.get(DELETE).content.decode()
     for sent in ({}, {"code": ""}, {"code": "000000"}, {"code": "x"}):
@@ -93,7 +93,7 @@ def test_a_recovery_code_stands_for_the_second_factor(browser: Client, person: U
     assert browser.post(DELETE, {"password": PASSWORD, "code": codes[0]}).status_code == 303
 
 
-def test_whoever_signs_in_with_a_passkey_shows_it_first(browser: Client, person: User) -> None:
+def test_deleting_or_moving_an_account_with_a_passkey_requires_showing_it(browser: Client, person: User) -> None:
     Authenticator.objects.create(user=person, type=Authenticator.Type.WEBAUTHN, data={"name": "key", "credential": {}})
     for path in (DELETE, MOVE):
         answer = browser.post(path, {"password": PASSWORD})

@@ -196,7 +196,7 @@ def test_a_challenge_is_for_the_browser_that_asked(key: SoftwareKey) -> None:
         {"id": b"another key"},
     ],
 )
-def test_what_was_signed_elsewhere_or_otherwise_signs_nobody_in(key: SoftwareKey, wrong: dict[str, Any]) -> None:
+def test_a_passkey_signature_of_another_site_or_challenge_is_refused(key: SoftwareKey, wrong: dict[str, Any]) -> None:
     client = Client()
     refused = client.post(ALONE, {"credential": replace(key, **wrong).get(challenge(client))})
     assert refused["Location"] == "/auth/sign_in"
@@ -251,7 +251,9 @@ def test_a_copy_of_a_passkey_is_refused_and_its_owner_gets_a_mail(
 @pytest.mark.parametrize(
     ("last", "count", "newer"), [(0, 0, True), (0, 1, True), (5, 6, True), (5, 5, False), (5, 4, False), (5, 0, False)]
 )
-def test_a_counter_shows_a_copy_unless_the_key_does_not_count(last: int, count: int, newer: bool) -> None:
+def test_a_passkey_counter_that_does_not_grow_reveals_a_copy_unless_it_is_always_zero(
+    last: int, count: int, newer: bool
+) -> None:
     assert is_newer(count, last) is newer
 
 
@@ -311,7 +313,7 @@ def test_row_24_passkeys_are_changed_only_by_who_has_just_shown_who_they_are(key
     assert client.get(ADD).status_code == 200
 
 
-def test_without_the_passkey_a_recovery_code_opens(client: Client, sign_in: SignIn, person: User) -> None:
+def test_a_recovery_code_signs_in_without_the_passkey(client: Client, sign_in: SignIn, person: User) -> None:
     browser = signed_in(person)
     show_again(browser)
     codes = codes_on(add(browser, SoftwareKey()))
@@ -321,7 +323,7 @@ def test_without_the_passkey_a_recovery_code_opens(client: Client, sign_in: Sign
     assert is_signed_in(client)
 
 
-def test_who_is_disabled_is_not_let_in_by_a_passkey(key: SoftwareKey, person: User) -> None:
+def test_a_disabled_user_cannot_sign_in_with_a_passkey(key: SoftwareKey, person: User) -> None:
     User.objects.filter(pk=person.pk).update(disabled_at=clock.now())
     client = Client()
     assert client.post(ALONE, {"credential": key.get(challenge(client))})["Location"] == "/auth/disabled"

@@ -173,7 +173,7 @@ def test_row_24_factors_are_changed_only_by_who_has_just_shown_who_they_are(
 
 
 @pytest.mark.parametrize("path", CHANGES)
-def test_nothing_is_changed_without_the_token_of_the_form(person: User, secret: str, path: str) -> None:
+def test_second_factors_cannot_be_changed_without_a_csrf_token(person: User, secret: str, path: str) -> None:
     checked = Client(enforce_csrf_checks=True)
     checked.force_login(person)
     assert checked.post(path).status_code == 403
@@ -250,7 +250,7 @@ def test_new_codes_replace_the_old_ones_and_a_mail_says_so(
     assert any("New recovery codes have been made" in mail.body for mail in mailoutbox)
 
 
-def test_who_has_no_second_factor_has_no_recovery_codes(browser: Client, person: User) -> None:
+def test_recovery_codes_require_a_second_factor(browser: Client, person: User) -> None:
     show_again(browser)
     assert browser.get("/auth/second_factor/codes").status_code == 404
     assert browser.post("/auth/second_factor/codes").status_code == 404

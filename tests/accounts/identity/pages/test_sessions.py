@@ -59,7 +59,7 @@ def test_chromium_is_distinguished_from_chrome_by_its_brands(person: User) -> No
         assert shown(browser) == ["Chromium on Linux"]
 
 
-def test_what_a_browser_says_of_itself_is_only_text(person: User) -> None:
+def test_the_name_of_a_browser_is_escaped(person: User) -> None:
     browser = signed_in("<b>x</b>")
     assert "<b>x" not in browser.get("/auth/sessions").content.decode()
     assert shown(browser) == ["An unknown browser"]

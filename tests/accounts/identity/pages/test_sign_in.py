@@ -49,7 +49,9 @@ def test_a_wrong_name_and_a_wrong_password_give_the_same_error(sign_in: SignIn, 
         "javascript:alert(1)",
     ],
 )
-def test_row_30_nobody_is_sent_to_another_site(client: Client, sign_in: SignIn, person: User, evil: str) -> None:
+def test_row_30_sign_in_never_redirects_to_another_site(
+    client: Client, sign_in: SignIn, person: User, evil: str
+) -> None:
     from urllib.parse import quote
 
     for lead in (f"/auth/sign_in?next={quote(evil)}", f"/auth/sign_out?next={quote(evil)}"):
@@ -87,7 +89,7 @@ def attack() -> None:
     assert Client().post("/auth/sign_in", {"login": "ada", "password": "correct horse"}).status_code == 429
 
 
-def test_who_has_signed_in_before_is_not_locked_out_by_strangers(
+def test_failed_attempts_of_strangers_do_not_lock_out_a_known_browser(
     client: Client, sign_in: SignIn, person: User, counted: None
 ) -> None:
     """Security row 81: a browser that is known counts for itself, also after signing out."""
@@ -106,7 +108,9 @@ def test_who_has_signed_in_before_is_not_locked_out_by_strangers(
     assert sign_in("ada").status_code == 429
 
 
-def test_who_is_signed_in_can_say_so_again_whatever_strangers_try(browser: Client, person: User, counted: None) -> None:
+def test_failed_attempts_of_strangers_do_not_block_reauthentication(
+    browser: Client, person: User, counted: None
+) -> None:
     """Security row 81."""
     attack()
     assert browser.post("/auth/reauthenticate", {"password": "correct horse"}).status_code == 303
@@ -124,14 +128,14 @@ def test_a_new_password_ends_the_wait(person: User, counted: None, django_captur
     assert Client().post("/auth/sign_in", login, REMOTE_ADDR="10.99.0.1").status_code == 303
 
 
-def test_who_is_disabled_gets_the_reason_and_is_not_signed_in(sign_in: SignIn, person: User) -> None:
+def test_a_disabled_user_sees_the_reason_and_is_not_signed_in(sign_in: SignIn, person: User) -> None:
     User.objects.filter(pk=person.pk).update(disabled_at=clock.now())
     response = sign_in("ada")
     assert response["Location"] == "/auth/disabled"
     assert sign_in("ada", "wrong").status_code == 200
 
 
-def test_who_has_not_confirmed_gets_another_mail_and_is_not_signed_in(
+def test_an_unconfirmed_user_gets_another_mail_and_is_not_signed_in(
     client: Client, sign_in: SignIn, person: User, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"

@@ -106,7 +106,7 @@ def test_closed_registrations_say_what_staff_have_written_about_it(client: Clien
     assert "Back in <em>May</em> &lt;script&gt;" in page
 
 
-def test_where_staff_approve_the_reason_is_asked_for(client: Client, settings: Any) -> None:
+def test_sign_up_asks_for_a_reason_where_staff_approve(client: Client, settings: Any) -> None:
     settings.REGISTRATIONS = "approval"
     assert client.post("/auth/sign_up", FORM).status_code == 200
     client.post("/auth/sign_up", {**FORM, "reason": "I like it here"})
@@ -116,7 +116,7 @@ def test_where_staff_approve_the_reason_is_asked_for(client: Client, settings: A
     assert "A person looks at every request" in client.get("/").content.decode()
 
 
-def test_where_addresses_are_confirmed_nobody_is_signed_in_before(
+def test_sign_up_signs_nobody_in_before_the_address_is_confirmed(
     client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
@@ -171,7 +171,7 @@ def _confirmation_link(mail: Any) -> str:
     return found[1]
 
 
-def test_who_signs_up_on_the_way_to_an_application_goes_on_to_it_after_confirming(
+def test_after_confirming_the_address_the_authorization_of_an_application_continues(
     client: Client, confirming: None, mailoutbox: list[Any]
 ) -> None:
     client.post(f"/auth/sign_up?next={quote(AUTHORIZE)}", FORM)
@@ -183,7 +183,7 @@ def test_who_signs_up_on_the_way_to_an_application_goes_on_to_it_after_confirmin
     assert b"@Grace@" in client.get("/").content, "the sign-in went on where it had stopped"
 
 
-def test_in_another_browser_the_link_leads_to_the_application_by_way_of_signing_in(
+def test_in_another_browser_the_confirmation_link_continues_after_signing_in(
     client: Client, confirming: None, mailoutbox: list[Any]
 ) -> None:
     client.post(f"/auth/sign_up?next={quote(AUTHORIZE)}", FORM)
@@ -219,7 +219,7 @@ def test_row_30_the_link_of_a_confirmation_leads_nowhere_else(client: Client, ma
         ("https://elk.example/callback", "https://elk.example/about", "https://elk.example/about", False),
     ],
 )
-def test_who_signed_up_in_an_application_goes_back_to_it_after_confirming(
+def test_after_confirming_a_sign_up_in_an_application_a_link_leads_back_to_it(
     client: Client, redirect_uris: str, website: str | None, url: str, opens: bool
 ) -> None:
     application = register_application(name="Elk & Co", redirect_uris=redirect_uris, website=website)
@@ -234,7 +234,9 @@ def test_who_signed_up_in_an_application_goes_back_to_it_after_confirming(
     assert page.headers.get("Refresh") == (f"0; url={url}" if opens else None)
 
 
-def test_who_signed_up_in_a_program_without_an_address_reads_where_to_go_on(client: Client, settings: Any) -> None:
+def test_after_confirming_a_sign_up_in_a_program_without_an_address_the_page_says_how_to_continue(
+    client: Client, settings: Any
+) -> None:
     settings.REGISTRATIONS = "approval"
     application = register_application(name="toot", redirect_uris="urn:ietf:wg:oauth:2.0:oob")
     user = make_user("ada", confirmed=False)
@@ -341,7 +343,7 @@ def test_the_json_of_an_invitation_says_what_it_is_for(client: Client) -> None:
     assert (answer.status_code, list(answer.json())) == (401, ["error"])
 
 
-def test_where_there_is_a_minimum_age_the_page_asks_for_the_date_of_birth(client: Client, settings: Any) -> None:
+def test_with_a_minimum_age_the_page_asks_for_the_date_of_birth(client: Client, settings: Any) -> None:
     assert "date_of_birth" not in client.get("/auth/sign_up").content.decode()
     settings.MINIMUM_AGE = 16
     assert 'type="date"' in client.get("/auth/sign_up").content.decode()

@@ -28,7 +28,7 @@ OTHERS = (
 )
 
 
-def test_who_waits_for_approval_sees_that_and_no_page_else() -> None:
+def test_a_user_waiting_for_approval_sees_only_that_state() -> None:
     user = make_user("ann")
     User.objects.filter(pk=user.pk).update(approved=False)
     browser = signed_in(user)

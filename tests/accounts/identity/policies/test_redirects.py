@@ -29,7 +29,7 @@ def test_lists_and_lines_are_read_alike_in_the_order_of_the_client() -> None:
 @pytest.mark.parametrize(
     "uri", [OUT_OF_BAND, "x:y", "com.example.app:/path", "https://a.example:8443/p?q=1", "http://[::1]/"]
 )
-def test_what_an_application_may_be_called_back_at(uri: str) -> None:
+def test_valid_redirect_uris_are_accepted(uri: str) -> None:
     assert not redirect_uri_errors(uri)
 
 

@@ -42,10 +42,10 @@ def test_digits_that_look_like_letters_are_those_letters() -> None:
         (" ", "ERR_BLANK"),
     ],
 )
-def test_somebody_is_old_enough_from_their_birthday_on(born: str, code: str | None) -> None:
+def test_the_minimum_age_is_reached_on_the_birthday(born: str, code: str | None) -> None:
     assert [error.code for error in age_errors(born, minimum=16, today=TODAY)] == ([code] if code else [])
 
 
-def test_who_was_born_on_a_leap_day_is_a_year_older_on_the_first_of_march() -> None:
+def test_a_person_born_on_a_leap_day_is_a_year_older_on_the_first_of_march() -> None:
     assert age_errors("2012-02-29", minimum=14, today=date(2026, 2, 28))
     assert not age_errors("2012-02-29", minimum=14, today=TODAY)

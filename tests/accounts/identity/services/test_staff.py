@@ -38,7 +38,7 @@ ACTS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("action", ACTS)
-def test_each_act_leaves_a_row_that_names_who_did_what_to_whom(action: str) -> None:
+def test_each_action_of_staff_writes_an_audit_row(action: str) -> None:
     owner, person = make_user("boss", role="Owner"), make_user("person")
     ACTS[action](by=staff_of(owner), user=person)
     entry = AuditEntry.objects.get()
@@ -73,7 +73,7 @@ def test_the_rank_that_counts_is_the_one_of_now() -> None:
         staff.disable(by=staff_of(admin), user=person)
 
 
-def test_nobody_gives_a_role_as_high_as_their_own() -> None:
+def test_staff_cannot_give_a_role_of_their_own_rank() -> None:
     admin, person = make_user("admin", role="Admin"), make_user("person")
     Role.objects.filter(name="Admin").update(permissions=Permission.MANAGE_ROLES | Permission.MANAGE_USERS)
     admin = User.objects.select_related("role", "account").get(pk=admin.pk)
@@ -86,7 +86,7 @@ def test_nobody_gives_a_role_as_high_as_their_own() -> None:
     assert AuditEntry.objects.get().details == {"role": "Moderator"}
 
 
-def test_who_manages_users_does_not_thereby_set_their_passwords() -> None:
+def test_managing_users_does_not_include_setting_passwords() -> None:
     Role.objects.filter(name="Moderator").update(permissions=Permission.MANAGE_USERS)
     moderator, person = make_user("mod", role="Moderator"), make_user("person")
     staff.disable(by=staff_of(moderator), user=person)
@@ -119,7 +119,7 @@ def test_a_post_is_removed_by_who_may_and_that_is_written_down() -> None:
     )
 
 
-def test_what_is_written_down_is_neither_changed_nor_deleted() -> None:
+def test_audit_rows_can_be_neither_changed_nor_deleted() -> None:
     staff.enable(by=OPERATOR, user=make_user())
     for attempt in (lambda: AuditEntry.objects.update(action="nothing"), lambda: AuditEntry.objects.all().delete()):
         with pytest.raises(DatabaseError, match="neither changed nor deleted"), transaction.atomic():
@@ -136,7 +136,7 @@ def test_rank_is_a_strict_order_and_administrators_may_do_everything() -> None:
     assert all(can(OPERATOR, permission) for permission in Permission)
 
 
-def test_whoever_has_a_role_may_do_what_everybody_may() -> None:
+def test_a_role_includes_the_permissions_of_everyone() -> None:
     """Contract, entities "Role"; the roles that a server begins with invite as little as their own bits say."""
     make_user(role="Owner")
     everybody = Role.objects.get(id=EVERYONE_ROLE_ID)

@@ -55,7 +55,7 @@ def test_after_seven_days_they_are_gone_and_name_and_address_are_free_again() ->
     assert [entry["schedule"] for entry in SCHEDULE.values() if entry["task"] == task] == [timedelta(hours=1)]
 
 
-def test_who_has_used_their_account_or_has_a_role_stays_whatever_their_address() -> None:
+def test_unconfirmed_users_with_activity_or_a_role_are_not_removed() -> None:
     moved = signed_up("changed", days=100, confirmed=True)
     EmailAddress.objects.filter(user=moved).update(verified=False)
     user = make_user("moderator", confirmed=False, role="Moderator")
