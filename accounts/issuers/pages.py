@@ -121,7 +121,8 @@ class IssuerSignUpView(SignupView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         issuer = find_issuer(self.sociallogin.account.provider)
         name = self.sociallogin.account.extra_data["name"]
-        return {**super().get_context_data(**kwargs), "issuer": issuer.name, "identity": name}
+        around = {"issuer": issuer.name, "identity": name, "issuers_only": settings.ISSUERS_ONLY}
+        return {**super().get_context_data(**kwargs), **around}
 
     @property
     def _invite_code(self) -> str:

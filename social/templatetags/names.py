@@ -1,4 +1,4 @@
-"""Template filters for names of servers on narrow screens."""
+"""Template filters for names: of servers on narrow screens, and in sentences of another direction."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from django import template
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
@@ -18,6 +18,12 @@ _WIDE: Final = 16
 def breakable(name: str) -> SafeString:
     """A server's name with possible line breaks before its dots, so that it is not broken inside a word."""
     return format_html_join(mark_safe("<wbr>."), "{}", ((part,) for part in name.split(".")))
+
+
+@register.filter
+def isolated(name: str) -> SafeString:
+    """A name whose direction of writing does not change that of the sentence around it."""
+    return format_html("<bdi>{}</bdi>", name)
 
 
 @register.filter

@@ -32,7 +32,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     user.save()
     browser.post("/auth/sign_in", {"login": user.email, "password": "correct horse"})
     page = browser.get("/auth/identities").content.decode()
-    assert "Sign in with The Organisation as well" in page
+    assert "Sign in with <bdi>The Organisation</bdi> as well" in page
     assert '<a href="/auth/identities" aria-current="page">' in page
     assert 'href="/auth/identities"' in browser.get("/settings").content.decode()
     # Who has the open browser of somebody else adds no way of their own.

@@ -51,7 +51,7 @@ def test_a_new_person_chooses_a_username_and_returns_to_the_application(
     query = f"client_id={application.client_id}&redirect_uri={application.registered_redirect_uris[0]}"
     wanted = f"/oauth/authorize?{query}&response_type=code&scope=read"
     page = browser.get(browser.get(wanted).headers["Location"])
-    assert "Continue with The Organisation" in page.content.decode()
+    assert "Continue with <bdi>The Organisation</bdi>" in page.content.decode()
     address = begin(browser, next=wanted)
     asked = asked_in(address)
     assert asked["scope"] == "openid profile email"
@@ -202,8 +202,8 @@ def test_each_of_several_issuers_signs_in_its_own_people(issuer: TestIssuer, bro
     with issuing() as other:
         settings.ISSUERS = (issuer.settings(), other.settings(id="club", name="The Club"))
         page = browser.get("/auth/sign_in").content.decode()
-        assert "Continue with The Organisation" in page
-        assert "Continue with The Club" in page
+        assert "Continue with <bdi>The Organisation</bdi>" in page
+        assert "Continue with <bdi>The Club</bdi>" in page
         # The same number at another issuer is another person.
         answer = come_back(browser, other, begin(browser, "/auth/with/club"))
         assert answer.headers["Location"].startswith("/auth/with")
@@ -229,7 +229,7 @@ def test_the_issuer_can_be_the_only_way_in_and_the_operator_makes_links(
     settings.ISSUERS_ONLY = True
     page = browser.get("/auth/sign_in").content.decode()
     assert 'type="password"' not in page
-    assert "Continue with The Organisation" in page
+    assert "Continue with <bdi>The Organisation</bdi>" in page
     refused = browser.post("/auth/sign_in", {"login": user.email, "password": "correct horse"})
     assert refused.status_code == 403
     assert not is_signed_in(browser)
@@ -252,6 +252,10 @@ def test_the_issuer_can_be_the_only_way_in_and_the_operator_makes_links(
     assert Client().post(f"{path}x").status_code == 404
     assert "/auth/password" not in browser.get("/settings").content.decode()
 
+    # Who has an account without the identity reads how to get to it.
+    visitor = Client()
+    sign_in(visitor, issuer)
+    assert "a link that signs you in" in visitor.get("/auth/with").content.decode()
     SocialAccount.objects.create(user=user, provider="org", uid=issuer.person["sub"])
     visitor = Client()
     sign_in(visitor, issuer)
