@@ -30,7 +30,9 @@ class StatusFetched(Event, key="status:{status_id}"):
 
 
 class StatusImported(Event, key="status:{status_id}"):
-    """An old post was stored from an archive of its author. It is searched, but sent to nobody and shown in no feed."""
+    """An old post was stored from an archive of its author. An imported post can be found by search, but is sent to
+    nobody and shown in no feed.
+    """
 
     status_id: int
     account_id: int

@@ -46,7 +46,9 @@ def account_link(account: Account) -> SafeString:
 
 
 def account_column(name: str, label: Any, *, minor: bool = False) -> Any:
-    """Return the column that links to the account in the attribute `name` of a row, if there is one."""
+    """Return the column with a link to the account in the attribute `name` of a row; it is empty for rows without an
+    account.
+    """
 
     def read(row: Any) -> SafeString | None:
         account = getattr(row, name)
@@ -61,9 +63,9 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 def find_addressed(term: str) -> list[int]:
-    """Ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of such an address,
-    a part of a server's name, or a part of the username of a local account or of one of the newest accounts. At most
-    COUNT_LIMIT accounts are found in each of these ways.
+    """Return the ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of an
+    address, a part of a server's name, or a part of a username (of a local account or of one of the newest accounts).
+    At most COUNT_LIMIT accounts are found in each of these ways.
     """
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = named_from(Account.objects.order_by(ADDRESS_ORDER), username)

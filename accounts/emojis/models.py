@@ -15,8 +15,8 @@ from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT,
 class CustomEmoji(models.Model):
     """Shortcode with its picture; `domain` is NULL for local emojis.
 
-    Of a remote emoji `remote_url` is the address of the picture, which is copied when a client requests it (docs/adr/0021),
-    and `updated_at` is when its server says that it was changed.
+    For a remote emoji, `remote_url` is the address of the picture, which is copied when a client requests it
+    (docs/adr/0021), and `updated_at` is the time at which its server says that it was changed.
     """
 
     id = SnowflakeField(primary_key=True)

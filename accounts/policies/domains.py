@@ -39,7 +39,8 @@ def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
     kept = normalise_domain(host)
     if kept is None:
         return False
-    # Not normalised: a remote account may list hundreds of domains, whose normalisation would take long (security row 78).
+    # Compared without normalising: a remote account may list hundreds of domains, and normalising them would take long
+    # (security row 78).
     allowed = {domain.strip().lower().removesuffix(".") for domain in domains}
     spellings = (kept.split("."), display_domain(kept).split("."))
     return any(".".join(labels[number:]) in allowed for labels in spellings for number in range(len(labels)))

@@ -88,9 +88,10 @@ def split_address(address: str) -> tuple[str, str | None] | None:
 
 
 def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
-    """Build the condition for the account with this address, ignoring case; `prefix` leads from another table to accounts.
+    """Return a condition that is true for the account with this address, ignoring case; `prefix` leads from another
+    table to accounts.
 
-    It uses the index of addresses. `iexact` would read all accounts: there is no index by `UPPER`.
+    The condition uses the index of addresses. `iexact` would read all accounts: there is no index by `UPPER`.
     """
     # A literal in the template, as in the index: a parameter of a cached plan would not match the index.
     server = Func(f"{prefix}domain", template="LOWER(COALESCE(%(expressions)s, ''))", output_field=TextField())

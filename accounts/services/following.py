@@ -116,7 +116,7 @@ def follow_account(
         if target.local:
             target.refresh_from_db(fields=["locked"])
         if needs_request(account, target):
-            # Not numbered: a number would reveal how many follows this server has.
+            # A random id instead of a number, which would reveal how many follows this server has.
             own_uri = None if target.local else links.web_url(f"/{uuid4()}")
             request = FollowRequest(account=account, target=target, uri=uri or own_uri)
             _apply(change, request)

@@ -223,7 +223,8 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
         if change.locked is False:
             # Taken before any row: a follow request holds this lock while its foreign keys lock the account's row.
             lock(lock_name(user.account_id))
-        # Not FOR UPDATE: a transaction that blocks this account and holds the pair's lock would wait for the row.
+        # Locked with FOR NO KEY UPDATE: with FOR UPDATE, a transaction that blocks this account and holds the pair's
+        # lock would wait for the row.
         account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)
         settings_changed: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
         if change.language == "":

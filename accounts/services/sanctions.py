@@ -183,7 +183,7 @@ def apply_domain_rule(
 def erase_suspended() -> int:
     """Start the erasure of accounts whose suspension is older than REVERSAL_PERIOD; return how many were started.
 
-    Their rows stay, so that the suspension lasts. Held accounts are left out. Run by the scheduler.
+    The accounts' rows are kept, so that the suspension lasts. Held accounts are left out. Run by the scheduler.
     """
     due = Account.objects.filter(
         suspended_at__lte=clock.now() - REVERSAL_PERIOD,

@@ -83,7 +83,7 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
 
 def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool:
     """End at most BATCH_SIZE follows, both ways, between local accounts and the suspended accounts among `account_ids`;
-    return whether follows may be left. They are recorded as ended by a block of the server `domain`.
+    return whether follows may be left. The ended follows are recorded as ended by a block of the server `domain`.
 
     Publishes AccountUnfollowed for each follow; the caller publishes FollowsSevered when nothing is left.
     """
@@ -101,7 +101,7 @@ def suspension_cause(account_id: int, moment: datetime) -> str:
 
 def sever_erased(account: Account) -> bool:
     """End a batch of follows between local accounts and a suspended account that is being erased; return whether there
-    were any. They are recorded with the follows that ended at the suspension. Publishes FollowsSevered.
+    were any. The ended follows are recorded together with those that ended at the suspension. Publishes FollowsSevered.
     """
     if account.suspended_at is None:
         return False

@@ -162,7 +162,7 @@ class NetworksViewSet(ApiViewSet):
         return find_own_account(self.identity.account_id)
 
     def _relationship(self, target: Account) -> HttpResponse:
-        # Not `load_relations`, which leaves out the viewer: a note about oneself is shown.
+        # `load_relations` is not used, because it leaves out the viewer: a note about oneself is shown too.
         _known, relations = load_known_relations(self.account_id, [target.id], with_suspended=True)
         return reply(RelationshipSerializer(target.id, context={"relations": relations}).data)
 

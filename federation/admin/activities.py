@@ -22,7 +22,8 @@ from social.api.staff_columns import CREATION, States, address, lines, shortened
 
 URL_LENGTH: Final = 120
 
-# Not sortable: no index covers the type, and these tables grow with every post. The admin has a filter by type instead.
+# The column cannot be sorted, because no index covers the type, and these tables grow with every post. The admin has a
+# filter by type instead.
 TYPE = shown("type", _("Activity"))
 ATTEMPTS = shown("attempts", _("Attempts"), minor=True)
 DELIVERY_ATTEMPTS = shown("attempts", _("Attempts"), order="attempts", minor=True)

@@ -328,7 +328,7 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
         quoted_id=None if quoted is None else quoted.id,
         quoted_uri=note.quoted,
         state=QuoteState.ACCEPTED if own else QuoteState.REJECTED if refused else QuoteState.PENDING,
-        # Not trusted before it is fetched from the server of the quoted author (security row 36).
+        # Trusted only once it was fetched from the server of the quoted author (security row 36).
         approval_uri=note.quote_authorization,
         legacy=note.legacy_quote,
     )

@@ -1,5 +1,5 @@
-"""Reads the senders and posts of notifications, for mails and pushes: their current state, as far as the recipient may read
-it.
+"""Reads the senders and posts of notifications, for mails and pushes: their current state, without anything that the
+recipient may not read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The API layer: what all endpoints have in common. It handles HTTP and imports no app.
 
-These are the names that an endpoint's author imports, one line each (their docstrings say the rest):
+Names that an endpoint's author imports, one line each (their docstrings describe the details):
 
 Endpoints and paths
     class BookmarksViewSet(ApiViewSet):                                     # viewsets

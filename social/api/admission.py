@@ -104,9 +104,9 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     """Identify the caller and count the request.
 
     `token` is the token as sent, or None; `address` is the rate key of the client (IPv6: the /64). The request is
-    counted by those of `rules` that apply to the caller. `acts` says that the request changes something: this process's
-    cache is then not used, so that a revoked token cannot change anything. Raises errors of the database, but none of
-    Redis.
+    counted by those of `rules` that apply to the caller. `acts` tells that the request changes something: the cache of
+    this process is then not used, so that a revoked token cannot change anything. Raises errors of the database, but
+    none of Redis.
     """
     checksum = checksum_of(token) if token else None
     counted = list(rules) if settings.RATE_LIMITS else []
@@ -207,7 +207,8 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
     with redis.best_effort("forget tokens") as attempt:
         pipeline = redis.client("cache").pipeline(transaction=False)
         for checksum in token_checksums:
-            # Not DEL: a process may have read the old state from the database and be about to store it (with NX).
+            # Overwritten instead of deleted: a process may have read the old state from the database and be about to
+            # store it (with NX).
             pipeline.set(redis.key("cache", "token", checksum), _REVOKED_MARK, ex=FORGOTTEN_SECONDS)
         pipeline.execute()
     return not attempt.failed
@@ -215,7 +216,7 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
 
 def admission_of(request: Any) -> Admission | None:
     """The admission of a request; None before authentication."""
-    # Not through DRF's request, which searches several places first.
+    # Read from Django's request, because DRF's request searches several places first.
     admission: Admission | None = getattr(getattr(request, "_request", request), "admission", None)
     return admission
 

@@ -30,9 +30,9 @@ class LeasedRow(models.Model):
     """A row that waits for `due_at` and then for a process to claim it.
 
     `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and
-    `last_error` the error of the latest. A row that was given up is dead since `dead_at`, and is never claimed. Times
-    are those of the database. No index may hold a column that claiming changes: a claim is then a heap-only update, and
-    the indexes do not grow.
+    `last_error` the error of the latest. A row that was given up is dead since `dead_at`, and is never claimed. All
+    times are read from the clock of the database. No index may hold a column that claiming changes: a claim is then a
+    heap-only update, and the indexes do not grow.
     """
 
     due_at = models.DateTimeField(db_default=Now())

@@ -132,7 +132,9 @@ def overdue_queues() -> list[str]:
 
 
 def measure() -> list[QueueFigures]:
-    """Depth, dead rows and ages of each queue that has rows; reads the whole table (metrics, doctor, cockpit)."""
+    """Depth, dead rows and ages of each queue that has rows. The whole table is read (for metrics, the doctor and the
+    cockpit).
+    """
     with connection.cursor() as cursor:
         cursor.execute(_MEASURE)
         return [QueueFigures(*row) for row in cursor.fetchall()]

@@ -47,7 +47,8 @@ IDS: Final = Slot("ids", ArrayField(BigIntegerField()))
 @ForeignObject.register_lookup
 @Field.register_lookup
 class OneOf(Lookup):
-    """`column = ANY(array)`: like `__in`, but with the same SQL for any number of values, given as a Slot or as a collection.
+    """`column = ANY(array)`: as `__in`, but with the same SQL for any number of values, given as a Slot or as a
+    collection.
 
     A statement takes 65,535 parameters, and an array is only one.
     """

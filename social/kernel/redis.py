@@ -167,7 +167,7 @@ def ask(role: Role, *command: str | bytes | int | float) -> Any:
 
 
 def ask_at_once(role: Role, *asked: tuple[str | bytes | int | float, ...]) -> list[Any]:
-    """Return the answers to several commands that run as one transaction; otherwise works like `ask`."""
+    """Return the answers to several commands that run as one transaction; otherwise works as `ask`."""
     if _PLAIN:
         pipeline = _plain(role).pipeline(transaction=True)
         for command in asked:

@@ -159,7 +159,7 @@ TERMS: Final[dict[str, Terms]] = {
         lease=180.0,
         kept=timedelta(hours=1),
     ),
-    # A call waits for its last answers after it has stopped claiming; with two threads, the other one claims meanwhile.
+    # A call waits for its last answers after it has stopped claiming; with two threads, a second call claims meanwhile.
     "pushes": Terms(
         "notifications on their way to devices",
         at_once=200,

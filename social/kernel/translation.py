@@ -60,8 +60,8 @@ def is_on() -> bool:
 
 
 def load_languages() -> Mapping[str, Sequence[str]]:
-    """Return the target languages of the service by source language; UNKNOWN is a key too. They are requested once a day.
-    Raises Unavailable.
+    """Return the target languages of the service by source language; UNKNOWN is a key too. The languages are requested
+    once a day. Raises Unavailable.
     """
     url: str = settings.TRANSLATION_SERVICE
     key = f"translation_languages:{blake2b(url.encode(), digest_size=8).hexdigest()}"

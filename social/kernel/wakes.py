@@ -79,7 +79,7 @@ def wake(*queues: str) -> None:
 
 
 def call(*queues: str) -> None:
-    """Wake like `wake`, but always by message, so that other workers drain `queues` too."""
+    """Wake as `wake` does, but always by message, so that other workers drain `queues` too."""
     send = waker.find()
     if send is None or not queues or circuit.is_open:
         return

@@ -93,8 +93,8 @@ class Embedded:
         return pid if is_running(pid, "valkey") else None
 
     def _wait_for_end(self, name: str, find: Callable[[], int | None], signum: int) -> None:
-        """Wait for the end of a server whose parent process was killed. It is already shutting down: it is sent
-        `signum` after 3 s. Raises OperatorError if it still runs after 15 s.
+        """Wait for the end of a server whose parent process was killed. The server is already shutting down: after 3 s
+        it is sent `signum`. Raises OperatorError if it still runs after 15 s.
         """
         started, asked = time.monotonic(), False
         while (pid := find()) is not None:

@@ -45,8 +45,8 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
 
 
 def _before(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
-    """Put the picture of an oEmbed document before the pictures of the page. It has no description, so it gets the
-    description of the page's first picture.
+    """Put the picture of an oEmbed document before the pictures of the page. The oEmbed document gives no description
+    of the picture, so the description of the page's first picture is used.
     """
     description = pictures[0].description if pictures else ""
     return first_pictures([PagePicture(url, description), *pictures])

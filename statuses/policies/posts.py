@@ -1,6 +1,6 @@
-"""Posts as they are read: the post (`Post`), its author (`Author`) and its content (`PostBody`). They are plain values,
-loaded by `statuses.queries.posts`, from which the client API, streams, ActivityPub, pages, feeds and search are built.
-Values to be written inherit `AuthorColumns` as well.
+"""Posts as they are read: the post (`Post`), its author (`Author`) and its content (`PostBody`). Posts are plain
+values, loaded by `statuses.queries.posts`, from which the client API, streams, ActivityPub, pages, feeds and search are
+built. Values to be written inherit `AuthorColumns` as well.
 """
 
 from __future__ import annotations

@@ -130,8 +130,8 @@ def select(
     """Return the posts that the viewer may read and `accept` accepts: two queries, one for an anonymous viewer.
 
     `accept` is called for posts that the viewer may read, with relations that include every author, boosted author,
-    addressed account and replied-to author. Without it, and without `with_hiding`, only the relations needed to present
-    the posts are loaded. The page can be inspected and truncated; `fill` then loads everything else.
+    addressed account and replied-to author. Without `accept`, and without `with_hiding`, only the relations needed to
+    present the posts are loaded. The page can be inspected and truncated; `fill` then loads everything else.
     """
     wanted = list(status_ids)
     posts = load_posts(wanted)

@@ -52,7 +52,7 @@ def claim(account_id: int, key: str) -> int | None:
     """Claim a key for this transaction and return the id of its row; None if another transaction has claimed and
     committed it.
 
-    Waits for a concurrent claim of the same key, and succeeds if that one is rolled back.
+    Waits for a concurrent claim of the same key, and succeeds if the other transaction is rolled back.
     """
     now = clock.now()
     with connection.cursor() as cursor:

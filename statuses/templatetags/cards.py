@@ -1,4 +1,4 @@
-"""Template tag for the actions of a signed-in reader on a post. It builds the HTML in Python, because a page has twenty
+"""Template tag for the actions of a signed-in reader on a post. The HTML is built in Python, because a page has twenty
 cards with a dozen buttons each, and a template took most of the page's time.
 """
 

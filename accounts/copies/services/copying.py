@@ -201,7 +201,7 @@ def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
 
 
 async def _in_thread(function: Callable[..., T], *values: Any) -> T:
-    # Not in the event loop's default threads, which resolve host names.
+    # Run in separate threads, because the event loop's default threads resolve host names.
     return await asyncio.get_running_loop().run_in_executor(_threads, function, *values)
 
 

@@ -143,8 +143,8 @@ def _passkey(found: Authenticator) -> Passkey:
 
 
 def load_identities(user: User) -> list[SocialAccount]:
-    """Load the identities with which a user can sign in: those of issuers that the settings name. Without such issuers
-    nothing is queried.
+    """Load the identities with which a user can sign in, which are those at issuers that the settings name. Without
+    such issuers nothing is queried.
     """
     issuers = [issuer.id for issuer in settings.ISSUERS]
     return list(SocialAccount.objects.filter(user=user, provider__one_of=issuers).order_by("pk")) if issuers else []

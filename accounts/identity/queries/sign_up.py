@@ -61,7 +61,7 @@ def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -
 
 
 def _username_in_use(username: str) -> bool:
-    # In this order, an account that is deleted between the two statements is found by one of them.
+    # With this order, an account that is deleted between the two statements is found by at least one of the two.
     return Account.objects.filter(has_address(username, None)).exists() or is_retired(username)
 
 

@@ -137,7 +137,7 @@ def send_confirmation_mails(events: Sequence[ConfirmationRequested]) -> None:
 #: Time within which an address must be confirmed.
 UNCONFIRMED_RETENTION: Final = timedelta(days=7)
 
-#: Users that one transaction removes at most.
+#: Maximum number of users that one transaction removes.
 BATCH_SIZE: Final = 100
 
 

@@ -76,7 +76,8 @@ _IPV6: tuple[tuple[IPv6Network, str], ...] = tuple(
 )
 # Only this eighth of the space has been assigned for unicast (RFC 4291 section 2.4, IANA); the rest may mean anything.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
-# Not `is_loopback`, which includes IPv4-mapped forms in newer Pythons. An address with a zone does not equal `_LOOPBACK_6`.
+# `is_loopback` is not used, because it includes IPv4-mapped forms in newer versions of Python. An address with a zone
+# does not equal `_LOOPBACK_6`.
 _LOOPBACK = IPv4Network("127.0.0.0/8")
 _LOOPBACK_6 = IPv6Address("::1")
 # ISATAP hides an IPv4 address behind these interface identifiers under any prefix (RFC 5214 section 6.1).

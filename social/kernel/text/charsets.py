@@ -57,7 +57,7 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 
 def decode_page(body: bytes, content_type: str) -> str:
-    """The text of a page. Its encoding is that of the byte order mark, the header, or the page's own `meta` or XML
+    """The text of a page. The encoding is given by the byte order mark, the header, or the page's own `meta` or XML
     declaration, in this order; without any of them it is UTF-8, even with some broken bytes, or else detected.
 
     Never raises: invalid bytes are replaced.
@@ -155,8 +155,8 @@ def _detected(body: bytes) -> str | None:
 def _sample(body: bytes) -> bytes:
     """The part of a page, without its tags, from which its encoding is detected.
 
-    It begins at the tag before the first byte beyond ASCII, and ends at the last tag or blank in its second half, if there is
-    one: these are part of no character in any encoding.
+    The part begins at the tag before the first byte beyond ASCII, and ends at the last tag or blank in its second half,
+    if there is one: tags and blanks are part of no character in any encoding.
     """
     first = len(body) - len(body.lstrip(_ASCII))
     body = body[max(body.rfind(b"<", 0, first), first - _SAMPLE_BYTES // 4, 0) :]

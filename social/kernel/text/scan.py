@@ -106,7 +106,8 @@ class Token:
 
 
 def _any_case(word: str) -> str:
-    # Not the IGNORECASE flag: by Unicode folding a long s or a Kelvin sign would pass for the letter of a scheme.
+    # The flag IGNORECASE is not used: by Unicode folding, a long s or a Kelvin sign would pass for the letter of a
+    # scheme.
     return "".join(f"[{letter}{letter.upper()}]" for letter in word)
 
 

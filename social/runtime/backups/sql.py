@@ -56,7 +56,7 @@ class Undecided(OperatorError):
 def _pg_dump(url: str) -> str:
     """The path of a pg_dump that is not older than the server: the embedded PostgreSQL's for the embedded server. For
     another server, the pg_dump in PATH is preferred, because the embedded PostgreSQL's has no TLS. Raises OperatorError
-    without one.
+    if there is no such pg_dump.
     """
     with database.connect(url) as connection:
         oldest = connection.info.server_version // 10000

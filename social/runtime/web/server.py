@@ -1,7 +1,7 @@
 """The web processes: Granian starts them, replaces those that end, and stops them.
 
-Each is forked from a process that has loaded everything. They accept connections from one socket, so that none waits for a
-process that has hung or ended.
+Each is forked from a process that has loaded everything. All of them accept connections from one socket, so that no
+connection waits for a process that has hung or ended.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
             http=HTTPModes.http1,
             websockets=False,
             backlog=_BACKLOG,
-            # It must never reach the limit of open files: Granian stops accepting for good.
+            # The number of connections must never reach the limit of open files, because Granian then stops accepting
+            # for good.
             backpressure=max(16, min(limits.connections, (files - _OWN_FILES) // 2)),
             runtime_blocking_threads=4,
             http1_settings=HTTP1Settings(
