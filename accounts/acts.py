@@ -72,14 +72,14 @@ APPROVE: Final = _USER_ACT(
     lambda by, row: staff.approve(by=by, user=user_of(row)),
     icon="check",
     variant=ActionVariant.PRIMARY,
-    one=Words(_("Let this person in?"), _("They are let in, and get a mail.")),
+    one=Words(_("Approve this sign-up?"), _("The sign-up is approved. The person gets an e-mail.")),
     many=Words(
         "",
-        ngettext_lazy("%(count)d user was let in.", "%(count)d users were let in.", "count"),
-        _("Let the chosen users in"),
+        ngettext_lazy("%(count)d sign-up was approved.", "%(count)d sign-ups were approved.", "count"),
+        _("Approve the selected sign-ups"),
     ),
     fits=on_users(lambda row, user: not user.approved),
-    audit=_("%(by)s let %(target)s in"),
+    audit=_("%(by)s approved the sign-up of %(target)s"),
 )
 REJECT: Final = _USER_ACT(
     "reject",
@@ -91,7 +91,7 @@ REJECT: Final = _USER_ACT(
     many=Words(
         _("Reject these sign-ups? They are deleted."),
         ngettext_lazy("%(count)d sign-up was rejected.", "%(count)d sign-ups were rejected.", "count"),
-        _("Reject the chosen sign-ups"),
+        _("Reject the selected sign-ups"),
     ),
     fits=on_users(lambda row, user: not user.approved),
     audit=_("%(by)s rejected the sign-up of %(target)s"),
@@ -115,27 +115,25 @@ ENABLE: Final = _USER_ACT(
 )
 CONFIRM: Final = _USER_ACT(
     "confirm",
-    _("Take the address for confirmed"),
+    _("Confirm the address"),
     lambda by, row: staff.confirm(by=by, user=user_of(row)),
     icon="mark_email_read",
     menu=ACCESS,
     one=Words(
-        _("Take the e-mail address for confirmed, without a mail having been answered?"),
-        _("The address counts as confirmed."),
+        _("Mark the e-mail address as confirmed, although nobody has opened the link in the e-mail?"),
+        _("The address is confirmed."),
     ),
     many=Words(
-        _("Take these e-mail addresses for confirmed, without a mail having been answered?"),
-        ngettext_lazy(
-            "%(count)d e-mail address counts as confirmed.", "%(count)d e-mail addresses count as confirmed.", "count"
-        ),
-        _("Take their e-mail addresses for confirmed"),
+        _("Mark these e-mail addresses as confirmed, although nobody has opened the links in the e-mails?"),
+        ngettext_lazy("%(count)d e-mail address is confirmed.", "%(count)d e-mail addresses are confirmed.", "count"),
+        _("Confirm their e-mail addresses"),
     ),
     fits=on_users(lambda row, user: not row.__dict__["confirmed"]),
-    audit=_("%(by)s took the address of %(target)s for confirmed"),
+    audit=_("%(by)s confirmed the e-mail address of %(target)s"),
 )
 DISABLE_USERS: Final = Act(
     "disable",
-    _("Disable: refuse sign-in and every request"),
+    _("Disable the account: refuse sign-in and all requests"),
     lambda by, user: staff.disable(by=by, user=user),
     permission=Permission.MANAGE_USERS,
     many=Words(
@@ -151,7 +149,7 @@ CHANGE_ROLE: Final = Act(
     ranked=True,
     icon="shield_person",
     menu=ACCESS,
-    one=Words(_("Which role shall this person have?"), _("The role is changed.")),
+    one=Words(_("Which role should this person have?"), _("The role is changed.")),
     form=role_form,
     fits=on_users(lambda row, user: True),
     audit=_("%(by)s changed the role of %(target)s"),
@@ -162,25 +160,25 @@ CHANGE_EMAIL: Final = _ACCESS_ACT(
     lambda by, row, sent: staff.set_email(by=by, user=user_of(row), **sent),
     icon="alternate_email",
     one=Words(
-        _("Give this person another e-mail address? It counts as confirmed."),
-        _("The address is changed; the old one gets a mail about it."),
+        _("Change the e-mail address of this person? The new address counts as confirmed."),
+        _("The address is changed. A notice was sent to the old address."),
     ),
     form=EmailForm,
     fits=on_users(lambda row, user: True),
-    audit=_("%(by)s gave %(target)s another e-mail address"),
+    audit=_("%(by)s changed the e-mail address of %(target)s"),
 )
 SEND_PASSWORD: Final = _ACCESS_ACT(
     "send_password",
-    _("Send a mail for a new password"),
+    _("Send a password reset e-mail"),
     lambda by, row: staff.send_password_reset(by=by, user=user_of(row)),
     icon="password",
     verb="send_password_reset",
     one=Words(
-        _("Send this person a link with which they can choose a new password?"),
-        _("A link for a new password is on its way."),
+        _("E-mail this person a link to choose a new password?"),
+        _("The link to choose a new password is on its way."),
     ),
     fits=on_users(lambda row, user: True),
-    audit=_("%(by)s sent %(target)s a mail for a new password"),
+    audit=_("%(by)s sent %(target)s a password reset e-mail"),
 )
 RESET_FACTOR: Final = _ACCESS_ACT(
     "reset_factor",
@@ -190,10 +188,10 @@ RESET_FACTOR: Final = _ACCESS_ACT(
     verb="reset_second_factor",
     one=Words(
         _(
-            "Remove every second factor and recovery code, for somebody who has lost theirs? "
-            "They are signed out everywhere."
+            "Remove all second factors and recovery codes of this person, who has lost them? They are "
+            "signed out everywhere."
         ),
-        _("There is no second factor any more; the person is signed out everywhere."),
+        _("The second factors are removed. The person is signed out everywhere."),
     ),
     fits=on_users(lambda row, user: row.__dict__["factors"]),
     audit=_("%(by)s removed the second factors of %(target)s"),

@@ -189,7 +189,7 @@ class StatusAdmin(ActingAdmin):
             POSTED,
             shown("edited_at", _("Edited")),
             shown("in_reply_to", _("Answer to"), _parent),
-            shown("application", _("By the app"), lambda status: getattr(status.application, "name", None)),
+            shown("application", _("App"), lambda status: getattr(status.application, "name", None)),
             shown("replies", _("Replies"), _figure("replies_count")),
             shown("reblogs", _("Boosts"), _figure("reblogs_count")),
             shown("favourites", _("Favourites"), _figure("favourites_count")),

@@ -110,7 +110,7 @@ def state_of(account: Account) -> SafeString:
     if user is not None and user.disabled_at is not None:
         return mark(gettext("Disabled"), "bad")
     if user is not None and not user.approved:
-        return mark(gettext("Waits for approval"), "waiting")
+        return mark(gettext("Waiting for approval"), "waiting")
     if account.limited:
         return mark(gettext("Limited"), "waiting")
     return mark(gettext("Moved"), "waiting") if account.moved_to_id is not None else mark(gettext("Active"), "good")

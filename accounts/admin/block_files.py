@@ -35,7 +35,7 @@ REASONS_SHOWN: Final = 5
 _ACTIONS: Final = {
     "add": (gettext_lazy("new"), "good"),
     "change": (gettext_lazy("changed"), "waiting"),
-    "keep": (gettext_lazy("stays as it is"), "plain"),
+    "keep": (gettext_lazy("unchanged"), "plain"),
     "refuse": (gettext_lazy("refused"), "bad"),
 }
 # Lines that need attention come first.
@@ -46,7 +46,9 @@ class BlocksFileForm(StaffForm):
     kind: ClassVar[BlockFile[Any]]
 
     file = forms.FileField(label=gettext_lazy("File"))
-    replace = forms.BooleanField(label=gettext_lazy("The file decides where there is a block already"), required=False)
+    replace = forms.BooleanField(
+        label=gettext_lazy("Where a block exists already, use the one in the file"), required=False
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -61,7 +63,7 @@ class BlocksFileForm(StaffForm):
         """Return the text of the file and its entries. Raises ValidationError if it cannot be read or is too long."""
         sent = self.cleaned_data["file"]
         if sent.size > FILE_BYTES:
-            text = _("The file is larger than %(most)d kB. The operator reads it with %(command)s.")
+            text = _("The file is larger than %(most)d kB. The operator can import it with %(command)s.")
             raise forms.ValidationError(text % {"most": FILE_BYTES // 1024, "command": self.kind.command})
         data: bytes = sent.read()
         try:
@@ -90,7 +92,7 @@ class FiledBlockListAdmin(BlockListAdmin):
         if request.method == "POST" and "lines" in request.POST:
             return self._import_confirmed(request, kind)
         form = type("FileForm", (BlocksFileForm,), {"kind": kind})
-        sent = self.ask_for(request, form, gettext_lazy("Import a file"), yes=_("Look at what would happen"))
+        sent = self.ask_for(request, form, gettext_lazy("Import a file"), yes=_("Preview"))
         if isinstance(sent, TemplateResponse):
             return sent
         text, entries = sent["file"]
@@ -112,10 +114,10 @@ class FiledBlockListAdmin(BlockListAdmin):
         ending = sum(plan.follows.from_here + plan.follows.to_here for plan in planned if plan.follows is not None)
         planned.sort(key=lambda plan: (plan.follows is None, _PLACES.index(plan.action)))
         headers = [_("Line"), kind.name_title, _("What happens"), _("Details")]
-        ends = [_("Follows that end")] if ending else []
+        ends = [_("Follows that would end")] if ending else []
         context = {
             **self.admin_site.each_context(request),
-            "title": _("What would happen"),
+            "title": _("Preview"),
             "opts": self.model._meta,
             "counts": _counted(counts),
             "ending": ending,
@@ -151,7 +153,7 @@ class FiledBlockListAdmin(BlockListAdmin):
 
 
 def _counted(counts: Counter[Any]) -> str:
-    return _("%(added)d new, %(changed)d changed, %(kept)d stay as they are, %(refused)d refused") % {
+    return _("%(added)d new, %(changed)d changed, %(kept)d unchanged, %(refused)d refused") % {
         "added": counts["add"],
         "changed": counts["change"],
         "kept": counts["keep"],

@@ -62,9 +62,9 @@ class CollectionForm(ServiceForm):
     description = text_field(
         gettext_lazy("Description"), widget=forms.Textarea({"rows": 2, "maxlength": DESCRIPTION_LIMIT})
     )
-    tag_name = text_field(gettext_lazy("Hashtag that it is about"), widget=forms.TextInput(PLAIN))
-    discoverable = check_field(gettext_lazy("Show it on your profile, where everybody finds it"))
-    sensitive = check_field(gettext_lazy("It names accounts that post sensitive things"))
+    tag_name = text_field(gettext_lazy("Hashtag of the collection"), widget=forms.TextInput(PLAIN))
+    discoverable = check_field(gettext_lazy("Show it on your profile, where everybody can find it"))
+    sensitive = check_field(gettext_lazy("It has accounts that post sensitive content"))
 
     def draft(self) -> CollectionDraft:
         """Return the values of a valid form. An empty hashtag counts as not sent, so that the collection keeps its
@@ -188,7 +188,7 @@ def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Ac
         try:
             add_item(owner=user.account, collection=shown.collection, account_id=person.id)
         except Forbidden:
-            messages.error(request, _("This account does not want to be in collections, or not in yours."))
+            messages.error(request, _("This account does not allow being added to collections, or not to yours."))
         except Invalid as refusal:
             refuse(request, refusal)
     elif item is not None and not adds:
@@ -217,7 +217,7 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
             else:
                 person = find_account(require_found(parse_id(request.POST["remove"])))
         except NotFound:
-            messages.error(request, _("Nobody with this address is known here. Search for them first."))
+            messages.error(request, _("This server does not know an account with this address. Search for it first."))
         else:
             _change(request, user, shown, person, adds="add" in request.POST)
         return back(request, "people")

@@ -99,7 +99,7 @@ class EmojiChangeForm(RowForm):
         labels = {
             "category": gettext_lazy("Category"),
             "visible_in_picker": gettext_lazy("In the picker"),
-            "disabled": gettext_lazy("Disable: texts show the name"),
+            "disabled": gettext_lazy("Disable: posts show its name instead"),
         }
         widgets = {"category": forms.TextInput({"dir": "auto"})}
 
@@ -109,10 +109,10 @@ class PackForm(_CategoryForm):
 
     pack = forms.FileField(
         label=gettext_lazy("Pack"),
-        help_text=gettext_lazy("A zip or tar archive of pictures that have their shortcodes as names"),
+        help_text=gettext_lazy("A zip or tar archive of pictures; each file is named after its shortcode"),
     )
-    name_prefix = forms.CharField(label=gettext_lazy("In front of every name"), required=False, max_length=64)
-    overwrite = forms.BooleanField(label=gettext_lazy("Replace those that have such a name"), required=False)
+    name_prefix = forms.CharField(label=gettext_lazy("Prefix for every name"), required=False, max_length=64)
+    overwrite = forms.BooleanField(label=gettext_lazy("Replace emojis with the same name"), required=False)
     listed = forms.BooleanField(label=gettext_lazy("Show them in the picker"), required=False, initial=True)
     field_order = ("pack", "category", "name_prefix", "overwrite", "listed")
 
@@ -154,7 +154,7 @@ def _save(by: Staff, emoji: CustomEmoji, form: Any) -> None:
 
 def _remove(by: Staff, emoji: CustomEmoji) -> None:
     if emoji.domain is not None:
-        raise Conflict(_("It is another server's: it can only be disabled."))
+        raise Conflict(_("This emoji belongs to another server: it can only be disabled."))
     remove_local_emojis(by=by, emojis=[emoji])
 
 
@@ -170,14 +170,14 @@ class CustomEmojiAdmin(EditedAdmin):
     ordering = ("-domain", "shortcode")
     acts = (
         _change("enable", gettext_lazy("Enable"), "enable", disabled=False),
-        _change("disable", gettext_lazy("Disable: texts show the name"), "disable", disabled=True),
+        _change("disable", gettext_lazy("Disable: posts show its name instead"), "disable", disabled=True),
         _change("list_in_picker", gettext_lazy("Show in the picker"), "list", listed=True),
         _change("hide", gettext_lazy("Hide from the picker"), "unlist", listed=False),
         Act(
             "set_category",
             gettext_lazy("Set the category"),
             lambda by, emoji, sent: change_emoji(by=by, emoji=emoji, category=sent["category"]),
-            many=Words(gettext_lazy("Which category shall these emojis be in?"), _CHANGED),
+            many=Words(gettext_lazy("Which category should these emojis be in?"), _CHANGED),
             form=_CategoryForm,
         ),
         Act(
@@ -191,7 +191,7 @@ class CustomEmojiAdmin(EditedAdmin):
             gettext_lazy("Remove"),
             _remove,
             many=Words(
-                gettext_lazy("Remove these emojis? Posts show their names then."),
+                gettext_lazy("Remove these emojis? Posts will show their names instead."),
                 ngettext_lazy("%(count)d emoji was removed.", "%(count)d emojis were removed.", "count"),
             ),
         ),
@@ -270,10 +270,10 @@ class CustomEmojiAdmin(EditedAdmin):
         except KernelError as error:
             reasons.append(error.message)
         done = counts["added"] + counts["replaced"]
-        text = ngettext("%(count)d emoji is there now.", "%(count)d emojis are there now.", done) % {"count": done}
+        text = ngettext("%(count)d emoji was imported.", "%(count)d emojis were imported.", done) % {"count": done}
         self.message_user(request, text, messages.SUCCESS if done else messages.WARNING)
         if counts["known"]:
-            known = ngettext("%(count)d was there already.", "%(count)d were there already.", counts["known"])
+            known = ngettext("%(count)d existed already.", "%(count)d existed already.", counts["known"])
             self.message_user(request, known % {"count": counts["known"]}, messages.INFO)
         for reason in reasons[:REASONS_SHOWN]:
             self.message_user(request, reason, messages.ERROR)

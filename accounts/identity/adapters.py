@@ -53,7 +53,7 @@ ISSUER_SESSION = "issuer"
 RECOVERY = "recovery"
 _WAYS = {
     "reauthenticate": gettext_lazy("Use your password"),
-    "mfa_reauthenticate": gettext_lazy("Use a code of your authenticator app"),
+    "mfa_reauthenticate": gettext_lazy("Use a code from your authenticator app"),
     "mfa_reauthenticate:webauthn": gettext_lazy("Use a passkey"),
     "issuer": gettext_lazy("Sign in with your organisation"),
 }
@@ -64,10 +64,12 @@ class AccountAdapter(DefaultAccountAdapter):
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
-        "email_password_mismatch": gettext_lazy("The name or the password is not right."),
-        "too_many_login_attempts": gettext_lazy("You have tried this too often. Please wait a while, then try again."),
-        "incorrect_code": gettext_lazy("This code is not right, or no longer."),
-        "incorrect_password": gettext_lazy("This password is not right."),
+        "email_password_mismatch": gettext_lazy("The name or the password is wrong."),
+        "too_many_login_attempts": gettext_lazy(
+            "You have tried this too many times. Please wait a while, then try again."
+        ),
+        "incorrect_code": gettext_lazy("This code is wrong or has expired."),
+        "incorrect_password": gettext_lazy("This password is wrong."),
         "enter_current_password": gettext_lazy("This is not your current password."),
     }
 
@@ -82,7 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):
         (security row 27).
         """
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
-            raise Forbidden(gettext("On this server people sign in with their organisation."))
+            raise Forbidden(gettext("On this server, people sign in with their organisation."))
         found: HttpResponse | None = super().pre_login(request, user, **kwargs)
         return found
 
@@ -226,7 +228,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,
-        "incorrect_code": gettext_lazy("This code is not right, or no longer."),
+        "incorrect_code": gettext_lazy("This code is wrong or has expired."),
         "unverified_email": gettext_lazy("Please confirm your e-mail address first."),
     }
 

@@ -88,10 +88,10 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         # which data could be read from the issuer.
         sociallogin.token = None
         if not may_enter(claims, issuer):
-            raise Forbidden(_("%(name)s does not let you use this server.") % {"name": issuer.name})
+            raise Forbidden(_("%(name)s does not allow you to use this server.") % {"name": issuer.name})
         if state["process"] != AuthProcess.LOGIN:
             if not isinstance(request.user, User) or request.user.pk != state["data"]["user"]:
-                raise Forbidden(_("You were signed out meanwhile. Begin again."))
+                raise Forbidden(_("You have been signed out in the meantime. Start again."))
             if state["process"] == REAUTHENTICATE:
                 self._confirm(request, sociallogin, request.user)
             self._link(request, issuer, claims, request.user)
@@ -110,7 +110,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
             raise Forbidden(_("This identity does not belong to your account."))
         timeout = app_settings.REAUTHENTICATION_TIMEOUT
         if not has_just_signed_in(sociallogin.claims, seconds=timeout, now=clock.now().timestamp()):
-            raise Forbidden(_("You were not asked again who you are. Sign out there, then begin again."))
+            raise Forbidden(_("Your organisation did not ask you to sign in again. Sign out there, then start again."))
         record_authentication(request, user, ISSUER_METHOD, reauthenticated=True)
         wanted = sociallogin.state.get("next") or reverse("front")
         raise ImmediateHttpResponse(redirect(with_query(reverse("identity_again"), next=wanted)))
@@ -133,7 +133,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         """Tell whether registrations are not closed, or the sign-in began with a usable invitation. Raises Forbidden."""
         if find_registrations() == "closed" and find_usable_invite(sociallogin.state["data"]["invite_code"]) is None:
-            raise Forbidden(_("There is no account with this identity, and this server does not accept new people."))
+            raise Forbidden(_("There is no account with this identity, and this server does not accept new accounts."))
         return True
 
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
@@ -157,7 +157,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         if error == AuthError.CANCELLED:
             raise ImmediateHttpResponse(redirect("account_login"))
         logger.warning("a sign-in by the issuer %s failed: %s", provider.app.provider_id, exception or error)
-        raise Forbidden(_("This sign-in is over, or was refused. Begin again."))
+        raise Forbidden(_("This sign-in has expired or was refused. Start again."))
 
 
 class _Client(OAuth2Client):

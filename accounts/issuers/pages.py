@@ -74,7 +74,7 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
         # RFC 9207: this is the answer of another issuer, whose code must not be sent to this issuer.
-        raise Forbidden(_("This sign-in is over, or was refused. Begin again."))
+        raise Forbidden(_("This sign-in has expired or was refused. Start again."))
     answer: HttpResponseBase = OAuth2CallbackView.adapter_view(IssuerOAuth2Adapter(request, issuer.id))(request)
     return answer
 

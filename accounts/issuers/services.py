@@ -141,9 +141,9 @@ def unlink_identity(*, user: User, identity_id: int, address: str) -> None:
         identity = require_found(SocialAccount.objects.filter(user=kept, pk=identity_id).first())
         if [way.pk for way in load_identities(kept)] == [identity.pk]:
             if settings.ISSUERS_ONLY:
-                raise Conflict(_("This is the only way in which you can sign in."))
+                raise Conflict(_("This is the only way you can sign in."))
             if not kept.has_usable_password():
-                raise Conflict(_("This is the only way in which you can sign in: set a password first."))
+                raise Conflict(_("This is the only way you can sign in: set a password first."))
         identity.delete()
         report_security_change(user=user, kind=IDENTITY_UNLINKED, address=address)
 
@@ -183,7 +183,7 @@ def check_roles(issuer: Issuer) -> list[str]:
 def _find_given_role(name: str) -> Role:
     role = find_role(name)
     if role.can(Permission.ADMINISTRATOR):
-        raise Invalid(_("The role %(name)s may do everything: no issuer gives it.") % {"name": role.name})
+        raise Invalid(_("The role %(name)s has all permissions: no issuer can give it.") % {"name": role.name})
     return role
 
 
@@ -250,4 +250,4 @@ def _ask(issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, aut
 
 def _failure(issuer: Issuer, reason: str) -> Unavailable:
     logger.warning("the issuer %s failed: %s", issuer.id, reason)
-    return Unavailable(_("%(name)s does not answer as it should. Try again later.") % {"name": issuer.name})
+    return Unavailable(_("%(name)s does not work at the moment. Try again later.") % {"name": issuer.name})

@@ -49,9 +49,11 @@ class ServiceForm(forms.Form):
         if isinstance(error, Invalid):
             self.add_details(error)
         elif isinstance(error, NotFound):
-            self.add_error(None, _("What you answer, quote or change is not there any more, or not for you to see."))
+            self.add_error(
+                None, _("The post that you reply to, quote or edit does not exist any more, or you may not see it.")
+            )
         elif isinstance(error, RateLimited):
-            self.add_error(None, _("You have tried this too often. Please wait a while, then try again."))
+            self.add_error(None, _("You have tried this too many times. Please wait a while, then try again."))
         else:
             self.add_error(None, capfirst(error.said))
 

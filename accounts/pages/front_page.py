@@ -112,7 +112,7 @@ def follow(request: HttpRequest) -> HttpResponse:
     except (Forbidden, Invalid) as refusal:
         messages.error(request, refusal.message)
     else:
-        sentence = _("You have asked to follow %(name)s.") if target.locked else _("You follow %(name)s.")
+        sentence = _("You have requested to follow %(name)s.") if target.locked else _("You follow %(name)s.")
         messages.success(request, sentence % {"name": f"@{target.acct}"})
     return redirect("front")
 

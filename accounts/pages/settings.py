@@ -93,7 +93,7 @@ GROUPS: Final[list[Group]] = [
                     "mfa_remove_webauthn",
                 ),
             ),
-            Entry("identities", _("Sign-in of an organisation"), shown_to=_has_issuers),
+            Entry("identities", _("Sign-in with an organisation"), shown_to=_has_issuers),
             Entry("usersessions_list", _("Signed-in browsers")),
             Entry("oauth_authorized_applications", _("Authorized applications")),
         ),

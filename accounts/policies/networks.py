@@ -29,4 +29,4 @@ def warning_about_network(text: str) -> str:
         wide = is_wide(network_of(text))
     except ValueError:
         return ""
-    return _("A good part of all addresses of the internet is in this network.") if wide else ""
+    return _("This network covers a large part of all addresses on the internet.") if wide else ""

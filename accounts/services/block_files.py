@@ -124,7 +124,7 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
         raise UnreadableFile(_("The file names nothing."))
     # Before the lines are parsed: domains in other scripts than Latin take long to normalise (security row 78).
     if most is not None and len(written) > most:
-        message = _("The file has more than %(most)d lines. The operator reads it with %(command)s.")
+        message = _("The file has more than %(most)d lines. The operator can import it with %(command)s.")
         raise UnreadableFile(message % {"most": most, "command": kind.command})
     found: list[Entry[D]] = []
     lines: dict[str, int] = {}

@@ -28,7 +28,7 @@ class Selection:
         three is given.
         """
         if sum(map(bool, (named, domain, all))) != 1:
-            raise CommandError(_("Name accounts, or say --domain or --all."))
+            raise CommandError(_("Name the accounts, or use --domain or --all."))
         if named:
             for account in named:
                 if account.local:
@@ -53,5 +53,5 @@ def domain_named(name: str) -> str:
     """Return the normalised domain. Raises CommandError for an invalid domain."""
     domain = normalise_domain(name)
     if domain is None:
-        raise CommandError(_("%(domain)s is no domain.") % {"domain": name})
+        raise CommandError(_("%(domain)s is not a domain.") % {"domain": name})
     return domain

@@ -157,7 +157,7 @@ def _sign_in(found: AccountOverview) -> Any:
         return mark(_("Disabled"), "bad")
     if not found.card.admin.confirmed:
         return mark(_("Address not confirmed"), "waiting")
-    return mark(_("Active"), "good") if user.approved else mark(_("Waits for approval"), "waiting")
+    return mark(_("Active"), "good") if user.approved else mark(_("Waiting for approval"), "waiting")
 
 
 POSTS_TAB = _tab("recent_posts", gettext_lazy("Posts"), _posts)

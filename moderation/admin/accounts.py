@@ -45,7 +45,7 @@ StateFilter = condition_filter(
     "state",
     _("state"),
     open=(_("Active"), of_status("active") & Q(limited_at=None)),
-    pending=(_("Waits for approval"), of_status("pending")),
+    pending=(_("Waiting for approval"), of_status("pending")),
     disabled=(_("Disabled"), of_status("disabled")),
     limited=(_("Limited"), of_status("silenced")),
     sensitized=(_("Media marked as sensitive"), of_status("sensitized")),

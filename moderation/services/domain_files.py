@@ -52,7 +52,7 @@ class RuleFile(BlockFile[DomainRuleDraft]):
         severity = _SEVERITIES.get(severity, severity)
         comment = values.get("public_comment", "")
         if severity not in DomainSeverity.values:
-            raise WrongLine(_("%(severity)s is no severity") % {"severity": severity[:64]})
+            raise WrongLine(_("%(severity)s is not a severity") % {"severity": severity[:64]})
         if len(comment) > DOMAIN_COMMENT_LIMIT:
             raise WrongLine(_("its comment is longer than %(count)d characters") % {"count": DOMAIN_COMMENT_LIMIT})
         return domain, DomainRuleDraft(

@@ -101,7 +101,7 @@ class OperatorCommand(BaseCommand):
         """Raise CommandError with the question, unless it is empty or --yes was given. A dry run only prints it."""
         if not question or yes:
             return
-        text = _("%(doubt)s Say --yes to go on.") % {"doubt": question}
+        text = _("%(doubt)s Use --yes to continue.") % {"doubt": question}
         if not dry_run:
             raise CommandError(text)
         self.stderr.write(text)
@@ -189,7 +189,7 @@ def _value(name: str, hint: Any, given: Any) -> Any:
     for extra in extras:
         if isinstance(extra, range) and given not in extra:
             values = {"option": name.replace("_", "-"), "least": extra[0], "most": extra[-1]}
-            raise CommandError(_("--%(option)s takes a number from %(least)d to %(most)d.") % values)
+            raise CommandError(_("--%(option)s must be a number from %(least)d to %(most)d.") % values)
         if callable(extra):
             given = extra(given)
     return given

@@ -32,7 +32,7 @@ from social.pages.frame import Sharing, absolute, frame, protect
 from social.pages.typed import sent_texts
 
 logger = logging.getLogger(__name__)
-_TOO_OFTEN: Final = gettext_noop("You have tried this too often. Please wait a while, then try again.")
+_TOO_OFTEN: Final = gettext_noop("You have tried this too many times. Please wait a while, then try again.")
 _UNREADABLE: Final = gettext_noop("Your browser sent something this server could not read.")
 
 

@@ -112,7 +112,7 @@ class TestDeleting:
 
     def test_the_last_who_may_do_everything_and_the_server_itself_stay(self) -> None:
         make_user("boss", role="Owner")
-        with pytest.raises(CommandError, match="the last person who may do everything"):
+        with pytest.raises(CommandError, match="the last person with all permissions"):
             said("delete_account", "boss", "--yes")
         with pytest.raises(CommandError, match="the server's own account"):
             said("delete_account", instance_actor().username, "--yes")

@@ -90,7 +90,7 @@ def test_a_role_is_given_and_taken() -> None:
     create("alice", "--role", "Owner", "--confirmed", "--token", "read")
     assert User.objects.get().is_staff
     for refused in (("--role", "none"), ("--role", "Moderator"), ("--disable",)):
-        with pytest.raises(CommandError, match="the last person who may do everything"):
+        with pytest.raises(CommandError, match="the last person with all permissions"):
             run("modify_account", "alice", *refused)
     create("bob", "--role", "Owner")
     assert run("modify_account", "alice", "--role", "none")["role"] == ""

@@ -106,7 +106,7 @@ def test_a_request_that_the_web_server_refuses_is_answered_in_the_language_of_th
     text = body.decode()
     assert '<html lang="de"' in text
     assert text.count("<h1>") == 1
-    for status, sentence in ((413, "smaller files"), (408, "in time"), (429, "too often"), (503, "try again")):
+    for status, sentence in ((413, "smaller files"), (408, "in time"), (429, "too many times"), (503, "try again")):
         page = refused(status, "/write", {"accept": "text/html", "accept-language": "en"})
         assert page is not None
         assert sentence in page[1].decode()

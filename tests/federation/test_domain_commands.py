@@ -77,7 +77,7 @@ def test_servers_are_shown_with_their_figures_and_asked_again(posted: Status) ->
     assert said("show_domains", "--retry", "one.example") == "one.example is contacted again. Deliveries: 1.\n"
     one = figures()["one.example"]
     assert [one[name] for name in ("waiting", "given_up", "failures")] == [1, 0, 0]
-    assert said("show_domains", "two.example", "--failing").strip() == "Every known server answers as it should."
+    assert said("show_domains", "two.example", "--failing").strip() == "Every known server answers."
     for wrong in (
         ["--retry"],
         ["--limit", "0"],
@@ -213,7 +213,7 @@ def test_the_end_of_a_server_is_sent_to_every_known_one(
     fetch_actor(elsewhere.person("yan", endpoints={}).uri)
     confirmed, plan = (
         ("--confirm", settings.LOCAL_DOMAIN),
-        "2 accounts would be deleted for good, and 1 servers notified",
+        "2 accounts would be deleted permanently, and 1 servers notified",
     )
     for registrations in ("closed", "approval", "open"):
         settings.REGISTRATIONS = registrations
@@ -232,7 +232,7 @@ def test_the_end_of_a_server_is_sent_to_every_known_one(
             said("self_destruct", *wrong)
     assert not Account.objects.filter(deleted_at__isnull=False).exists()
     settings.REGISTRATIONS = "closed"
-    assert "Not every server is notified yet" in said("self_destruct", *confirmed), (
+    assert "Some servers are not notified yet" in said("self_destruct", *confirmed), (
         "nothing is sent before the worker runs"
     )
     drain("default")

@@ -209,7 +209,7 @@ def test_actions_that_the_rank_forbids_are_not_offered(boss: User, ann: User) ->
 def test_an_address_is_offered_to_be_taken_for_confirmed_only_while_it_is_not(boss: User, ann: User) -> None:
     client, newcomer = signed_in(boss), make_user("newcomer", confirmed=False)
     assert "/confirm/" in page(client, newcomer.account)
-    assert "The address counts as confirmed." in do(client, newcomer.account, "confirm")
+    assert "The address is confirmed." in do(client, newcomer.account, "confirm")
     for account in (newcomer.account, ann.account):
         assert "/confirm/" not in page(client, account), account
 
@@ -219,7 +219,7 @@ def test_second_factors_are_offered_to_be_removed_only_where_there_are_some(boss
     assert "/reset_factor/" not in page(client, ann.account)
     Authenticator.objects.create(user=ann, type=Authenticator.Type.TOTP, data={})
     assert "/reset_factor/" in page(client, ann.account)
-    assert "no second factor any more" in do(client, ann.account, "reset_factor")
+    assert "The second factors are removed" in do(client, ann.account, "reset_factor")
     assert "/reset_factor/" not in page(client, ann.account)
 
 
@@ -245,7 +245,7 @@ def test_accounts_are_found_by_name_mail_address_network_role_and_server(boss: U
     assert found(client, ip="192.0.2.0/24") == found(client, ip="192.0.2.7") == {"ann"}
     assert found(client, ip="no address") == set()
     User.objects.filter(id=ann.id).update(approved=False)
-    assert "Waits for approval" in client.get(LIST, {"q": "@ann"}).content.decode()
+    assert "Waiting for approval" in client.get(LIST, {"q": "@ann"}).content.decode()
     assert found(client, state="pending") == {"ann"}
     assert found(client, mail_domain="birds.example") == {"ann"}
     assert found(client, server="there.example") == {"zoe@there.example"}

@@ -57,11 +57,11 @@ def test_a_file_is_looked_at_before_it_is_taken_in(client: Client) -> None:
     follow(make_account("anna"), make_remote("zoe", "bad.example"))
     shown = chosen(client, RULES, FILE)
     page = shown.content.decode()
-    assert "1 new, 0 changed, 0 stay as they are, 1 refused" in page
+    assert "1 new, 0 changed, 0 unchanged, 1 refused" in page
     assert ("1 follow ends" in page, "@anna → @zoe@bad.example" in page) == (True, True)
     assert "no domain of another server" in page
     assert not DomainRule.objects.exists()
-    assert "1 new, 0 changed, 0 stay as they are, 1 refused" in confirmed(client, RULES, shown)
+    assert "1 new, 0 changed, 0 unchanged, 1 refused" in confirmed(client, RULES, shown)
     assert list(DomainRule.objects.values_list("domain", "severity")) == [("bad.example", "suspend")]
     assert AuditEntry.objects.get(target_type="DomainRule").account_name == "@boss"
     again = chosen(client, RULES, FILE).content.decode()
@@ -89,11 +89,11 @@ def test_a_file_makes_rules_milder_only_when_that_is_chosen(client: Client) -> N
         (b"#domain\n", "names nothing"),
         (
             b"a.example\n" * 1001,
-            "more than 1000 lines. The operator reads it with manage.py manage_domain_rules import",
+            "more than 1000 lines. The operator can import it with manage.py manage_domain_rules import",
         ),
         (
             b"#domain,#public_comment\na.example," + b"x" * 600_000,
-            "larger than 512 kB. The operator reads it with manage.py",
+            "larger than 512 kB. The operator can import it with manage.py",
         ),
     ],
 )
@@ -126,7 +126,7 @@ def test_allowed_servers_come_and_go_as_a_file(client: Client) -> None:
     DomainAllow.objects.create(domain="good.example")
     shown = chosen(client, ALLOWED, b"#domain\nGood.example\nnew.example\nsocial.localhost\n")
     assert "it is let in already" in shown.content.decode()
-    assert "1 new, 0 changed, 1 stay as they are, 1 refused" in confirmed(client, ALLOWED, shown)
+    assert "1 new, 0 changed, 1 unchanged, 1 refused" in confirmed(client, ALLOWED, shown)
     assert exported(client, ALLOWED) == "#domain\ngood.example\nnew.example\n"
 
 
@@ -177,7 +177,7 @@ def test_a_file_is_taken_in_by_as_many_statements_as_a_short_one(client: Client,
 
 def test_an_imported_rule_below_a_stricter_rule_is_left_out(client: Client) -> None:
     file = b"#domain,#severity\nsub.bad.example,noop\nbad.example,suspend\nother.bad.example,silence\n"
-    assert "2 new, 0 changed, 1 stay" in confirmed(client, RULES, chosen(client, RULES, file))
+    assert "2 new, 0 changed, 1 unchanged" in confirmed(client, RULES, chosen(client, RULES, file))
     assert set(DomainRule.objects.values_list("domain", flat=True)) == {"bad.example", "sub.bad.example"}
     assert OutboxRow.objects.filter(event="DomainRuleChanged").count() == 2
 

@@ -116,7 +116,7 @@ def test_invitations_are_made_found_and_ended(boss: User) -> None:
     assert invite.code in shown(client, INVITES, q="choir", state="usable")
     assert "or equal to 1" in client.post(f"{INVITES}add/", {"max_uses": "0", "confirmed": "yes"}).content.decode()
     chosen = {"action": "end", "_selected_action": [invite.pk], "confirmed": "yes"}
-    assert "1 invitation was ended." in client.post(INVITES, chosen, follow=True).content.decode()
+    assert "1 invitation was revoked." in client.post(INVITES, chosen, follow=True).content.decode()
     assert invite.code in shown(client, INVITES, state="ended")
 
 
@@ -124,7 +124,7 @@ def test_emojis_come_one_by_one_and_in_packs_and_leave_as_a_pack(boss: User) -> 
     client = signed_in(boss)
     one = {"shortcode": "rose", "category": "Plants", "confirmed": "yes"}
     for name, data, words in (
-        ("lily", b"no picture", "It is no PNG, GIF, WebP or JPEG picture"),
+        ("lily", b"no picture", "It is not a PNG, GIF, WebP or JPEG picture"),
         ("lily", picture() + bytes(300_000), "It is larger than 256 kB"),
     ):
         wrong = client.post(f"{EMOJIS}add/", one | {"shortcode": name, "picture": SimpleUploadedFile("x.png", data)})
@@ -141,13 +141,13 @@ def test_emojis_come_one_by_one_and_in_packs_and_leave_as_a_pack(boss: User) -> 
     page = client.post(
         f"{EMOJIS}import_pack/", sent | {"pack": SimpleUploadedFile("p.zip", archive.getvalue())}, follow=True
     ).content.decode()
-    for words in ("1 emoji is there now.", "1 was there already.", "broken.png: it is no PNG"):
+    for words in ("1 emoji was imported.", "1 existed already.", "broken.png: it is not a PNG"):
         assert words in page, words
     assert set(CustomEmoji.objects.values_list("shortcode", "category")) == {("rose", "Plants"), ("oak", "Plants")}
     with zipfile.ZipFile(io.BytesIO(client.get(f"{EMOJIS}export_pack/").content)) as given:
         assert sorted(given.namelist()) == ["oak.png", "rose.png"]
     refused = client.post(f"{EMOJIS}import_pack/", sent | {"pack": SimpleUploadedFile("p.zip", b"x")}, follow=True)
-    assert "no folder and no zip or tar archive" in refused.content.decode()
+    assert "neither a folder nor a zip or tar archive" in refused.content.decode()
     limit = upload_limits(get_resolver().url_patterns)
     assert limit("POST", f"{EMOJIS}import_pack/") == 32 * 1024 * 1024
     assert limit("POST", f"{EMOJIS}") is None
@@ -184,7 +184,7 @@ def test_emojis_are_disabled_hidden_sorted_removed_and_copied(boss: User) -> Non
     RemoteCopy.objects.filter(digest=digest_of(CopyPurpose.EMOJI, url)).update(state=CopyState.READY, file=path)
     assert "1 emoji was copied." in act("copy", theirs)
     copied = CustomEmoji.objects.get(domain=None, shortcode="oak")
-    assert "here already" in act("copy", theirs)
+    assert "already has an emoji" in act("copy", theirs)
     act("remove", copied)
     assert not CustomEmoji.objects.filter(pk=copied.pk).exists()
     assert CustomEmoji.objects.filter(pk=theirs.pk).exists()

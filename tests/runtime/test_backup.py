@@ -303,7 +303,7 @@ def test_a_wiped_server_is_restored_as_it_was(
     refused = manage("restore", str(backup), "--force", "--yes", environment=other)
     assert (refused.returncode, f"a backup of {DOMAIN}" in refused.stderr) == (1, True)
     asked = manage("restore", str(backup), "--force", environment=server.environment)
-    assert (asked.returncode, "Say --yes" in asked.stderr) == (1, True)
+    assert (asked.returncode, "Use --yes" in asked.stderr) == (1, True)
     manage("create_account", "later", "--email", "later@example.com", environment=server.environment)
     done = manage("restore", str(backup), "--force", "--yes", environment=server.environment)
     assert done.returncode == 0, done.stderr

@@ -76,7 +76,7 @@ def test_arguments_reach_the_method_as_its_types_say(arguments: tuple[str, ...],
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("--days", "-1"), "--days takes a number from 0 to 36500"),
+        (("--days", "-1"), "--days must be a number from 0 to 36500"),
         (("--days", "two"), "invalid int value"),
         (("--food", "meat"), "invalid choice"),
         (("--keeper", "unknown"), "There is no unknown"),

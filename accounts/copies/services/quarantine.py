@@ -147,7 +147,7 @@ def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
         if _same_digest(file).filter(account__held_at__isnull=False).exists():
-            raise Conflict(_("The account is held: nothing of it may be removed."))
+            raise Conflict(_("The account is on hold: none of its data may be removed."))
         current = _decide(by, file, QuarantineDecision.DESTROYED)
         paths = [path for path in _same_digest(current).values_list("path", flat=True) if path]
         _same_digest(current).update(path="")
@@ -171,7 +171,7 @@ def _decide(by: Staff, file: QuarantinedFile, decision: QuarantineDecision) -> Q
     lock(f"quarantine:{file.sha256}")
     current = require_found(QuarantinedFile.objects.select_for_update(of=("self",)).filter(pk=file.pk).first())
     if current.decision:
-        raise Conflict(_("This file has been decided about already."))
+        raise Conflict(_("Somebody has already released or destroyed this file."))
     _same_digest(current).filter(decision=QuarantineDecision.WAITING).update(
         decision=decision, decided_by=by.name, decided_at=clock.now()
     )

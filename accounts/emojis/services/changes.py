@@ -46,7 +46,7 @@ def change_emoji(
     with transaction.atomic():
         row = require_found(CustomEmoji.objects.select_for_update().filter(pk=emoji.pk).first())
         if row.domain is not None and wanted.keys() - {"disabled"}:
-            raise Invalid.sentence(_("It is another server's: copy it first."))
+            raise Invalid.sentence(_("This emoji belongs to another server: copy it first."))
         before = {name: getattr(row, name) for name, value in wanted.items() if getattr(row, name) != value}
         if not before:
             return
@@ -72,7 +72,7 @@ def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if emoji.domain is None or CustomEmoji.objects.filter(domain=None, shortcode=emoji.shortcode).exists():
-        raise Conflict(_("There is an emoji of this name here already."))
+        raise Conflict(_("This server already has an emoji with this name."))
     copy = request_copy(purpose=CopyPurpose.EMOJI, url=emoji.remote_url)
     if copy.state != CopyState.READY:
         raise Conflict(_("Its picture is being fetched: try again in a moment."))

@@ -100,7 +100,7 @@ def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
             yield from _read_tar(data)
     # RuntimeError: a zip archive with a password or an unknown compression.
     except (*_UNREADABLE, EOFError, OSError, ValueError, RuntimeError) as error:
-        raise UnreadablePack(_("That is no folder and no zip or tar archive of pictures.")) from error
+        raise UnreadablePack(_("That is neither a folder nor a zip or tar archive of pictures.")) from error
 
 
 def _read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -112,7 +112,7 @@ def _read_zip(data: bytes) -> Iterator[tuple[str, bytes]]:
                     picture = file.read(PICTURE_LIMIT + 1)
                 room -= len(picture)
                 if room < 0:
-                    raise UnreadablePack(_("That is too large, unpacked."))
+                    raise UnreadablePack(_("The archive is too large when unpacked."))
                 yield member.filename, picture
 
 
@@ -141,7 +141,7 @@ def _unpacked(data: bytes) -> bytes:
     else:
         return data
     if len(unpacked) > UNPACKED_LIMIT:
-        raise UnreadablePack(_("That is too large, unpacked."))
+        raise UnreadablePack(_("The archive is too large when unpacked."))
     return unpacked
 
 
@@ -178,7 +178,7 @@ def import_emojis(
                 if not dry_run:
                     _keep(by, shortcode, drawing.in_memory(), terms)
         except (images.Unidentified, images.Unsupported):
-            yield Outcome(name, shortcode, "refused", _("it is no picture that can be shown"))
+            yield Outcome(name, shortcode, "refused", _("it is not a picture that can be shown"))
             continue
         except Invalid as refusal:
             yield Outcome(name, shortcode, "refused", refusal.message)
@@ -190,11 +190,13 @@ def import_emojis(
 def refusal_of(shortcode: str, data: bytes) -> str:
     """Return why a picture of this name is refused as an emoji, or an empty text. The picture is not decoded."""
     if not _SHORTCODE.fullmatch(shortcode):
-        return _("its name has other characters than letters, digits and underscores, or fewer than two")
+        return _(
+            "its name is shorter than two characters, or has characters other than letters, digits and underscores"
+        )
     if len(data) > PICTURE_LIMIT:
         return _("it is larger than %(size)d kB") % {"size": PICTURE_LIMIT // 1024}
     if types.media_type(data[: types.HEAD]) not in _TYPES:
-        return _("it is no PNG, GIF, WebP or JPEG picture")
+        return _("it is not a PNG, GIF, WebP or JPEG picture")
     return ""
 
 

@@ -32,20 +32,20 @@ from social.kernel import links
 from social.kernel.errors import KernelError
 from social.pages.once import once
 
-_DAYS = (("", _("For ever")), ("1", _("One day")), ("7", _("One week")), ("30", _("30 days")))
+_DAYS = (("", _("Forever")), ("1", _("One day")), ("7", _("One week")), ("30", _("30 days")))
 
 
 class InviteForm(StaffForm):
     """The options of a new invitation."""
 
     max_uses = forms.IntegerField(
-        label=_("How many people (empty: any number)"), required=False, min_value=1, max_value=2**31 - 1
+        label=_("Number of people who can use it (empty: any number)"), required=False, min_value=1, max_value=2**31 - 1
     )
-    days = forms.ChoiceField(label=_("How long it is good"), required=False, choices=_DAYS, initial="7")
+    days = forms.ChoiceField(label=_("How long it is valid"), required=False, choices=_DAYS, initial="7")
     comment = text_field(_("What it is for (for staff)"), COMMENT_LIMIT)
 
 
-_STATES = States(usable=(_("Good"), "good", Q(usable=True)), ended=(_("Ended"), "plain", Q(usable=False)))
+_STATES = States(usable=(_("Valid"), "good", Q(usable=True)), ended=(_("Ended"), "plain", Q(usable=False)))
 
 
 def _inviter(invite: Invite) -> Any:
@@ -66,7 +66,7 @@ INVITER = shown("inviter", _("Made by"), _inviter)
 USES = shown("uses", _("Used"), _uses, order="uses")
 STATE = _STATES.column()
 COMMENT = shown("comment", _("Comment"), lambda invite: shortened(invite.comment, 80), minor=True)
-ENDS = shown("expires_at", _("Good until"), order="expires_at", minor=True)
+ENDS = shown("expires_at", _("Valid until"), order="expires_at", minor=True)
 
 
 @admin.register(Invite)
@@ -78,16 +78,16 @@ class InviteAdmin(PermittedAdmin):
     list_filter = (_STATES.filter(), ("inviter", AutocompleteSelectFilter))
     list_select_related = ("inviter__account",)
     search_fields = ("code",)
-    search_help_text = _("A code, a comment, or the name of who has made it")
+    search_help_text = _("A code, a comment, or the name of the person who created it")
     acts = (
         Act(
             "end",
-            _("End the chosen invitations"),
+            _("Revoke the selected invitations"),
             lambda by, invite: end_invite(by=by, invite=invite),
             verb="expire",
             many=Words(
-                _("End these invitations? Nobody can sign up with them any more."),
-                ngettext_lazy("%(count)d invitation was ended.", "%(count)d invitations were ended.", "count"),
+                _("Revoke these invitations? Nobody will be able to sign up with them any more."),
+                ngettext_lazy("%(count)d invitation was revoked.", "%(count)d invitations were revoked.", "count"),
             ),
         ),
     )
@@ -119,7 +119,7 @@ class InviteAdmin(PermittedAdmin):
         """
         if not self.has_add_permission(request):
             raise PermissionDenied
-        sent = self.ask_for(request, InviteForm, _("Make an invitation"))
+        sent = self.ask_for(request, InviteForm, _("Create an invitation"))
         if isinstance(sent, TemplateResponse):
             return sent
         user: Any = request.user
@@ -131,5 +131,5 @@ class InviteAdmin(PermittedAdmin):
         except KernelError as error:
             self.message_user(request, error.message, messages.ERROR)
             return redirect(reverse("admin:accounts_invite_changelist"))
-        self.message_user(request, gettext("The invitation is made: hand its address on."), messages.SUCCESS)
+        self.message_user(request, gettext("The invitation is created. Pass its address on."), messages.SUCCESS)
         return redirect(reverse("admin:accounts_invite_change", args=[invite.pk]))

@@ -47,7 +47,8 @@ def _warning_for(sent: Mapping[str, Any], own_address: str) -> str:
         network = network_of(sent.get("network", ""))
         if sent.get("severity") == Severity.NO_ACCESS and ipaddress.ip_address(own_address) in network:
             text = gettext(
-                "You are at %(address)s yourself: neither you nor anybody else there could open this server any more."
+                "Your own address is %(address)s: you, and everybody else in this network, could not "
+                "open this server any more."
             )
             return text % {"address": own_address}
     except ValueError:
@@ -60,14 +61,14 @@ class NetworkForm(RowForm):
 
     lasts = forms.ChoiceField(label=_("How long"), required=False)
     comment = text_field(_("Note for colleagues"), BLOCK_COMMENT_LIMIT)
-    meant = forms.BooleanField(label=_("Block it nevertheless"), required=False)
+    meant = forms.BooleanField(label=_("Block it anyway"), required=False)
     # The IP address of the person who fills in the form; `get_form` sets it for each request.
     own_address = ""
 
     class Meta:
         model = IpBlock
         fields = ("network", "severity", "comment")
-        labels = {"network": _("Address or network"), "severity": _("Its people")}
+        labels = {"network": _("Address or network"), "severity": _("People in this network")}
         help_texts = {"network": _("192.0.2.7, 192.0.2.0/24 or 2001:db8::/48")}
         widgets = {"network": forms.TextInput({"dir": "ltr"})}
         error_messages = {"network": {"unique": BLOCKED}}
@@ -81,7 +82,7 @@ class NetworkForm(RowForm):
             if ends is not None
             else []
         )
-        self.fields["lasts"].choices = [*stays, ("", gettext("For ever")), *days]  # type: ignore[attr-defined]  # a choice field
+        self.fields["lasts"].choices = [*stays, ("", gettext("Forever")), *days]  # type: ignore[attr-defined]  # a choice field
         self.fields["severity"].initial = Severity.SIGN_UP_BLOCK
         if not _warning_for(self.data, self.own_address):
             del self.fields["meant"]
@@ -139,14 +140,14 @@ class IpBlockAdmin(FiledBlockListAdmin):
     form = NetworkForm
     list_display = (
         shown("network", _("Network"), lambda block: address(block.network), order="first"),
-        shown("severity", _("Its people"), _severity, order="severity"),
+        shown("severity", _("People in this network"), _severity, order="severity"),
         shown("expires_at", _("Ends"), _ends, order="expires_at"),
         shown("comment", _("Note for colleagues"), lambda block: shortened(block.comment, 120), minor=True),
         CREATION,
     )
     list_filter = ("severity", InForceFilter)
     search_fields = ("network",)
-    search_help_text = _("An address or network, or words of the note")
+    search_help_text = _("An address or network, or words from the note")
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
         """The file of IP blocks, which refuses a block that would lock out the person who imports it."""

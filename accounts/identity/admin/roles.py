@@ -43,18 +43,18 @@ class RoleForm(DraftForm):
             "color": _("Colour"),
             "position": _("Rank"),
             "highlighted": _("Shown on the profile"),
-            "media_megabytes": _("Room for files in megabytes"),
-            "posts_per_day": _("Posts in 24 hours"),
+            "media_megabytes": _("Storage for files in megabytes"),
+            "posts_per_day": _("Posts per 24 hours"),
             "imported_posts_limit": _("Old posts from archives"),
-            "imported_mebibytes_limit": _("Files from archives, in MiB"),
+            "imported_mebibytes_limit": _("Files from archives in MiB"),
         }
         help_texts = {
-            "color": _("Such as #0b6e66; may be empty"),
-            "position": _("Who stands higher may act on those who stand lower"),
-            "media_megabytes": _("0: any. What was uploaded before stays"),
-            "posts_per_day": _("0: any number. Boosts do not count"),
-            "imported_posts_limit": _("How many posts one person may import altogether; 0 for none"),
-            "imported_mebibytes_limit": _("How large the files of these posts may be altogether"),
+            "color": _("For example #0b6e66; may be empty"),
+            "position": _("People with a higher rank may act on people with a lower rank"),
+            "media_megabytes": _("0: unlimited. Files that were uploaded before are kept"),
+            "posts_per_day": _("0: unlimited. Boosts do not count"),
+            "imported_posts_limit": _("How many posts one person may import in total; 0 for none"),
+            "imported_mebibytes_limit": _("Total size of the files of these posts"),
         }
         widgets = {"name": forms.TextInput({"dir": "auto"}), "color": forms.TextInput({"dir": "ltr"})}
 
@@ -119,8 +119,8 @@ class RoleAdmin(EditedAdmin):
             _("Permissions"),
             lambda role: [str(name) for bit, name in PERMISSION_NAMES.items() if role.permissions & bit],
         ),
-        shown("media_megabytes", _("Room for files in megabytes"), minor=True),
-        shown("posts_per_day", _("Posts in 24 hours"), minor=True),
+        shown("media_megabytes", _("Storage for files in megabytes"), minor=True),
+        shown("posts_per_day", _("Posts per 24 hours"), minor=True),
         shown("highlighted", _("Shown on the profile"), minor=True),
         shown("color", _("Colour"), lambda role: address(role.color) if role.color else None, minor=True),
     )

@@ -41,10 +41,10 @@ def _remove(by: Staff, block: Any) -> None:
 
 _OUTCOMES = States(
     refused=(_("Refused"), "bad", Q(allow_with_approval=False)),
-    approval=(_("Staff are asked"), "waiting", Q(allow_with_approval=True)),
+    approval=(_("Need approval"), "waiting", Q(allow_with_approval=True)),
 )
 ApprovalFilter = _OUTCOMES.filter("outcome", _("what happens"))
-OUTCOME = _OUTCOMES.column("outcome", _("Sign-ups are"), order="allow_with_approval")
+OUTCOME = _OUTCOMES.column("outcome", _("Sign-ups"), order="allow_with_approval")
 
 
 class EmailDomainForm(RowForm):
@@ -53,8 +53,11 @@ class EmailDomainForm(RowForm):
     class Meta:
         model = EmailDomainBlock
         fields = ("domain", "allow_with_approval")
-        labels = {"domain": _("Domain of e-mail addresses"), "allow_with_approval": _("Ask staff instead of refusing")}
-        help_texts = {"domain": _("Its subdomains are blocked too, and the domains whose mail it takes.")}
+        labels = {
+            "domain": _("Domain of e-mail addresses"),
+            "allow_with_approval": _("Require approval instead of refusing"),
+        }
+        help_texts = {"domain": _("Its subdomains are blocked too, and so are the domains whose mail it receives.")}
         widgets = {"domain": forms.TextInput({"dir": "ltr", "placeholder": "example.com"})}
         error_messages = {"domain": {"unique": BLOCKED}}
 
@@ -62,7 +65,7 @@ class EmailDomainForm(RowForm):
         """Return the domain in the form in which it is stored."""
         name = normalise_domain(self.cleaned_data["domain"].removeprefix("@"))
         if name is None:
-            raise ValidationError(gettext("This is no domain."))
+            raise ValidationError(gettext("This is not a domain."))
         return name
 
 
@@ -86,7 +89,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     list_display = (
         shown("domain", _("Domain"), _mail_domain, order="domain"),
         OUTCOME,
-        shown("refused", _("Sign-ups met it in 7 days"), lambda block: block.refused or 0, minor=True),
+        shown("refused", _("Sign-ups blocked in the last 7 days"), lambda block: block.refused or 0, minor=True),
         CREATION,
     )
     list_filter = (ApprovalFilter,)
@@ -105,8 +108,9 @@ class CanonicalEmailForm(RowForm):
     address = forms.CharField(
         label=_("E-mail address"),
         help_text=_(
-            "It is blocked in all its spellings and not kept: only its fingerprint is. A fingerprint from another server "
-            "(SHA-256, 64 hexadecimal digits) is taken too."
+            "All spellings of the address are blocked. The address itself is not stored, only its "
+            "fingerprint. You can also enter a fingerprint from another server (SHA-256, 64 hexadecimal "
+            "digits)."
         ),
         max_length=EMAIL_LIMIT,
         widget=forms.TextInput({"dir": "ltr"}),
@@ -151,7 +155,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
     form = CanonicalEmailForm
     list_display = (
         shown("digest", _("Fingerprint"), lambda block: address(f"{block.digest[:DIGEST_SHOWN]}…")),
-        account_column("account", _("Since the suspension of")),
+        account_column("account", _("Blocked when this account was suspended")),
         shown("created_at", _("Since"), order="id"),
     )
     list_select_related = ("account",)
@@ -175,7 +179,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
     @action(description=_("Test an address"), icon="search", permissions=["manage"])
     def test(self, request: HttpRequest) -> HttpResponse:
         """Show whether an address is blocked."""
-        sent = self.ask_for(request, EmailTestForm, _("Is this address blocked?"), yes=gettext("Look"))
+        sent = self.ask_for(request, EmailTestForm, _("Is this address blocked?"), yes=gettext("Check"))
         if isinstance(sent, TemplateResponse):
             return sent
         found = CanonicalEmailBlock.objects.select_related("account").filter(digest=email_digest(sent["email"])).first()
@@ -195,7 +199,7 @@ class UsernameForm(RowForm):
         labels = {
             "username": _("Username"),
             "exact": _("Only this name, not those that contain it"),
-            "allow_with_approval": _("Ask staff instead of refusing"),
+            "allow_with_approval": _("Require approval instead of refusing"),
         }
         help_texts = {"username": _("Digits count as the letters they look like: adm1n is admin.")}
         widgets = {"username": forms.TextInput({"dir": "ltr", "maxlength": NAME_LIMIT})}
@@ -204,13 +208,13 @@ class UsernameForm(RowForm):
         """Return the name if it is valid in usernames and not blocked yet. Raises ValidationError."""
         name: str = self.cleaned_data["username"].strip().removeprefix("@")
         if not name:
-            raise ValidationError(gettext("This is no name."))
+            raise ValidationError(gettext("This is not a name."))
         if not is_in_usernames(name):
             raise ValidationError(
-                gettext("Nobody can choose that: usernames have only the letters a to z, digits and underscores.")
+                gettext("Nobody can choose this name: usernames have only the letters a to z, digits and underscores.")
             )
         if len(name) > NAME_LIMIT:
-            raise ValidationError(gettext("It is too long: %(count)d characters at most.") % {"count": NAME_LIMIT})
+            raise ValidationError(gettext("It is too long: at most %(count)d characters.") % {"count": NAME_LIMIT})
         if UsernameBlock.objects.filter(normalised=normalised_username(name)).exists():
             raise ValidationError(BLOCKED)
         return name
@@ -234,13 +238,13 @@ class UsernameBlockAdmin(AddedOnlyAdmin):
     form = UsernameForm
     list_display = (
         shown("username", _("Username"), lambda block: address(block.username), order="normalised"),
-        shown("exact", _("Meant is"), _scope_of, order="exact"),
+        shown("exact", _("What is blocked"), _scope_of, order="exact"),
         OUTCOME,
         CREATION,
     )
     list_filter = (ApprovalFilter,)
     search_fields = ("username",)
-    search_help_text = _("Part of a name, also as it would be written to get around the block")
+    search_help_text = _("Part of a name, in any spelling that the block covers")
     ordering = ("normalised",)
 
     def find_rows(self, rows: QuerySet[UsernameBlock], term: str) -> QuerySet[UsernameBlock]:

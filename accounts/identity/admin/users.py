@@ -25,9 +25,9 @@ from social.api.staff_filters import dropdown_filter
 
 PERMISSION_NAMES = {
     Permission.ADMINISTRATOR: _("Everything"),
-    Permission.VIEW_DEVOPS: _("See the machinery"),
-    Permission.VIEW_AUDIT_LOG: _("See what staff did"),
-    Permission.VIEW_DASHBOARD: _("See the figures"),
+    Permission.VIEW_DEVOPS: _("View the state of the system"),
+    Permission.VIEW_AUDIT_LOG: _("View the audit log"),
+    Permission.VIEW_DASHBOARD: _("View the dashboard"),
     Permission.MANAGE_REPORTS: _("Reports and posts"),
     Permission.MANAGE_FEDERATION: _("Other servers"),
     Permission.MANAGE_SETTINGS: _("Settings"),
@@ -42,7 +42,7 @@ PERMISSION_NAMES = {
     Permission.MANAGE_WEBHOOKS: _("Webhooks"),
     Permission.INVITE_USERS: _("Invite people"),
     Permission.MANAGE_ROLES: _("Roles"),
-    Permission.MANAGE_USER_ACCESS: _("Access of users"),
+    Permission.MANAGE_USER_ACCESS: _("Users' access"),
     Permission.DELETE_USER_DATA: _("Delete users' data"),
     Permission.VIEW_FEEDS: _("See closed timelines"),
     Permission.INVITE_BYPASS_APPROVAL: _("Invite without approval"),
@@ -61,7 +61,7 @@ _UNCONFIRMED = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=
 StateFilter = condition_filter(
     "state",
     _("state"),
-    waiting=(_("Waits for approval"), Q(approved=False)),
+    waiting=(_("Waiting for approval"), Q(approved=False)),
     unconfirmed=(_("Address not confirmed"), Q(unconfirmed=True)),
     disabled=(_("Disabled"), Q(disabled_at__isnull=False)),
     suspended=(_("Suspended"), ~is_present("account")),
@@ -84,7 +84,7 @@ def _state(user: Any) -> SafeString:
         return mark(gettext("Suspended"), "bad")
     if user.unconfirmed:
         return mark(gettext("Address not confirmed"), "waiting")
-    return mark(gettext("Active"), "good") if user.approved else mark(gettext("Waits for approval"), "waiting")
+    return mark(gettext("Active"), "good") if user.approved else mark(gettext("Waiting for approval"), "waiting")
 
 
 def _role(user: User) -> str:
@@ -131,7 +131,7 @@ class UserAdmin(ActingAdmin):
             JOINED,
             REASON,
             ADDRESS,
-            shown("application", _("By the app"), lambda user: getattr(user.created_by_application, "name", None)),
+            shown("application", _("App"), lambda user: getattr(user.created_by_application, "name", None)),
             shown("locale", _("Language")),
         ),
     )

@@ -28,11 +28,11 @@ _TEXTS: dict[SignInState, tuple[str | Promise, str | Promise]] = {
     ),
     SignInState.UNCONFIRMED: (
         _("Confirm your address first"),
-        _("We have sent you a mail with a link. Open the link, then come back to the application and try again."),
+        _("We have sent you an e-mail with a link. Open the link, then come back to the application and try again."),
     ),
     SignInState.UNAPPROVED: (
         _("Your account is waiting"),
-        _("A person looks at every request to join. You will get a mail when yours is accepted; then try again."),
+        _("A person reviews every request to join. You will get an e-mail when yours is approved; then try again."),
     ),
     SignInState.MOVED: (
         _("This account has moved"),

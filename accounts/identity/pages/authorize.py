@@ -75,7 +75,7 @@ _WORDS: dict[str, str | Promise] = {
     "read:notifications": _("See your notifications"),
     "read:search": _("Search in your name"),
     "read:statuses": _("See all posts you can see, private mentions too"),
-    "write": _("Act in your name in everything: post, delete, follow, block, report, and change your profile"),
+    "write": _("Do everything in your name: post, delete, follow, block, report, and change your profile"),
     "write:accounts": _("Change your profile"),
     "write:blocks": _("Block and unblock people and servers"),
     "write:bookmarks": _("Set and remove bookmarks"),
@@ -98,18 +98,18 @@ _WORDS: dict[str, str | Promise] = {
     "admin:write": _("Do everything that moderators can do"),
     "admin:read:accounts": _("See what moderators see about accounts"),
     "admin:read:reports": _("See reports and what was reported"),
-    "admin:read:domain_allows": _("See all servers that are let in"),
-    "admin:read:domain_blocks": _("See all servers that are blocked"),
-    "admin:read:ip_blocks": _("See all network addresses that are blocked"),
-    "admin:read:email_domain_blocks": _("See all mail providers that are blocked"),
-    "admin:read:canonical_email_blocks": _("See all mail addresses that are blocked"),
+    "admin:read:domain_allows": _("See all allowed servers"),
+    "admin:read:domain_blocks": _("See all blocked servers"),
+    "admin:read:ip_blocks": _("See all blocked network addresses"),
+    "admin:read:email_domain_blocks": _("See all blocked e-mail providers"),
+    "admin:read:canonical_email_blocks": _("See all blocked e-mail addresses"),
     "admin:write:accounts": _("Moderate accounts"),
     "admin:write:reports": _("Deal with reports"),
-    "admin:write:domain_allows": _("Let servers in"),
+    "admin:write:domain_allows": _("Allow servers"),
     "admin:write:domain_blocks": _("Block servers"),
     "admin:write:ip_blocks": _("Block network addresses"),
-    "admin:write:email_domain_blocks": _("Block mail providers"),
-    "admin:write:canonical_email_blocks": _("Block mail addresses"),
+    "admin:write:email_domain_blocks": _("Block e-mail providers"),
+    "admin:write:canonical_email_blocks": _("Block e-mail addresses"),
 }
 
 
@@ -233,14 +233,15 @@ class AuthorizeView(OAuthLibMixin, View):
     def _refuse(self, request: HttpRequest, error: errors.OAuth2Error) -> HttpResponse:
         if isinstance(error, errors.InvalidClientIdError | errors.MissingClientIdError):
             text = gettext(
-                "The application that sent you here is not known to this server. Try to sign in from it again."
+                "This server does not know the application that sent you here. Try to sign in from the "
+                "application again."
             )
             status, detail = (401, "invalid_client") if "client_id" in self.sent else (400, "invalid_request")
             return error_page(request, gettext("Unknown application"), text, status=status, detail=detail)
         if isinstance(error, errors.FatalClientError):
             text = gettext(
-                "The application that sent you here wants the answer at an address it has not registered. "
-                "For your safety this stops here."
+                "The application that sent you here wants the answer sent to an address that it has not "
+                "registered. For your safety, the request was refused."
             )
             return error_page(request, gettext("Wrong address"), text, status=400, detail="invalid_redirect_uri")
         text = error.description or sentence_of(error.error)
@@ -278,7 +279,7 @@ def native(request: HttpRequest) -> HttpResponse:
     """`/oauth/authorize/native`: shows the code, ready to be copied (contract, behaviours section 5 "Out of band")."""
     code = request.GET.get("code", "")
     if not _CODE.fullmatch(code):
-        text = gettext("There is no code in this address. Try to sign in from the application again.")
+        text = gettext("This address contains no code. Try to sign in from the application again.")
         return error_page(request, gettext("No code"), text, status=400)
     return show(request, "oauth/native.html", {"code": code})
 

@@ -45,7 +45,7 @@ class ChangeEmailView(View):
             except Invalid as refusal:
                 form.add_details(refusal)
             else:
-                messages.success(request, _("We have sent a mail to the new address. Open the link in it."))
+                messages.success(request, _("We have sent an e-mail to the new address. Open the link in it."))
                 return redirect("change_email")
         return self._show(request, form)
 
@@ -86,7 +86,7 @@ class ConfirmNewEmailView(View):
             change_email(user=request.user, key=key, session_key=session_key, address=client_ip(request))
         except NotFound:
             return _invalid_link(request)
-        messages.success(request, _("This is the e-mail address of your account now."))
+        messages.success(request, _("This is now the e-mail address of your account."))
         return redirect("change_email")
 
 

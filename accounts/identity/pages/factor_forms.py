@@ -184,7 +184,7 @@ class NewPasskeyForm(AddWebAuthnForm):
         label=_("Name"),
         max_length=NAME_LIMIT,
         required=False,
-        help_text=_("So that you recognise it later, for example the name of your phone."),
+        help_text=_("A name by which you recognise it later, for example the name of your phone."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -208,7 +208,7 @@ class NewPasskeyForm(AddWebAuthnForm):
         if not is_own_origin(made.client_data.origin) or is_registered_passkey(sent["rawId"]):
             raise _wrong_passkey()
         if len(load_second_factors(self.user).passkeys) >= PASSKEYS_LIMIT:
-            raise forms.ValidationError(_("You have as many passkeys as one account can have."))
+            raise forms.ValidationError(_("You have reached the maximum number of passkeys."))
         self.count = made.attestation_object.auth_data.counter
         self.verified = made.attestation_object.auth_data.is_user_verified()
         return cleaned

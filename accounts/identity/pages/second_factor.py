@@ -91,7 +91,7 @@ class ConfirmationForm(ServiceForm):
         widget=forms.PasswordInput({"autocomplete": "current-password", "dir": "ltr"}),
     )
     code = forms.CharField(
-        label=_("Code of your second factor"),
+        label=_("Code from your second factor"),
         max_length=32,
         widget=forms.TextInput({"autocomplete": "one-time-code", "inputmode": "numeric", "dir": "ltr"}),
     )
@@ -108,7 +108,7 @@ class ConfirmationForm(ServiceForm):
         """Return the password if it is right. Raises ValidationError, and RateLimited after too many attempts."""
         typed: str = self.cleaned_data["password"]
         if not get_adapter().reauthenticate(self.user, typed):
-            raise forms.ValidationError(_("This password is not right."))
+            raise forms.ValidationError(_("This password is wrong."))
         return typed
 
     def clean(self) -> dict[str, Any]:

@@ -53,4 +53,6 @@ def is_solved(answer: str) -> bool:
 
 def _failure(reason: str) -> Unavailable:
     logger.warning("the captcha service failed: %s", reason)
-    return Unavailable(_("The service that keeps robots out does not answer as it should. Try again later."))
+    return Unavailable(
+        _("The service that checks that you are not a robot does not work at the moment. Try again later.")
+    )

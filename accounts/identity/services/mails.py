@@ -56,10 +56,10 @@ _BOUNDED: Final[Mapping[str, str]] = {
 _SECURITY: Final[Mapping[str, str | Promise]] = {
     "password_changed": _("Your password has been changed."),
     "password_set": _("Your password has been changed."),
-    "password_reset": _("Your password has been changed with a link from a mail."),
+    "password_reset": _("Your password has been changed with a link from an e-mail."),
     EMAIL_CHANGE_REQUESTED: _(
-        "Another e-mail address has been entered for your account. It takes the place of this one when somebody opens the "
-        "link that was sent there."
+        "A new e-mail address has been entered for your account. It will replace this one as soon as "
+        "somebody opens the link that was sent to it."
     ),
     "totp_activated": _("A second factor has been set up: an authenticator app."),
     "totp_deactivated": _("The authenticator app has been switched off."),
@@ -70,9 +70,9 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
         "passkey if you do not trust it any more."
     ),
     RECOVERY_CODES_MADE: _("New recovery codes have been made; the old ones no longer work."),
-    RECOVERY_CODE_USED: _("One of your recovery codes has been used. It does not work again."),
-    IDENTITY_LINKED: _("Another way to sign in has been added: the sign-in of an organisation."),
-    IDENTITY_UNLINKED: _("The sign-in of an organisation can no longer be used for your account."),
+    RECOVERY_CODE_USED: _("One of your recovery codes has been used. It will not work again."),
+    IDENTITY_LINKED: _("Another way to sign in has been added: signing in with an organisation."),
+    IDENTITY_UNLINKED: _("It is no longer possible to sign in to your account with an organisation."),
     SECOND_FACTOR_RESET: _(
         "The people who run this server have removed your second factor. All browsers and applications have been signed "
         "out. Your password is enough to sign in until you set up another one."

@@ -95,4 +95,6 @@ def _renew(role: Role) -> None:
 def _keep_one_administrator() -> None:
     able = User.objects.filter(disabled_at=None).exclude(role_id=EVERYONE_ROLE_ID).select_related("role")
     if not any(user.role.can(Permission.ADMINISTRATOR) for user in able):
-        raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
+        raise Conflict(
+            _("This is the last person with all permissions on this server: give somebody else that role first.")
+        )

@@ -42,7 +42,7 @@ class EmailDomainFile(BlockFile[bool]):
         written = values.get("domain", "").removeprefix("@").removeprefix("*.")
         domain = normalise_domain(written)
         if domain is None or ":" in domain or "." not in domain:
-            raise WrongLine(_("%(domain)s is no domain") % {"domain": written[:253] or "''"})
+            raise WrongLine(_("%(domain)s is not a domain") % {"domain": written[:253] or "''"})
         return domain, bool(is_true(values.get("allow_with_approval")))
 
     def plan(self, entries: Sequence[Entry[bool]], *, replace: bool) -> Iterator[Planned[bool]]:
@@ -55,7 +55,7 @@ class EmailDomainFile(BlockFile[bool]):
                 yield Planned(entry, "keep", _("it is blocked already"))
             else:
                 yield Planned(
-                    entry, "keep", _("it has another block: %(block)s") % {"block": _asked(known[entry.name])}
+                    entry, "keep", _("it has a different block: %(block)s") % {"block": _asked(known[entry.name])}
                 )
 
     def do(self, by: Staff, plans: Sequence[Planned[bool]]) -> Sequence[Planned[bool]]:
@@ -78,7 +78,7 @@ def _keep_existing(plans: Sequence[Planned[D]], known: Collection[str]) -> list[
 
 
 def _asked(allow_with_approval: bool) -> str:
-    return _("Staff are asked") if allow_with_approval else _("Refused")
+    return _("Need approval") if allow_with_approval else _("Refused")
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,13 @@ class NetworkFile(BlockFile[NetworkDraft]):
                 _("%(text)s is neither an address nor a network") % {"text": written[:64] or "''"}
             ) from None
         if severity not in Severity.values:
-            raise WrongLine(_("%(severity)s is no severity") % {"severity": severity[:64]})
+            raise WrongLine(_("%(severity)s is not a severity") % {"severity": severity[:64]})
         if len(comment or "") > BLOCK_COMMENT_LIMIT:
             raise WrongLine(_("its comment is longer than %(count)d characters") % {"count": BLOCK_COMMENT_LIMIT})
         if severity == Severity.NO_ACCESS and self.own_address and ipaddress.ip_address(self.own_address) in network:
-            raise WrongLine(_("you are at %(address)s yourself") % {"address": self.own_address})
+            raise WrongLine(_("your own address, %(address)s, is in it") % {"address": self.own_address})
         if is_wide(network):
-            raise WrongLine(_("a good part of all addresses is in it: block it by itself, if that is meant"))
+            raise WrongLine(_("it covers a large part of all addresses: if you mean to block it, do so on its own"))
         ends = "expires_at" in values
         return str(network), NetworkDraft(Severity(severity), comment, ends, _moment(values.get("expires_at", "")))
 
@@ -169,7 +169,7 @@ def _decide(draft: NetworkDraft, known: IpBlock | None, *, replace: bool) -> tup
     now = known.get_severity_display()
     if replace or _STRICTNESS[draft.severity] > _STRICTNESS[known.severity]:
         return "change", _("now %(severity)s") % {"severity": now}
-    return "keep", _("it has another block: %(block)s") % {"block": now}
+    return "keep", _("it has a different block: %(block)s") % {"block": now}
 
 
 def _moment(text: str) -> datetime | None:
@@ -178,7 +178,7 @@ def _moment(text: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise WrongLine(_("%(time)s is no time") % {"time": text[:64]}) from None
+        raise WrongLine(_("%(time)s is not a time") % {"time": text[:64]}) from None
     moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     if moment <= clock.now():
         raise WrongLine(_("it has expired"))

@@ -62,7 +62,7 @@ def find_role(name: str) -> Role:
     role = Role.objects.filter(name__iexact=name).exclude(name="").first()
     if role is None:
         names = ", ".join(Role.objects.exclude(name="").order_by("-position").values_list("name", flat=True))
-        raise Invalid(_("There is no role %(name)s; there are: %(names)s") % {"name": name, "names": names})
+        raise Invalid(_("There is no role %(name)s. Roles are: %(names)s") % {"name": name, "names": names})
     return role
 
 
@@ -217,7 +217,9 @@ def keep_one_administrator(user: User) -> None:
     lock("staff:administrators")
     others = User.objects.filter(is_present("account"), disabled_at=None).exclude(pk=user.pk).select_related("role")
     if not any(other.role.can(Permission.ADMINISTRATOR) for other in others.exclude(role_id=EVERYONE_ROLE_ID)):
-        raise Conflict(_("This is the last person who may do everything here: give somebody else that role first."))
+        raise Conflict(
+            _("This is the last person with all permissions on this server: give somebody else that role first.")
+        )
 
 
 def _update(user: User, **values: Any) -> None:

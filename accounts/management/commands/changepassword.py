@@ -39,11 +39,12 @@ class Command(OperatorCommand):
                 # An error, because without a terminal getpass would only warn, and echo the password or read it from a pipe.
                 warnings.simplefilter("error", getpass.GetPassWarning)
                 password = getpass.getpass(_("New password") + ": ")
-                again = getpass.getpass(_("New password, once more") + ": ")
+                again = getpass.getpass(_("New password again") + ": ")
         except (EOFError, getpass.GetPassWarning):
             command = manage_command(f"modify_account {username} --reset-password")
             raise CommandError(
-                _("A password is asked for twice: run this in a terminal, or use %(command)s") % {"command": command}
+                _("The password has to be typed twice: run this in a terminal, or use %(command)s")
+                % {"command": command}
             ) from None
         if again != password:
             raise CommandError(_("The two passwords differ; nothing was changed."))

@@ -31,14 +31,14 @@ class Command(OperatorCommand):
 
     def _is_confirmed(self, accounts: Sequence[Account]) -> bool:
         count = len(accounts)
-        question = ngettext("Delete it for good? Type yes:", "Delete all %(count)d for good? Type yes:", count)
+        question = ngettext("Delete it permanently? Type yes:", "Delete all %(count)d permanently? Type yes:", count)
         try:
             answer = input(f"{question % {'count': count}} ")
         except EOFError:
             names = [quote(account.acct) for account in accounts]
             command = manage_command(" ".join(["delete_account", *names, "--yes"]))
             raise CommandError(
-                _("Nothing was deleted: nobody answered. To go on without a question: %(command)s")
+                _("Nothing was deleted: nobody confirmed it. To delete without being asked: %(command)s")
                 % {"command": command}
             ) from None
         if answer.strip().lower() != "yes":

@@ -32,7 +32,7 @@ class Command(OperatorCommand):
                 _("There is no account %(address)s, neither here nor on its server.") % {"address": address}
             ) from None
         everybody = _usable().exclude(account=target) if all else None
-        users, count = named_or_all(by, everybody, _("Say who is to follow: --by with names, or --all."))
+        users, count = named_or_all(by, everybody, _("Say which accounts should follow it: --by with names, or --all."))
         refused = 0
 
         def follow(user: User) -> str:

@@ -75,7 +75,7 @@ class Command(OperatorCommand):
         category: all emojis of this category
         """
         if bool(shortcodes) is (category is not None):
-            raise CommandError("Name emojis, or say --category.")
+            raise CommandError("Name the emojis, or use --category.")
         names = {name.strip(":") for name in shortcodes}
         rows = CustomEmoji.objects.filter(domain=None).order_by("shortcode")
         emojis = list(rows.filter(shortcode__one_of=names) if names else rows.filter(category=category))

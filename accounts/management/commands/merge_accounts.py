@@ -21,6 +21,6 @@ class Command(OperatorCommand):
             self.stdout.write(f"{name}: {count}")
         if not dry_run:
             self.stdout.write(
-                _("@%(source)s is @%(target)s now; what is left of it is removed by the worker.")
+                _("@%(source)s was merged into @%(target)s. The worker removes what remains of it.")
                 % {"source": source.acct, "target": target.acct}
             )

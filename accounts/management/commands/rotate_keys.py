@@ -17,7 +17,7 @@ class Command(OperatorCommand):
 
     def run(self, accounts: AnyAccounts = (), *, all: bool, dry_run: bool) -> None:
         everybody = Account.objects.filter(domain=None, deleted_at=None, key_pair__isnull=False).order_by("id")
-        chosen, count = named_or_all(accounts, everybody if all else None, _("Name accounts, or say --all."))
+        chosen, count = named_or_all(accounts, everybody if all else None, _("Name the accounts, or use --all."))
 
         def rotate(account: Account) -> str:
             return "" if rotate_keys(by=OPERATOR, account=account) else _(" (has no keys yet: nothing was done)")

@@ -32,8 +32,8 @@ class Command(OperatorCommand):
             servers = {origin_of(inbox) for inbox in known_inboxes()}
             values = {"accounts": left, "servers": len(servers), "domain": settings.LOCAL_DOMAIN}
             plan = _(
-                "%(accounts)d accounts would be deleted for good, and %(servers)d servers notified. "
-                "To begin, say --confirm %(domain)s."
+                "%(accounts)d accounts would be deleted permanently, and %(servers)d servers notified. "
+                "To start, use --confirm %(domain)s."
             )
             plan = f"{plan % values} {refusal_to_close()}".strip()
             if not dry_run:
@@ -50,7 +50,7 @@ def _progress() -> str:
     # The worker writes the deliveries some time after the account was deleted: until then only the outbox shows them.
     if waiting or OutboxRow.objects.filter(event=AccountDeleted.__name__, dead_at=None).exists():
         return _(
-            "Not every server is notified yet: %(count)d deliveries are waiting. "
-            "Keep this server running, and run this command again later."
+            "Some servers are not notified yet: %(count)d deliveries are waiting. Keep this server "
+            "running, and run this command again later."
         ) % {"count": waiting}
     return _("Nothing is on its way any more: this server can be switched off.")

@@ -42,11 +42,13 @@ class Command(OperatorCommand):
         found = load_servers(names or None, limit=len(names) or limit, failing=failing)
         if not failing:
             _require_known(names, {server["domain"] for server in found})
-        empty = _("Every known server answers as it should.") if failing else _("No server is known yet.")
+        empty = _("Every known server answers.") if failing else _("No server is known yet.")
         self.print_rows(found, as_json=json, empty=empty)
 
 
 def _require_known(names: list[str], known: set[str]) -> None:
     for name in names:
         if name not in known:
-            raise CommandError(_("%(name)s is no known server. Give its name alone: social.example.") % {"name": name})
+            raise CommandError(
+                _("This server does not know %(name)s. Give the name alone: social.example.") % {"name": name}
+            )

@@ -58,7 +58,7 @@ class Command(OperatorCommand):
         if action == "list":
             self._list(as_json=json_)
         elif not name:
-            raise CommandError(_("Say which rule: give its name."))
+            raise CommandError(_("Give the name of a rule."))
         elif action == "add":
             draft = SpamRuleDraft(
                 name=name,
@@ -122,11 +122,11 @@ class Command(OperatorCommand):
             )
             return
         self.stdout.write(
-            _("Looked at %(looked)d since %(since)s: the rule meets %(met)d of them, by %(accounts)d accounts.")
+            _("Checked %(looked)d since %(since)s: the rule matches %(met)d of them, by %(accounts)d accounts.")
             % {"looked": found.looked_at, "since": since, "met": found.met, "accounts": accounts}
         )
         if not found.complete:
-            self.stdout.write(_("A limit was reached: what is older was not looked at."))
+            self.stdout.write(_("A limit was reached: older posts and sign-ups were not checked."))
         for one in found.samples:
             self.stdout.write(f"{iso(one.moment)}  {one.address}  {' '.join(one.words.split())[:100]}")
 

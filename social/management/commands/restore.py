@@ -55,6 +55,6 @@ class Command(OperatorCommand):
 
     def _ask(self, domain: str) -> None:
         if not sys.stdin.isatty():
-            raise CommandError("Everything in the database would be replaced. Say --yes to go on.")
+            raise CommandError("Everything in the database would be replaced. Use --yes to continue.")
         if input(f"Everything in the database will be replaced. Type {domain} to go on: ").strip() != domain:
             raise CommandError("Nothing was changed.")

@@ -69,7 +69,7 @@ class Command(OperatorCommand):
 
     def _retry(self, which: str, as_json: bool) -> None:
         if which != "all" and not which.isdigit():
-            raise CommandError(_("--retry takes the id of a row or the word all."))
+            raise CommandError(_('--retry takes the id of a row, or "all".'))
         count = outbox.retry(None if which == "all" else [int(which)], by=None)
         if which != "all" and not count:
             raise CommandError(_("There is no such row, or it is being processed now."))

@@ -213,7 +213,7 @@ def test_pending_people_are_found_and_approved_without_a_question(moderator: Use
     page = act(client, "/admin/accounts/user/", "approve", waiting.id, confirmed=False)
     waiting.refresh_from_db()
     assert waiting.approved
-    assert "1 user was let in." in page.content.decode()
+    assert "1 sign-up was approved." in page.content.decode()
 
 
 def test_only_a_waiting_user_can_be_approved_or_rejected_from_their_page(moderator: User) -> None:
@@ -224,7 +224,7 @@ def test_only_a_waiting_user_can_be_approved_or_rejected_from_their_page(moderat
     for page, offered in ((f"{ada}change/", True), (f"{member}change/", False)):
         words = client.get(page).content.decode()
         assert ("/approve/" in words, "/reject/" in words) == (offered, offered), page
-    assert "Let this person in?" in client.get(f"{ada}approve/").content.decode()
+    assert "Approve this sign-up?" in client.get(f"{ada}approve/").content.decode()
     client.post(f"{ada}approve/", {"confirmed": "yes"})
     client.post(f"{bill}reject/", {"confirmed": "yes"})
     client.post(f"{member}reject/", {"confirmed": "yes"})
@@ -323,4 +323,4 @@ def test_the_admin_is_in_the_language_of_its_reader(owner: User) -> None:
     assert "Beiträge" in client.get("/admin/").content.decode()
     page = client.get("/admin/accounts/user/").content.decode()
     assert "E-Mail-Adresse" in page
-    assert "Waits for approval" not in page
+    assert "Waiting for approval" not in page

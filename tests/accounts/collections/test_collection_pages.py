@@ -56,7 +56,7 @@ def test_a_collection_is_made_filled_changed_and_deleted(ann: User, browser: Cli
         assert (answer.status_code, answer["Location"]) == (303, f"{edit}#people")
     assert [item.account_id for item in CollectionItem.objects.all()] == [bea.account_id]
     browser.post(edit, {"add": "@nobody@nowhere.example", "next": edit})
-    assert "Nobody with this address" in page(browser, edit)
+    assert "does not know an account with this address" in page(browser, edit)
     text = page(browser, f"/collections/{found.id}")
     assert people(text) == {"ann", "bea"}
     assert "Good &lt;b&gt;" in text
@@ -103,7 +103,7 @@ def test_collections_of_others_are_found_left_and_ones_own_are_filled_from_there
         assert CollectionItem.objects.filter(collection=mine).count() == kept
     other = f"/people/{shy.id}/collections"
     browser.post(other, {"add": str(mine.id), "next": other})
-    assert "does not want to be in collections" in page(browser, other)
+    assert "does not allow being added to collections" in page(browser, other)
     assert browser.post(path, {"add": str(theirs.id)}).status_code == 404, (
         "nobody fills the collection of somebody else"
     )

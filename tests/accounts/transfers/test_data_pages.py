@@ -264,7 +264,7 @@ def test_moving_an_account_requires_the_password_and_can_be_cancelled(browser: C
     fan = make_account("fan")
     Follow.objects.create(account=fan, target=person.account)
     wrong = browser.post(MOVE, {"acct": "new", "password": "wrong"})
-    assert wrong.context["form"].errors == {"password": ["This password is not right."]}
+    assert wrong.context["form"].errors == {"password": ["This password is wrong."]}
     assert browser.post(MOVE, {"acct": "@new@social.localhost", "password": PASSWORD})["Location"] == MOVE
     page = browser.get(MOVE).content.decode()
     assert "@new@social.localhost" in page

@@ -209,7 +209,7 @@ def test_merge_accounts_prints_the_numbers_of_rows(old: Account, new: Account) -
     text = said("ada@old.example", "@ada@new.example")
     assert "follows: 1\n" in text
     assert "posts: 1\n" in text
-    assert text.endswith("@ada@old.example is @ada@new.example now; what is left of it is removed by the worker.\n")
+    assert text.endswith("@ada@old.example was merged into @ada@new.example. The worker removes what remains of it.\n")
 
 
 @pytest.mark.parametrize("wrong", [("ada@old.example", "nobody@new.example"), ("ada@old.example", "ada@old.example")])

@@ -51,7 +51,7 @@ def test_posts_of_a_day_are_limited_for_apps_pages_drafts_and_scheduled_posts(
     form = {"text": "three", "visibility": "public", "quote_policy": "public", "key": "k", "next": "/"}
     page = signed_in(alice.user).post("/write", form)
     assert (page.status_code, "You may publish 2 posts in 24 hours" in page.content.decode()) == (422, True)
-    assert "Posts in 24 hours: 2 of 2." in page.content.decode()
+    assert "Posts in the last 24 hours: 2 of 2." in page.content.decode()
     past = clock.now() - timedelta(hours=1)
     ScheduledStatus.objects.filter(id=scheduled.id).update(scheduled_at=past)
     OutboxRow.objects.filter(event="ScheduledStatusDue").update(due_at=past)

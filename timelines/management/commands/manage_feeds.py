@@ -17,7 +17,7 @@ class Command(OperatorCommand):
         all: the feeds of everybody who was active in the last week
         """
         everybody = list_active().order_by("pk") if all else None
-        users, count = named_or_all(names, everybody, "Name people, or say --all.")
+        users, count = named_or_all(names, everybody, "Name the people, or use --all.")
         if not dry_run:
             with progress_bar("Feeds", count) as advance:
                 for _account_id in rebuild_feeds(user.account_id for user in users):

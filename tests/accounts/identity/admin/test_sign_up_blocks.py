@@ -78,8 +78,8 @@ def test_every_kind_of_block_is_added_found_and_removed_in_bulk(boss: Client) ->
 @pytest.mark.parametrize(
     ("path", "values", "said"),
     [
-        (DOMAINS, {"domain": "no domain"}, "no domain"),
-        (DOMAINS, {"domain": "x" * 300}, "no domain"),
+        (DOMAINS, {"domain": "no domain"}, "not a domain"),
+        (DOMAINS, {"domain": "x" * 300}, "not a domain"),
         (DOMAINS, {"domain": ""}, "required"),
         (ADDRESSES, {"address": "nobody"}, "neither"),
         (ADDRESSES, {"address": "a" * 400 + "@b.example"}, "at most"),
@@ -87,7 +87,7 @@ def test_every_kind_of_block_is_added_found_and_removed_in_bulk(boss: Client) ->
         (NETWORKS, {"network": "1.2.3.4", "severity": "sometimes"}, "valid choice"),
         (NETWORKS, {"network": "1.2.3.4", "severity": "no_access", "comment": "x" * 10_001}, "at most"),
         (NETWORKS, {"network": "1.2.3.4", "severity": "no_access", "lasts": "-1"}, "valid choice"),
-        (NAMES, {"username": " @ "}, "no name"),
+        (NAMES, {"username": " @ "}, "not a name"),
         (NAMES, {"username": "x" * 256}, "too long"),
         (NAMES, {"username": "-1"}, "only the letters"),
         (NAMES, {"username": "spam king"}, "only the letters"),
@@ -114,12 +114,12 @@ def test_fields_with_a_list_of_choices_show_an_arrow(boss: Client) -> None:
 def test_a_block_of_ones_own_network_must_be_confirmed(boss: Client) -> None:
     wide = {"network": "198.51.100.0/24", "severity": "no_access"}
     asked = boss.post(f"{NETWORKS}add/", wide)
-    assert "You are at 198.51.100.9 yourself" in errors(asked)
+    assert "Your own address is 198.51.100.9" in errors(asked)
     assert not IpBlock.objects.exists()
     assert boss.post(f"{NETWORKS}add/", wide | {"severity": "sign_up_block"}).status_code == 302
     block = IpBlock.objects.get()
     page = f"{NETWORKS}{block.pk}/change/"
-    assert "yourself" in errors(boss.post(page, wide))
+    assert "Your own address" in errors(boss.post(page, wide))
     assert boss.post(page, wide | {"meant": "on"}).status_code == 302
     block.refresh_from_db()
     assert block.severity == "no_access"
@@ -142,10 +142,10 @@ def test_a_block_of_a_very_large_network_must_be_confirmed(
     answer = boss.post(f"{NETWORKS}add/", sent)
     assert (answer.status_code != 302) is is_asked
     if is_asked:
-        assert "good part of all addresses" in errors(answer)
+        assert "large part of all addresses" in errors(answer)
         assert not IpBlock.objects.exists()
         shown = chosen(boss, NETWORKS, f"ip,severity\n{network},{severity}\n192.0.2.1,\n".encode())
-        assert "1 new, 0 changed, 0 stay as they are, 1 refused" in confirmed(boss, NETWORKS, shown)
+        assert "1 new, 0 changed, 0 unchanged, 1 refused" in confirmed(boss, NETWORKS, shown)
         assert boss.post(f"{NETWORKS}add/", sent | {"meant": "on"}).status_code == 302
     assert IpBlock.objects.filter(network=network).exists()
 
@@ -186,7 +186,7 @@ def test_domain_and_network_blocks_are_imported_and_exported_as_files(boss: Clie
     shown = chosen(boss, DOMAINS, b"Spam.example\nknown.example\n@pics.example\nno domain\n")
     assert "it is blocked already" in shown.content.decode()
     assert EmailDomainBlock.objects.count() == 1
-    assert "2 new, 0 changed, 1 stay as they are, 1 refused" in confirmed(boss, DOMAINS, shown)
+    assert "2 new, 0 changed, 1 unchanged, 1 refused" in confirmed(boss, DOMAINS, shown)
     assert exported(boss, DOMAINS).splitlines()[1:] == [
         "known.example,false",
         "pics.example,false",
@@ -198,18 +198,23 @@ def test_domain_and_network_blocks_are_imported_and_exported_as_files(boss: Clie
     )
     shown = chosen(boss, NETWORKS, file)
     page = shown.content.decode()
-    for reason in ("you are at 198.51.100.9 yourself", "it has expired", "never is no severity", "1.2.3 is neither"):
+    for reason in (
+        "your own address, 198.51.100.9, is in it",
+        "it has expired",
+        "never is not a severity",
+        "1.2.3 is neither",
+    ):
         assert reason in page
-    assert "2 new, 0 changed, 0 stay as they are, 4 refused" in confirmed(boss, NETWORKS, shown)
+    assert "2 new, 0 changed, 0 unchanged, 4 refused" in confirmed(boss, NETWORKS, shown)
     assert exported(boss, NETWORKS).splitlines() == [
         "#ip,#severity,#comment,#expires_at",
         "192.0.2.8/32,sign_up_block,,2199-01-01T00:00:00+00:00",
         "203.0.113.0/24,no_access,scrapers,",
     ]
     again = chosen(boss, NETWORKS, exported(boss, NETWORKS).encode()).content.decode()
-    assert "0 new, 0 changed, 2 stay" in again
+    assert "0 new, 0 changed, 2 unchanged" in again
     milder = b"ip,severity\n203.0.113.0/24,sign_up_block\n192.0.2.8,no_access\n"
-    assert "0 new, 1 changed, 1 stay" in chosen(boss, NETWORKS, milder).content.decode(), "stricter alone"
+    assert "0 new, 1 changed, 1 unchanged" in chosen(boss, NETWORKS, milder).content.decode(), "stricter alone"
     confirmed(boss, NETWORKS, chosen(boss, NETWORKS, milder, replace="on"))
     block = IpBlock.objects.get(network="203.0.113.0/24")
     assert (block.severity, block.comment) == ("sign_up_block", "scrapers"), "what the file does not say stays"

@@ -113,4 +113,4 @@ def test_the_last_owner_is_not_deleted_by_a_page(browser: Client, person: User) 
     User.objects.filter(pk=person.pk).update(role=Role.objects.get(name="Owner"))
     page = browser.post(DELETE, {"password": PASSWORD})
     assert page.status_code == 422
-    assert "This is the last person who may do everything here" in page.content.decode()
+    assert "This is the last person with all permissions on this server" in page.content.decode()

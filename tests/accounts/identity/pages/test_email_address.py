@@ -52,7 +52,7 @@ def test_rows_24_and_29_a_new_address_counts_once_it_is_confirmed(
     work()
     assert sorted(mail.to[0] for mail in mailoutbox) == ["ada@example.com", "lovelace@example.org"]
     (warning,) = (mail for mail in mailoutbox if mail.to == ["ada@example.com"])
-    assert "Another e-mail address has been entered for your account." in warning.body
+    assert "A new e-mail address has been entered for your account." in warning.body
     link = link_in(mailoutbox)
     assert "lovelace@example.org" in browser.get(link).content.decode()
     person.refresh_from_db()

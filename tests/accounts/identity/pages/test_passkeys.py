@@ -348,7 +348,7 @@ def test_row_26_wrong_passkeys_as_second_factor_are_counted_with_wrong_codes(
     for _attempt in range(10):
         client.post(SECOND, {"credential": SoftwareKey().get(options_on(client.get(SECOND)))})
     page = client.post(SECOND, {"credential": key.get(options_on(client.get(SECOND)))})
-    assert "too often" in page.content.decode()
+    assert "too many times" in page.content.decode()
     assert not is_signed_in(client)
 
 
@@ -358,7 +358,7 @@ def test_an_account_has_a_bounded_number_of_passkeys(
     monkeypatch.setattr("accounts.identity.pages.factor_forms.PASSKEYS_LIMIT", 1)
     show_again(browser)
     add(browser, SoftwareKey())
-    assert "as many passkeys" in add(browser, SoftwareKey()).content.decode()
+    assert "maximum number of passkeys" in add(browser, SoftwareKey()).content.decode()
     assert Authenticator.objects.count() == 1
 
 

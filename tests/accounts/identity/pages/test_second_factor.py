@@ -80,7 +80,7 @@ def test_row_26_ten_wrong_codes_in_ten_minutes_are_enough(
         client.post("/auth/second_factor/sign_in", {"code": "000000"})
     page = client.post("/auth/second_factor/sign_in", {"code": code_of(secret)})
     assert page.status_code == 200
-    assert "too often" in page.content.decode()
+    assert "too many times" in page.content.decode()
     assert b"@ada@" not in client.get("/").content
 
 
@@ -162,7 +162,7 @@ def test_row_24_factors_are_changed_only_by_who_has_just_shown_who_they_are(
         asked = method(path)
         assert asked.status_code in (302, 303)
         assert asked["Location"].startswith("/auth/reauthenticate?next=")
-    assert "This password is not right." in show_again(browser, "wrong").content.decode()
+    assert "This password is wrong." in show_again(browser, "wrong").content.decode()
     assert browser.get(path)["Location"].startswith("/auth/reauthenticate")
     with time_machine.travel(clock.now().timestamp(), tick=False) as traveller:
         assert show_again(browser).status_code == 303
@@ -291,7 +291,7 @@ def test_row_26_the_code_that_sets_up_an_app_signs_nobody_in(client: Client, sig
 def test_a_wrong_code_sets_nothing_up(browser: Client, person: User) -> None:
     show_again(browser)
     page = browser.post("/auth/second_factor/app/activate", {"code": "000000"})
-    assert "This code is not right, or no longer." in page.content.decode()
+    assert "This code is wrong or has expired." in page.content.decode()
     assert not person.authenticator_set.exists()
     assert not RecoveryCode.objects.exists()
 

@@ -34,7 +34,7 @@ def test_the_address_or_the_username_opens(sign_in: SignIn, person: User, login:
 def test_a_wrong_name_and_a_wrong_password_give_the_same_error(sign_in: SignIn, person: User, login: str) -> None:
     page = sign_in(login, "wrong")
     assert page.status_code == 200
-    assert "The name or the password is not right." in page.content.decode()
+    assert "The name or the password is wrong." in page.content.decode()
     assert "<title>Error: Sign in" in page.content.decode()
 
 
