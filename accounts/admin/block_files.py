@@ -24,7 +24,7 @@ from social.api.staff_forms import StaffForm
 from social.kernel.errors import KernelError
 from social.kernel.text.names import unambiguous_domain
 
-# All lines are imported in one request, after somebody has read the preview.
+# Maximum number of lines of a file: all lines are imported in one request, after somebody has read the preview.
 LINES_LIMIT: Final = 1000
 FILE_BYTES: Final = 512 * 1024
 # Forms up to this size are read to the end even if their file is too large, so that the form can show the error.
@@ -38,7 +38,7 @@ _ACTIONS: Final = {
     "keep": (gettext_lazy("unchanged"), "plain"),
     "refuse": (gettext_lazy("refused"), "bad"),
 }
-# Lines that need attention come first.
+# Planned actions in the order in which the preview lists them: lines that need attention come first.
 _PLACES: Final = ("refuse", "change", "add", "keep")
 
 

@@ -22,7 +22,7 @@ from social.pages.once import once
 
 if TYPE_CHECKING:
     _ModelForm = forms.ModelForm[Any]
-else:  # Django's class takes no type argument when it runs
+else:  # Django's class takes no type argument at run time
     _ModelForm = forms.ModelForm
 
 _REFUSAL = "staff_refusal"

@@ -21,8 +21,8 @@ class RemoteDevices(Protocol):
         ...
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """Return a one-time key of the device for a local account, signed by the device; None if there is none. Like `load`,
-        it must be called outside of transactions.
+        """Return a one-time key of the device for a local account, signed by the device; None if there is none. As with
+        `load`, it must be called outside of transactions.
         """
         ...
 

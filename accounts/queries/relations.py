@@ -78,8 +78,8 @@ SELECT 'known', id, suspended_at IS NOT NULL, NULL, NULL, NULL FROM accounts_acc
  WHERE id = ANY((SELECT %(ids)s)::bigint[])
 """  # noqa: S608 (constants)
 
-# There may be thousands of viewers, who are therefore in the statement only once. Most have no relation to most accounts, so
-# the result is short.
+# There may be thousands of viewers, who are therefore in the statement only once. Most viewers have no relation to most
+# accounts, so the result is short.
 _RELATIONS_OF_VIEWERS: Final = """
 WITH viewers AS MATERIALIZED (SELECT unnest(%(viewers)s::bigint[]) AS id)
 SELECT 'following', account_id, target_id, show_reblogs, notify, languages, direct_since FROM accounts_follow

@@ -93,7 +93,7 @@ def load_histories(tag_ids: Iterable[int]) -> dict[int, list[DayOfUse]]:
     return {number: [known.get((number, day), DayOfUse(day)) for day in days] for number in ids}
 
 
-# No upper bound of the range, as in `accounts.queries.discovery`.
+# The range has no upper bound, for the reason given in `accounts.queries.discovery`.
 _SEARCH: Final = """
 SELECT t.id, t.name, t.display_name
   FROM (SELECT * FROM accounts_tag WHERE name ~>=~ %(name)s ORDER BY name USING ~<~ LIMIT 500) t

@@ -103,7 +103,7 @@ def block_domain(*, account: Account, domain: str) -> None:
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = normalise_domain(domain)
     if name is None or not is_host_name(name):
-        # Twice, as in Mastodon, which validates the form and the labels of a domain separately.
+        # The error is listed twice, as in Mastodon, which validates the form and the labels of a domain separately.
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))] * 2)
     if name in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN):
         raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is this server's own"))])

@@ -44,7 +44,7 @@ def _undo_follow(incoming: Incoming) -> bool:
     target = row.target if row is not None else None
     if target is None:
         if is_undone(uri, incoming.actor):
-            return False  # A newer Follow has replaced it.
+            return False  # Nothing is ended, because a newer Follow has replaced the Follow that is undone.
         target = find_account_by_uri(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
         remember_undone(uri, incoming.actor)

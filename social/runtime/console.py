@@ -85,7 +85,7 @@ class Console:
                 del self._pending[: os.write(self.fd, self._pending[:_CHUNK])]
             except BlockingIOError:
                 return
-            except OSError:  # the reader is gone: the server runs on without output
+            except OSError:  # the reader is gone: the server continues without output
                 self._closed = True
                 self._pending.clear()
 

@@ -77,7 +77,7 @@ def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
 
 def _environment() -> dict[str, str]:
     metrics = env.DATA_DIR / "run" / "metrics"
-    shutil.rmtree(metrics, ignore_errors=True)  # the metrics of processes that no longer run
+    shutil.rmtree(metrics, ignore_errors=True)  # remove the metrics of processes that no longer run
     metrics.mkdir(parents=True)
     return {
         SUPERVISED: str(os.getpid()),

@@ -142,7 +142,8 @@ def select(
         parts: tuple[Post, ...] = (post,) if proper is post else (post, proper)
         if proper.quoted is not None:
             parts += tuple(post.quotes)
-            # The state of a quote depends on whether the viewer blocks or mutes the quoted author.
+            # Hiding relations are needed, because the state of a quote depends on whether the viewer blocks or mutes
+            # the quoted author.
             hides = True
         for part in parts:
             people.add(part.account_id)

@@ -132,7 +132,7 @@ def _required(shape: type) -> tuple[str, ...]:
     return tuple(each.name for each in fields(shape) if each.default is MISSING and each.default_factory is MISSING)
 
 
-_read_post: Final = _reader("post", *_required(Post)[:-1])  # the last is the author
+_read_post: Final = _reader("post", *_required(Post)[:-1])  # without the last field, the author
 _read_author: Final = _reader("author", *_required(Author))
 _read_author_stat: Final = _reader("author_stat", "account_id", *SHOWN_COUNTS, "last_status_on")
 _read_stat: Final = _reader("stat", "status_id", "replies_count", "reblogs_count", "favourites_count", "quotes_count")

@@ -59,7 +59,7 @@ class FeedSource:
     reader_id: int
     list_items: Callable[[Cursor], list[FeedItem]]
     load_filter: Callable[[Sequence[int]], PostFilter]
-    # None for the home timeline.
+    # Id of the list; None for the home timeline.
     list_id: int | None = None
 
     def read(self, cursor: Cursor) -> Stretch:

@@ -335,7 +335,7 @@ def begin(name: str) -> bytes:
 
 def finish(name: str, mark: bytes, items: Sequence[FeedItem], *, below: FeedItem | None = None, complete: bool) -> bool:
     """Store the items of a builder. `below` is the lowest item that the feed had when the builder read it: the items
-    are appended below that item. None builds a new feed.
+    are appended below that item. If it is None, a new feed is stored.
 
     The newest `EXTENDED_ITEMS_LIMIT` items are kept. `complete` tells whether no posts are older than `items`. Returns
     False if nothing was stored: another builder was first, the lower end of the feed has changed, the feed was dropped,

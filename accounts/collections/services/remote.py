@@ -122,7 +122,7 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
         used = CollectionItem.objects.filter(request_uri=request_uri).exclude(collection=collection, account=account)
         if used.exclude(collection__account_id=collection.account_id).exists():
             raise Conflict
-        # A server that was reset reuses ids.
+        # The id is removed from the other item, because a server that was reset reuses ids.
         used.update(request_uri=None)
         items = CollectionItem.objects.filter(collection=collection)
         item = items.filter(account=account).first()

@@ -113,7 +113,7 @@ class UserAdmin(ActingAdmin):
     list_select_related = ("account", "role")
     search_fields = ("email",)
     search_help_text = _("A username, an e-mail address, or a part of one")
-    # The buttons of the other acts are on the page of the account.
+    # The buttons of the other actions are on the page of the account.
     acts = (APPROVE, REJECT, replace(CONFIRM, one=None), DISABLE_USERS, replace(ENABLE, one=None))
     # Without the password hash and the user's own settings, which staff need not see.
     fieldsets = (

@@ -229,7 +229,7 @@ def age_errors(date_of_birth: str, *, minimum: int, today: date) -> list[FieldEr
     born = _date(text)
     if born is None or born > today:
         return [FieldError("date_of_birth", "ERR_INVALID", _("is invalid"))]
-    # Tuples, because a 29th of February has no birthday in most years.
+    # Compared as tuples, because a 29th of February has no birthday in most years.
     if (born.year + minimum, born.month, born.day) > (today.year, today.month, today.day):
         return [FieldError("date_of_birth", "ERR_BELOW_LIMIT", _("is below the age limit"))]
     return []

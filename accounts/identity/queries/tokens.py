@@ -39,7 +39,7 @@ def find_application(application_id: int | None) -> Application:
 
 def find_by_client_id(client_id: str) -> Application | None:
     """Return the application with this client id, if there is one."""
-    # PostgreSQL refuses NUL in text, and a URL may contain one.
+    # A URL may contain NUL, which PostgreSQL refuses in text.
     found: Application | None = None
     if client_id:
         found = Application.objects.filter(client_id=client_id.replace("\0", "")).first()

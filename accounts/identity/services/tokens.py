@@ -25,7 +25,7 @@ from social.kernel.errors import FieldError, Invalid, Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-# Tokens do not expire, but the column cannot be NULL.
+# Stands for "never": tokens do not expire, but the column cannot be NULL.
 NO_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
 END_OF_STREAM = b'{"event":"kill"}'
 REVOKED_RETENTION = timedelta(days=1)

@@ -73,7 +73,7 @@ class Command(OperatorCommand):
             try:
                 process_import(found.id, seconds=_REPORT_SECONDS)
             except Unavailable:
-                # The worker is processing this import.
+                # Wait, because the worker is processing this import.
                 time.sleep(1)
             found.refresh_from_db()
             if found.state == PastState.RUNNING:

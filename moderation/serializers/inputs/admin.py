@@ -14,7 +14,7 @@ from social.api.fields import ClientString, IdField
 from social.api.inputs import Form, Id, Input, Stripped
 from social.kernel.errors import BadRequest
 
-# The id of the default role of all users is negative.
+# Negative ids are accepted, because the default role of all users has one.
 _ROLE_ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _COMMON: Final = ("username", "display_name", "by_domain", "email", "ip")
 

@@ -310,7 +310,7 @@ def _resolve(raw: str) -> str:
 
 
 def _escape(text: str) -> str:
-    # Exactly the references that nh3 writes, so that its output can equal its input.
+    # These are exactly the references that nh3 writes, so that its output can equal its input.
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\xa0", "&nbsp;")
 
 
