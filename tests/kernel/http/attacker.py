@@ -224,6 +224,23 @@ async def _interim(writer: asyncio.StreamWriter, request: Seen, argument: str) -
 
 
 @_attack
+async def _crumbs(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
+    """An answer in chunks of one byte, with an extension of `argument` bytes each."""
+    writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {ACTIVITY}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+    while True:
+        writer.write(f"1;{'x' * int(argument)}\r\n \r\n".encode() * 1000)
+        await writer.drain()
+
+
+@_attack
+async def _pieces(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
+    """2,000 chunks of `argument` bytes each."""
+    piece = f"{int(argument):x}\r\n{'x' * int(argument)}\r\n"
+    writer.write(f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{piece * 2000}0\r\n\r\n".encode())
+    return False
+
+
+@_attack
 async def _endless(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
     writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {ACTIVITY}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
     while True:

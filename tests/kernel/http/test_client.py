@@ -133,6 +133,15 @@ def test_row_83_interim_answers_have_an_end(client: GuardedClient, attacker: Att
     assert time.process_time() - began < 1.0
 
 
+@pytest.mark.parametrize("extension", ["1", "1000"])
+def test_row_83_a_body_in_crumbs_has_an_end(client: GuardedClient, attacker: Attacker, extension: str) -> None:
+    began = time.process_time()
+    with pytest.raises(Unreachable, match="chunks for"):
+        client.send(Request(attacker.url(f"/crumbs/{extension}"), deadline=5.0))
+    assert time.process_time() - began < 1.0
+    assert len(client.send(Request(attacker.url("/pieces/64"))).body) == 128_000
+
+
 def test_a_slow_name_server_is_left_at_the_deadline(attacker: Attacker) -> None:
     answers = threading.Event()
 
