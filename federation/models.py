@@ -29,9 +29,10 @@ from statuses.models import Status
 class InboundActivity(models.Model):
     """A signed activity that was received.
 
-    `body` is the JSON as it was sent, of `size` bytes, and emptied once it is processed; `host` is the actor's host;
-    `fingerprint` is a hash of the key's id and the signature: its unique constraint refuses a replay (security row 11).
-    `outcome` describes the result to staff. `recipient` is the account in whose inbox it arrived, None for the shared inbox.
+    `body` is the JSON as it was sent, of `size` bytes; it is emptied once it is processed. `host` is the actor's host.
+    `fingerprint` is a hash of the key's id and the signature, whose unique constraint refuses a replay (security row
+    11). `outcome` describes the result to staff. `recipient` is the account in whose inbox it arrived, None for the
+    shared inbox.
     """
 
     fingerprint = models.TextField(unique=True)

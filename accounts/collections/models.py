@@ -87,10 +87,10 @@ class ItemState(models.TextChoices):
 class CollectionItem(models.Model):
     """An account in a collection. An account that has left stays as REVOKED, so that it is not added again.
 
-    Only ACCEPTED items are shown. In a remote collection `uri` is the item's id and `object_uri` the account's, which
-    may be unknown here (`account` is NULL); `uri` is NULL for a local account that has consented, until a version of
-    the collection arrives that lists the account. `approval_uri` is the consent of a remote account, last verified at
-    its server at `checked_at`; `request_uri` is the request for consent, whichever side made it (FEP-7aa9).
+    Only ACCEPTED items are shown. In a remote collection `uri` is the item's id and `object_uri` the account's id, and
+    `account` is NULL if the account is unknown here. An item of a local account that has consented has no `uri` until a
+    version of the collection arrives that lists the account. `approval_uri` is the consent of a remote account, last
+    verified at its server at `checked_at`; `request_uri` is the request for consent, whichever side made it (FEP-7aa9).
     """
 
     id = SnowflakeField(primary_key=True)

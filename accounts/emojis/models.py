@@ -16,7 +16,7 @@ class CustomEmoji(models.Model):
     """Shortcode with its picture; `domain` is NULL for local emojis.
 
     For a remote emoji, `remote_url` is the address of the picture, which is copied when a client requests it
-    (docs/adr/0021), and `updated_at` is the time at which its server says that it was changed.
+    (docs/adr/0021). `updated_at` is the time at which its server says that it was changed.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -1,5 +1,5 @@
-"""The front page, which presents this server to visitors, and shows signed-in people the state of their account and what to
-do next; the page about apps, and the page that lists the settings.
+"""The front page: visitors see a presentation of this server, signed-in people the state of their account and what to
+do next. Also the page about apps, and the page that lists the settings.
 """
 
 from __future__ import annotations

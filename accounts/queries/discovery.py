@@ -1,10 +1,10 @@
 """Reads accounts for discovery: prefix search with a bounded amount of work, the directory, and suggestions (contract,
 behaviours section 14).
 
-Clients search again at every typed letter, and one or two letters match a large part of all accounts. Therefore not all
-matches are collected and sorted, but a bounded number from each of several indexes: the first accounts by username,
-accounts with a matching word in their display name (from three letters on, and if usernames do not suffice), the most
-followed accounts, and accounts that the viewer follows.
+Clients search again at every typed letter, and one or two letters match a large part of all accounts. Therefore a
+bounded number of matches is taken from each of several indexes, instead of collecting and sorting all matches: the
+first accounts by username, accounts with a matching word in their display name (from three letters on, and if usernames
+do not suffice), the most followed accounts, and accounts that the viewer follows.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ def read_pins(actor_uri: str) -> None:
 
 
 def read_profile(actor_uri: str) -> None:
-    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether the actor
-    hides its network, in which case the collections have no pages (contract, federation section 4).
+    """Store the featured hashtags of an actor, the numbers of its posts, followers and followed accounts, and whether
+    it hides its network. The network is hidden if the collections have no pages (contract, federation section 4).
 
     Raises Unavailable; values that the server does not provide remain unchanged.
     """

@@ -1,9 +1,9 @@
 """Locks by name (PostgreSQL's advisory locks) and of rows, both until a transaction ends, and leases that their holder
 renews before they expire.
 
-Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks it
-first (`lock_row`, `delete_rows`), and one that writes a row referring to it calls `keep_row` first: one of the two
-waits, and then sees the changes of the other.
+Foreign keys are checked when a transaction commits. So a service that deletes a row to which others refer locks the row
+first (`lock_row`, `delete_rows`), and a service that writes a row referring to it calls `keep_row` first. One of the
+two then waits, and sees the changes of the other.
 """
 
 from __future__ import annotations

@@ -100,11 +100,12 @@ def compose(
 ) -> EmailMultiAlternatives:
     """Render a mail in `language`, ready to be sent.
 
-    `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below the
-    text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`; both get
-    `server_name`, `domain`, the `palette` of the server's colour, `language` and `direction` ("ltr" or "rtl") besides the
-    context. The sender's name is the server's. Subject and headers stay one line each, whatever the context contains.
-    Raises ValueError for a template name that is a path, or a header or address that breaks its line.
+    `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below
+    the text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`. In
+    addition to the context, both get `server_name`, `domain`, the `palette` of the server's colour, `language` and
+    `direction` ("ltr" or "rtl"). The sender's name is the server's. Subject and headers stay one line each, whatever
+    the context contains. Raises ValueError for a template name that is a path, or a header or address that breaks its
+    line.
     """
     if not _TEMPLATE.fullmatch(template):
         raise ValueError(f"{template!r} is not the name of a mail template.")

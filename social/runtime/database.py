@@ -1,8 +1,8 @@
 """Checks of PostgreSQL and Redis before Django is loaded: connection, stored domain, current schema.
 
 The domain is stored at the first start and never changed; a start with another domain is refused. To check the schema
-in milliseconds, a start computes two digests, of the code's migrations and models and of the database's applied
-migrations and columns, and compares them with the digests that `manage.py setup` stored in `DATA_DIR/run/schema.json`
+in milliseconds, a start computes two digests: of the code's migrations and models, and of the database's applied
+migrations and columns. It compares them with the digests that `manage.py setup` stored in `DATA_DIR/run/schema.json`
 when it found both in agreement. Any later change of the database changes its digest.
 """
 

@@ -168,10 +168,10 @@ VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 class PostBody(AuthorColumns):
     """Content of a post, the same for every viewer, its place in a thread, and the application that wrote it.
 
-    `addressed` are the accounts that the post mentions, with id, username, domain, url, uri, whether the mention is
-    `silent`, and for a group `group_followers`, the id of the collection of its followers; `tags` are normalised names,
-    in the order of the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri` and
-    `approval_uri`; None for a post without a quote. `thread_root_id` is the first known post of the thread.
+    `addressed` are the accounts that the post mentions: id, username, domain, url, uri, whether the mention is
+    `silent`, and for a group also `group_followers`, the id of the collection of its followers. `tags` are normalised
+    names, in the order of the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri`
+    and `approval_uri`; None for a post without a quote. `thread_root_id` is the first known post of the thread.
     `imported_uri` and `imported_url` are the id and the page of an imported post at its former server.
     """
 

@@ -38,11 +38,11 @@ def author_key(author: Author) -> str:
 class PostPage:
     """Posts in the requested order and, once filled, everything that their entities need.
 
-    Created only by `select` and `of_rows`, and presented only after `fill`: `bodies` and `author_bodies` hold the
-    bodies found in the cache, by id of post and account; for posts and authors that were not cached, `sources` and
-    `accounts` hold the values to make them from. A post that is missing in `cards` or `polls` is presented with null in
-    place of a card or poll. `collections` are complete, by id. `with_source` tells that an author is shown the post
-    with its source, and the quoted post whatever the state of the quote.
+    Created only by `select` and `of_rows`, and presented only after `fill`. `bodies` and `author_bodies` hold the
+    bodies found in the cache, by id of post and account. `sources` and `accounts` hold the values from which the other
+    bodies are made. A post that is missing in `cards` or `polls` is presented with null in place of a card or poll.
+    `collections` are complete, by id. `with_source` tells that an author is shown the post with its source, and the
+    quoted post whatever the state of the quote.
     """
 
     viewer_id: int | None

@@ -1,5 +1,5 @@
-"""Deletes the posts, favourites, votes and files of deleted accounts, moves posts when accounts are merged, and writes files
-into archives: the steps that this app adds to `erasing`, `merging` and `archives` of accounts.
+"""Steps that this app adds to `erasing`, `merging` and `archives` of accounts: they delete the posts, favourites, votes
+and files of deleted accounts, move posts when accounts are merged, and write files into archives.
 """
 
 from __future__ import annotations

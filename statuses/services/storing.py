@@ -336,9 +336,9 @@ def lock_media(
     """Lock and return the author's own unattached files, in the order of `media_ids`.
 
     With `of_status_id`, the post that is edited, files that it shows or has shown before are accepted as well. Raises
-    Invalid for files that the author does not own or that belong to a scheduled post, and for files that cannot be
-    attached together, unless `checked` is False; files of other servers are not checked, because these have their own
-    rules about which files may be combined.
+    Invalid for files that the author does not own or that belong to a scheduled post. Unless `checked` is False, also
+    raises Invalid for files that cannot be attached together; files of other servers are not checked, because other
+    servers have their own rules about this.
     """
     if not media_ids:
         return []

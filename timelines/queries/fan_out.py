@@ -106,9 +106,9 @@ def load_readers(
     """Return the readers of these authors, and the followers of hashtags of the posts `tagged`, with their relations to
     `people`: three queries, four with `tagged`.
 
-    `people` are all accounts involved in the posts; `followable` are those, besides the author, for which it matters whether
-    a reader follows them (replied-to or boosted authors); `answered_ids` are those, besides the author, for which it
-    matters whether a list contains them.
+    `people` are all accounts involved in the posts. Among them, besides the authors, `followable` are the accounts for
+    which it matters whether a reader follows them (replied-to or boosted authors), and `answered_ids` those for which
+    it matters whether a list contains them.
     """
     by_author: dict[int, dict[int, FollowOptions | None]] = defaultdict(dict)
     by_hashtag: dict[int, set[int]] = defaultdict(set)

@@ -75,8 +75,9 @@ def list_trending(kind: str) -> list[Trending]:
 
 
 def list_trends_with_names() -> QuerySet[Any]:
-    """Select the trends of all kinds that can be shown, each with its `name` (the text of a post, the title of a page, a
-    hashtag), its `source` (an account's address, a site, None) and the applicable decision of staff, `trendable`; one query.
+    """Select the trends of all kinds that can be shown, in one query. Each has its `name` (the text of a post, the
+    title of a page, a hashtag), its `source` (an account's address, a site, None) and `trendable`, the applicable
+    decision of staff.
     """
     row = OuterRef("object_id")
     post = Status.objects.filter(pk=row, deleted_at=None)

@@ -1,9 +1,10 @@
 """Full-text search of posts in PostgreSQL.
 
-A document is one `tsvector`: the words of the post with their positions, and, as lexemes that cannot occur as words, the
-post's author, its facts, whether it is public, and three time spans to which it belongs. One GIN index serves the whole
-query, and the newest posts are found first without sorting all matches: time ranges are queried one after the other, so
-that a word in every second post costs no more than a rare word. Visibility is checked in the statement.
+A document is one `tsvector`. It has the words of the post with their positions and, as lexemes that cannot occur as
+words, the post's author, its facts, whether it is public, and three time spans to which it belongs. One GIN index
+serves the whole query, and the newest posts are found first without sorting all matches: time ranges are queried one
+after the other, so that a word in every second post costs no more than a rare word. Visibility is checked in the
+statement.
 """
 
 from __future__ import annotations

@@ -61,10 +61,11 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """Redirect to reauthentication that must precede the form, from which the user returns here: with the issuer if the
-    user has no password and has not reauthenticated there within the last minutes; with a passkey if the user has
-    passkeys but no authenticator app, and has not used a passkey within the last minutes. Return None if neither
-    applies: the form itself then asks for the password, and for a code of the app, if there are any.
+    """Redirect to the reauthentication that must precede the form, and from which the user returns here. It is done
+    with the issuer if the user has no password and has not reauthenticated there within the last minutes, and with a
+    passkey if the user has passkeys but no authenticator app, and has not used a passkey within the last minutes.
+    Return None if neither applies: the form itself then asks for the password, and for a code of the app, if there are
+    any.
     """
     if not user.has_usable_password() and not has_asked_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))

@@ -1,5 +1,5 @@
-"""Second factors beyond allauth, which stores the factors themselves: recovery codes, the counters by which copies are
-refused, and the sessions that end with a change of factors.
+"""Second factors, for what allauth (which stores the factors themselves) does not do: recovery codes, the counters that
+reveal copies, and ending sessions when the factors change.
 """
 
 from __future__ import annotations

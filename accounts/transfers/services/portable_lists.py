@@ -56,9 +56,9 @@ class PortableList:
     """Kind of list.
 
     `columns` are the columns of its table, of which every line must fill the first; `named` says whether an exported
-    file has a header line. `count` and `rows` (its cells, read in batches) take the id of the list's owner; `read`
-    parses the cells of a line, or raises BadLine; `add` adds a line to the owner's list, given the account that the
-    line names, is idempotent, and raises KernelError; `existing` returns entries of an owner after an id, up to a
+    file has a header line. `count` and `rows` (its cells, read in batches) take the id of the list's owner. `read`
+    parses the cells of a line, or raises BadLine. `add` adds a line to the owner's list, given the account that the
+    line names; it is idempotent, and raises KernelError. `existing` returns entries of an owner after an id, up to a
     limit, and `remove` removes an entry. `may_name_owner`: lines may name the owner of the list.
     """
 

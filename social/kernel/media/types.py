@@ -132,8 +132,8 @@ def type_of_name(name: str) -> str | None:
 
 
 def shown_as(content_type: str) -> str | None:
-    """The family, `image`, `video` or `audio`, of a media type (under any of its names) that can be copied and shown; None
-    for others (drawings such as SVG and EPS, TIFF, JPEG XL, playlists, documents).
+    """The family (`image`, `video` or `audio`) of a media type that can be copied and shown, under any of its names;
+    None for other types (drawings such as SVG and EPS, TIFF, JPEG XL, playlists, documents).
     """
     family, _slash, name = content_type.partition("/")
     if content_type == "application/ogg":
