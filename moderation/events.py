@@ -120,3 +120,16 @@ class AnnouncementReactionChanged(Event, key="announcement:{announcement_id}"):
 
 class WebhookCallsDue(Event):
     """Wake-up of the queue that calls webhooks; repeated events have no further effect."""
+
+
+class BlocklistFetchesDue(Event):
+    """Wake-up of the queue that fetches blocklists; repeated events have no further effect."""
+
+
+class BlocklistChanged(Event, key="blocklist:{blocklist_id}"):
+    """Entries of a blocklist are to be compared with the rules for servers. `ended` is the number of follows that were ended
+    by the same update of the list so far.
+    """
+
+    blocklist_id: int
+    ended: int = 0

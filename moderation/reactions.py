@@ -9,6 +9,8 @@ from accounts.events import (
     UserWaiting,
 )
 from moderation import events
+from moderation.blocklists.services.fetching import FETCHES
+from moderation.blocklists.services.settling import settle_lists
 from moderation.senders.webhooks import CALLS
 from moderation.services import mails
 from moderation.services.announcements import handle_due
@@ -33,6 +35,7 @@ on(events.DecisionEnded, carry_out, batch=1)
 on(events.EvidenceDue, write_files, queue="transfers", batch=1, seconds=600)
 on(events.DomainRuleChanged, apply_rules, batch=1)
 on(events.ServerSuspended, end_follows, batch=1)
+on(events.BlocklistChanged, settle_lists, batch=1)
 on(events.AnnouncementDue, handle_due, batch=1)
 on(events.AnnouncementPublished, stream_announcements, queue="notifications")
 on(events.AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
@@ -47,3 +50,4 @@ on(events.ReportChanged, webhooks.call_about_changed_reports, queue="webhooks", 
 on(StatusPublished, webhooks.call_about_posts, queue="webhooks", database=True, when=lambda event: event.local)
 on(StatusEdited, webhooks.call_about_edited_posts, queue="webhooks", database=True, when=lambda event: event.local)
 CALLS.subscribe()
+FETCHES.subscribe()

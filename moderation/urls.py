@@ -4,6 +4,7 @@ from django.urls import path
 
 from accounts.pages.member import member_page
 from accounts.pages.settings import settings_page
+from moderation.blocklists.pages import published_list
 from moderation.pages.about import about, privacy_policy, terms, terms_of_day
 from moderation.pages.announcements import act_on_announcement, announcements
 from moderation.pages.reporting import block, report
@@ -35,6 +36,7 @@ urlpatterns = [
     path("about", page(about), name="about"),
     # The server's instance actor names this URL as its page (contract, federation section 2).
     path("about/more", page(about)),
+    path("blocklist.csv", page(published_list), name="published_list"),
     path("terms-of-service", page(terms), name="terms_of_service"),
     path("terms-of-service/<str:day>", page(terms_of_day), name="terms_of_day"),
     path("disputes/strikes", settings_page(strikes), name="strikes"),

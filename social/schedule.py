@@ -32,6 +32,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "count-activity": _every("moderation.services.activity.count_activity", minutes=10),
     "delete-old-posts": _every("statuses.services.retention.delete_old_posts", minutes=10),
     "remove-old-remote-posts": _every("statuses.services.remote_retention.remove_old_remote_posts", minutes=10),
+    "fetch-blocklists": _every("moderation.blocklists.services.taking.queue_fetches", minutes=10),
     "forget-given-up": _every("social.kernel.runner.forget_given_up", minutes=10),
     "erase-suspended": _every("accounts.services.sanctions.erase_suspended", hours=1),
     "retention": _every("moderation.services.retention.clean_up", hours=1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,11 +31,7 @@ def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
     wanted = set(domains)
     if not wanted:
         return {}
-    above = {}
-    for name in Domain.objects.values_list("name", flat=True).iterator(chunk_size=2000):
-        found = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in wanted), None)
-        if found is not None:
-            above[name] = found
+    above = find_known_under(wanted)
     counted: dict[str, FollowsUnder] = {}
     names = list(above)
     outgoing = Follow.objects.filter(account__domain=None, target__domain__one_of=names)
@@ -56,6 +52,18 @@ def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
             if len(entry.named) < _NAMED:
                 entry.named.append((_address(follower, home), _address(followed, place_of_followed)))
     return counted
+
+
+def find_known_under(domains: Collection[str]) -> dict[str, str]:
+    """Return the known servers that have one of these domains or are below it, each with that domain (the longest one),
+    in one query.
+    """
+    above = {}
+    for name in Domain.objects.values_list("name", flat=True).iterator(chunk_size=2000):
+        found = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in domains), None)
+        if found is not None:
+            above[name] = found
+    return above
 
 
 def _address(username: str, domain: str | None) -> str:

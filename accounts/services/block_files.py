@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
@@ -101,31 +101,50 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
 
     Raises UnreadableFile for a file that is not a CSV file of blocks, and for more than `most` lines.
     """
-    try:
-        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
-        rows = list(csv.reader(io.StringIO(clean_input(text)), strict=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableFile(_("That is no CSV file in UTF-8.")) from error
-    if "\0" in text:
-        raise UnreadableFile(_("The file has zero bytes in it (NUL), which no text has."))
-    key = kind.columns[0].removeprefix("#")
-    names = [name.strip().lower().removeprefix("#") for name in rows[0]] if rows else []
-    first = 1
-    if key in names:
-        rows, first = rows[1:], 2
-    else:
-        names = [key]
-    written = [
-        (number, values)
-        for number, row in enumerate(rows, start=first)
-        if any((values := dict(zip(names, (value.strip() for value in row), strict=False))).values())
-    ]
+    written = read_lines(kind, data, most=most)
     if not written:
         raise UnreadableFile(_("The file names nothing."))
     # Before the lines are parsed: domains in other scripts than Latin take long to normalise (security row 78).
     if most is not None and len(written) > most:
         message = _("The file has more than %(most)d lines. The operator can import it with %(command)s.")
         raise UnreadableFile(message % {"most": most, "command": kind.command})
+    return parse_lines(kind, written)
+
+
+def read_lines(
+    kind: BlockFile[D], data: bytes | str, *, most: int | None = None, others: Sequence[str] = ()
+) -> list[tuple[int, dict[str, str]]]:
+    """Return the numbers and the values by column of the non-empty lines of a file, one more than `most` if it has more. The
+    columns of a file without a header line are the name and `others`. Raises UnreadableFile.
+    """
+    key = kind.columns[0].removeprefix("#")
+    names = [key, *others]
+    found: list[tuple[int, dict[str, str]]] = []
+    is_first = True
+    try:
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
+        for number, row in enumerate(csv.reader(io.StringIO(clean_input(text)), strict=True), start=1):
+            if is_first and row:
+                is_first = False
+                header = [name.strip().lower().removeprefix("#") for name in row]
+                if key in header:
+                    names = header
+                    continue
+            values = dict(zip(names, (value.strip() for value in row), strict=False))
+            if any(values.values()):
+                found.append((number, values))
+            if most is not None and len(found) > most:
+                break
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UnreadableFile(_("That is no CSV file in UTF-8.")) from error
+    if "\0" in text:
+        raise UnreadableFile(_("The file has zero bytes in it (NUL), which no text has."))
+    return found
+
+
+def parse_lines(kind: BlockFile[D], written: Iterable[tuple[int, dict[str, str]]]) -> list[Entry[D]]:
+    """Return an entry for each of these lines; invalid lines and repeated names have a `problem`."""
+    key = kind.columns[0].removeprefix("#")
     found: list[Entry[D]] = []
     lines: dict[str, int] = {}
     for number, values in written:

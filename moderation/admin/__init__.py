@@ -16,3 +16,4 @@ from moderation.admin import (  # noqa: F401 (each registers its pages)
     trends,
     webhooks,
 )
+from moderation.blocklists import admin as blocklists  # noqa: F401 (it registers its pages)

@@ -40,6 +40,7 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("unassign", "Report"): _("%(by)s gave up a report about %(target)s"),
     ("approve_trend", "Status"): _("%(by)s let a post of %(target)s be shown as trending"),
     ("reject_trend", "Status"): _("%(by)s refused a post of %(target)s as trending"),
+    ("apply", "Blocklist"): _("%(by)s changed rules for servers as the list %(target)s says"),
     ("update", "SiteSetting"): _("%(by)s changed the settings of this server"),
     # For targets of any other kind:
     ("create", _KIND_OF_THE_REST): _("%(by)s created %(kind)s %(target)s"),
@@ -64,6 +65,9 @@ _REGISTRATIONS: Final[dict[str, str | Promise]] = {
 }
 KINDS: Final[dict[str, str | Promise]] = {
     "Announcement": _("the announcement"),
+    "Blocklist": _("the list"),
+    "BlocklistEntry": _("what a list says of"),
+    "BlocklistException": _("the exception from lists for"),
     "CanonicalEmailBlock": _("the block of an e-mail address"),
     "CustomEmoji": _("the emoji"),
     "Delivery": _("the delivery"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -16,16 +17,17 @@ from accounts.admin.block_lists import AddedOnlyAdmin
 from accounts.admin.permitted import RowForm, Writes
 from accounts.models.user import Permission
 from accounts.queries.domain_follows import FollowsUnder, load_follows_under
+from moderation.blocklists.queries import list_provenance
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere
 from moderation.services.domain_files import AllowFile, RuleFile
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, disallow_domain, remove_rule
-from social.api.staff_columns import CREATION, address, mark, shortened, shown
+from social.api.staff_columns import CREATION, address, mark, moment, shortened, shown, table
 from social.api.staff_forms import text_field
 from social.kernel.text.names import normalise_domain, unambiguous_domain
 
-_KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting", DomainSeverity.SUSPEND: "bad"}
+SEVERITY_KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting", DomainSeverity.SUSPEND: "bad"}
 
 
 class ServerForm(RowForm):
@@ -108,11 +110,28 @@ def _follows_that_end(request: Any, rule: DomainRule | None) -> FollowsUnder | N
 
 
 def _severity(rule: DomainRule) -> Any:
-    return mark(rule.get_severity_display(), _KINDS[DomainSeverity(rule.severity)])
+    return mark(rule.get_severity_display(), SEVERITY_KINDS[DomainSeverity(rule.severity)])
 
 
 def _server(row: DomainRule | DomainAllow) -> Any:
     return address(unambiguous_domain(row.domain))
+
+
+def _lists(rule: DomainRule) -> Any:
+    rows = [
+        [
+            format_html("<bdi>{}</bdi>", entry.blocklist.name),
+            mark(entry.get_severity_display(), SEVERITY_KINDS[DomainSeverity(entry.severity)]),
+            shortened(entry.comment, 120),
+            moment(entry.created_at),
+        ]
+        for entry in list_provenance(rule.domain)
+    ]
+    return table([_("List"), _("The list says"), _("Reason of the list"), _("Since")], rows)
+
+
+LIST_MARK = shown("from_lists", _("Written by lists, and not changed since"))
+LISTS = shown("lists", _("What lists say"), _lists)
 
 
 @admin.register(DomainRule)
@@ -131,14 +150,17 @@ class DomainRuleAdmin(FiledBlockListAdmin):
         shown("public_comment", _("Public reason"), lambda rule: shortened(rule.public_comment or "", 120)),
         CREATION,
     )
-    list_filter = ("severity",)
+    list_filter = ("severity", "from_lists")
+    readonly_fields: ClassVar[Any] = (LIST_MARK, LISTS)
     search_fields = ("domain",)
     search_help_text = _("Part of a domain")
     ordering = ("domain",)
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
-        """Return the form's fields; the last field is present only if follows would end."""
-        fields = list(DomainRuleForm.Meta.fields)
+        """Return the form's fields, for a stored rule what lists say, and a last field only if follows would end."""
+        fields: list[Any] = list(DomainRuleForm.Meta.fields)
+        if obj is not None:
+            fields += [LIST_MARK, LISTS]
         return [*fields, "end_follows"] if _follows_that_end(request, obj) is not None else fields
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:

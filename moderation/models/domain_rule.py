@@ -27,7 +27,7 @@ class DomainRule(models.Model):
     applies.
 
     Accounts that a rule limits or suspends get its `created_at` as the time of the sanction, by which they are found again
-    when the rule is changed or removed.
+    when the rule is changed or removed. `from_lists`: the rule was written by blocklists, and no person has changed it since.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -38,6 +38,7 @@ class DomainRule(models.Model):
     obfuscate = models.BooleanField(default=False)
     private_comment = models.TextField(null=True)
     public_comment = models.TextField(null=True)
+    from_lists = models.BooleanField(_("written by lists"), default=False, db_default=False)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta:

@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
 
 from moderation.models import InstanceRule
+from moderation.policies.documents import is_for
 from moderation.queries.instance import find_description, find_privacy_policy, find_terms, have_terms, load_instance
 from social.kernel.errors import NotFound
 from social.kernel.text.markdown import markdown_to_html
@@ -36,6 +37,9 @@ def about(request: HttpRequest) -> HttpResponse:
         "extended": _html(find_description().markdown),
         "terms": have_terms(),
         "posts_url": public_url("local"),
+        "blocks_url": reverse("published_list")
+        if is_for(document.texts["site_show_domain_blocks"], signed_in=False)
+        else "",
         "version": settings.VERSION,
     }
     context["sharing"] = sharing_of_site(

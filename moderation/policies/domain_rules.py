@@ -6,6 +6,7 @@ Source: contract, behaviours section 18, parameters section 6.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +15,7 @@ from moderation.models import DomainRule, DomainSeverity
 from social.kernel import links
 from social.kernel.text.names import normalise_domain
 
-_STRICTNESS: Final = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
+STRICTNESS: Final[Mapping[str, int]] = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def names_of(domain: str) -> list[str]:
 
 def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, reject_reports: bool = False) -> bool:
     """Tell whether a rule is stricter than a rule with these values."""
-    mine, theirs = _STRICTNESS[DomainSeverity(rule.severity)], _STRICTNESS[DomainSeverity(severity)]
+    mine, theirs = STRICTNESS[rule.severity], STRICTNESS[severity]
     if mine != theirs:
         return mine > theirs
     if rule.severity == DomainSeverity.SUSPEND:

@@ -5,10 +5,11 @@ Rules: `#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfusca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace as changed
 from typing import Final
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,8 +22,13 @@ from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
 from moderation.services.domain_rules import allow_domains, write_rules
 
-# Severities as other programs write them.
-_SEVERITIES: Final = {"": DomainSeverity.SUSPEND, "limit": DomainSeverity.SILENCE}
+SEVERITIES: Final[Mapping[str, str]] = {
+    **{severity.value: severity for severity in DomainSeverity},
+    "": DomainSeverity.SUSPEND,
+    "limit": DomainSeverity.SILENCE,
+}
+"""Severities as Mastodon and other programs write them."""
+
 _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "public_comment")
 
 
@@ -48,11 +54,11 @@ class RuleFile(BlockFile[DomainRuleDraft]):
     def parse(self, values: dict[str, str]) -> tuple[str, DomainRuleDraft]:
         # Some lists write `*.` before a name; a domain rule covers subdomains anyway.
         domain = _server(values.get("domain", "").removeprefix("*."))
-        severity = values.get("severity", "").lower()
-        severity = _SEVERITIES.get(severity, severity)
+        written = values.get("severity", "").lower()
+        severity = SEVERITIES.get(written)
         comment = values.get("public_comment", "")
-        if severity not in DomainSeverity.values:
-            raise WrongLine(_("%(severity)s is not a severity") % {"severity": severity[:64]})
+        if severity is None:
+            raise WrongLine(_("%(severity)s is not a severity") % {"severity": written[:64]})
         if len(comment) > DOMAIN_COMMENT_LIMIT:
             raise WrongLine(_("its comment is longer than %(count)d characters") % {"count": DOMAIN_COMMENT_LIMIT})
         return domain, DomainRuleDraft(
@@ -85,8 +91,13 @@ class RuleFile(BlockFile[DomainRuleDraft]):
         ]
 
     def rows(self) -> Iterator[Sequence[str]]:
-        """Return the values of every rule that has an effect, as Mastodon writes them."""
-        rules = DomainRule.objects.exclude(severity=DomainSeverity.NOOP, reject_media=False, reject_reports=False)
+        """Return the values of every rule that has an effect."""
+        return self.values_of(DomainRule.objects.all())
+
+    @staticmethod
+    def values_of(rules: QuerySet[DomainRule]) -> Iterator[Sequence[str]]:
+        """Return the values of those of these rules that have an effect, as Mastodon writes them."""
+        rules = rules.exclude(severity=DomainSeverity.NOOP, reject_media=False, reject_reports=False)
         for rule in rules.order_by("domain").iterator(chunk_size=BATCH):
             yield (
                 rule.domain,
@@ -99,6 +110,25 @@ class RuleFile(BlockFile[DomainRuleDraft]):
 
     def details(self, draft: DomainRuleDraft) -> str:
         return str(DomainSeverity(draft.severity or DomainSeverity.SUSPEND).label)
+
+
+class PublicRuleFile(RuleFile):
+    """The rules that this server publishes as a list, to which others can subscribe.
+
+    It has no rule whose name is to be covered, and none that this server has from the lists of others: two servers with
+    each other's lists would otherwise keep each other's rules for ever.
+    """
+
+    def __init__(self, *, with_rationale: bool) -> None:
+        self._with_rationale = with_rationale
+
+    def rows(self) -> Iterator[Sequence[str]]:
+        """Return the values of every published rule."""
+        published = DomainRule.objects.filter(
+            severity__in=[DomainSeverity.SILENCE, DomainSeverity.SUSPEND], obfuscate=False, from_lists=False
+        )
+        for *values, comment, obfuscate in self.values_of(published):
+            yield (*values, comment if self._with_rationale else "", obfuscate)
 
 
 def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: bool) -> tuple[Action, str]:

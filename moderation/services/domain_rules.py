@@ -72,19 +72,22 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
         before = _state(current)
         for name, value in values.items():
             setattr(current, name, value)
+        current.from_lists = False
         current.save()
         record_about(by, "update", current, before=before, after=_state(current))
         publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
 
 
 def write_rules(
-    *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = ()
+    *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = (), from_lists: bool = False
 ) -> dict[str, AlreadyRuled]:
     """Create the rules for these servers, or change the rules of servers that are in `changing`, as `create_rule` and
-    `change_rule` do, in one transaction and a fixed number of statements per 500 rules. Return the refusals by domain.
-    Publishes DomainRuleChanged. Raises Forbidden, Invalid.
+    `change_rule` do, in one transaction and a fixed number of statements per 500 rules. `from_lists`: they are what
+    blocklists say. Return the refusals by domain. Publishes DomainRuleChanged. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
+    if not drafts:
+        return {}
     values = {_other_domain(domain): _values(draft) for domain, draft in drafts.items()}
     names = {name for domain in values for name in names_of(domain)}
     new_rules, changes, refused = [], [], {}
@@ -100,16 +103,18 @@ def write_rules(
                 before = _state(rule)
                 for name, value in new_values.items():
                     setattr(rule, name, value)
+                rule.from_lists = from_lists
                 changes.append((rule, before))
                 continue
-            candidate = DomainRule(domain=domain, **new_values)
+            candidate = DomainRule(domain=domain, from_lists=from_lists, **new_values)
             if rule is not None and (rule.domain == domain or _is_stricter(rule, candidate)):
                 refused[domain] = AlreadyRuled(rule)
             else:
                 rules_by_domain[domain] = candidate
                 new_rules.append(candidate)
         DomainRule.objects.bulk_create(new_rules, batch_size=_ROWS)
-        DomainRule.objects.bulk_update([rule for rule, _before in changes], _CHANGEABLE, batch_size=_ROWS)
+        columns = (*_CHANGEABLE, "from_lists")
+        DomainRule.objects.bulk_update([rule for rule, _before in changes], columns, batch_size=_ROWS)
         _record_each(by, "create", [(rule, {}, _state(rule)) for rule in new_rules])
         _record_each(by, "update", [(rule, before, _state(rule)) for rule, before in changes])
         written_rules = [*new_rules, *(rule for rule, _before in changes)]
@@ -127,6 +132,22 @@ def remove_rule(*, by: Staff, rule: DomainRule) -> None:
         record_about(by, "destroy", current, before=_state(current), after={})
         publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
         current.delete()
+
+
+def remove_rules(*, by: Staff, domains: Collection[str]) -> None:
+    """Remove the rules that blocklists have written for these servers, as `remove_rule` does, in a fixed number of
+    statements; rules that a person has changed since stay. Publishes DomainRuleChanged. Raises Forbidden.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    if not domains:
+        return
+    with transaction.atomic():
+        lock("domain_rules")
+        found = DomainRule.objects.select_for_update().filter(domain__one_of=domains, from_lists=True)
+        rules = list(found.order_by("id"))
+        _record_each(by, "destroy", [(rule, _state(rule), {}) for rule in rules])
+        publish(*(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()) for rule in rules))
+        DomainRule.objects.filter(id__one_of=[rule.pk for rule in rules]).delete()
 
 
 def allow_domain(*, by: Staff, domain: str) -> DomainAllow:

@@ -84,6 +84,9 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
         (
             SidebarLine("moderation.domainrule", "dns"),
             SidebarLine("moderation.domainallow", "verified"),
+            SidebarLine("moderation.blocklist", "playlist_add_check"),
+            SidebarLine("moderation.blocklistentry", "rule_folder"),
+            SidebarLine("moderation.blocklistexception", "shield"),
             SidebarLine("accounts.emaildomainblock", "alternate_email"),
             SidebarLine("accounts.canonicalemailblock", "unsubscribe"),
             SidebarLine("accounts.ipblock", "lan"),

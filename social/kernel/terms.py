@@ -194,6 +194,20 @@ TERMS: Final[dict[str, Terms]] = {
         cautious=True,
         sends=True,
     ),
+    # A list is stored in the thread of its row: the lease leaves time for the longest one. A list that was given up is not
+    # fetched before the next regular time.
+    "blocklists": Terms(
+        "blocklists of others",
+        at_once=4,
+        per_host=1,
+        slice_seconds=20.0,
+        row_seconds=50.0,
+        lease=180.0,
+        threads=1,
+        attempts=5,
+        pause=60.0,
+        kept=timedelta(hours=5),
+    ),
     # All rows are for one host, the mail server. A row takes the steps of one mail, and each step ten seconds at most.
     "mails": Terms(
         "mails about notifications",

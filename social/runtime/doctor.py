@@ -19,6 +19,7 @@ from accounts.issuers.services import check_roles, find_configuration
 from accounts.models import Account
 from accounts.policies.networks import warning_about_network
 from accounts.queries.site_settings import find_site_text
+from moderation.blocklists.queries import list_failing
 from moderation.models import DomainAllow
 from social.kernel import heartbeats, outbox, redis, translation
 from social.kernel.errors import Unavailable
@@ -249,6 +250,16 @@ def _federation() -> Iterator[Check]:
         yield Check("federation", "ok", "public addresses only, over https")
 
 
+def _blocklists() -> Iterator[Check]:
+    failing = list(list_failing())
+    if failing:
+        names = ", ".join(
+            f"{one.name} (since {one.failing_since:%Y-%m-%d}: {one.last_error[:100]})" for one in failing[:5]
+        )
+        remedy = "Look at their addresses in the administration, or switch them off; what is in force from them stays."
+        yield Check("blocklists", "warning", f"{len(failing)} cannot be fetched: {names}", remedy)
+
+
 def _missing_mail() -> Iterator[Check]:
     if not env.EMAIL_URL and not env.LOOPBACK:
         remedy = "Set EMAIL_URL (smtp://user:password@host:587): nobody can confirm an address or reset a password."
@@ -356,6 +367,7 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _proxies,
     _blocks,
     _federation,
+    _blocklists,
     _mail,
     _translation,
     _captcha,
@@ -363,7 +375,9 @@ _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     _issuer_roles,
     _web_push,
 )
-_ASK_THE_DATABASE = (_migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _issuer_roles, _web_push)
+_ASK_THE_DATABASE = (
+    _migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _blocklists, _issuer_roles, _web_push,
+)  # fmt: skip
 _CHECKS_OF_SETTINGS = (
     machine_checks.secrets,
     machine_checks.web_client,

@@ -53,6 +53,7 @@ SUSPENSION_HOMES = {
     # Staff see who is suspended.
     "accounts/admin/accounts.py",
     "accounts/identity/admin/users.py",
+    "moderation/blocklists/queries.py",
     "moderation/queries/admin_accounts.py",
 }
 

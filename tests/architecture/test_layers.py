@@ -23,6 +23,7 @@ PLANTED = [
     ("accounts/emojis/services/planted.py", "from accounts.emojis.viewsets import CustomEmojisViewSet\n"),
     ("accounts/emojis/services/planted_drf.py", "from rest_framework.response import Response\n"),
     ("accounts/copies/services/planted.py", "from accounts.emojis.models import CustomEmoji\n"),
+    ("moderation/services/planted_feature.py", "from moderation.blocklists.queries import list_waiting\n"),
     ("accounts/services/planted_feature.py", "from accounts.transfers.queries import find_import\n"),
     ("accounts/services/planted_drf.py", "from rest_framework.response import Response\n"),
     ("accounts/services/planted_entity.py", "from accounts.serializers.account import AccountSerializer\n"),

@@ -344,6 +344,7 @@ MADE_TOGETHER: Final = {
     "ScheduledStatus": "its files and what holds it are written with it, or by who has locked its row",
     "PastImport": "its rows are written while it runs, and it is deleted long after its end",
     "Webhook": "its calls are written by who keeps its row, and it is deleted by who has locked it",
+    "Blocklist": "its fetch and its entries are written by who keeps or has locked its row",
     "Device": "its one-time keys are written by who registers it, and one registers at a time",
     "HeldPost": "its files are written with it",
     "MediaAttachment": "its rows in held posts are written by who has locked it",

@@ -176,6 +176,7 @@ WITHOUT_DRY_RUN = {
     "doctor", "show_deliveries", "show_domains", "show_outbox", "run", "dev", "setup",
     "cleanup list", "manage_domain_rules list", "manage_domain_rules export", "manage_emojis list", "manage_emojis export",
     "manage_settings show", "media usage", "import_archive show",
+    "manage_blocklists list", "manage_blocklists try", "manage_blocklists drafts",
 }  # fmt: skip
 
 

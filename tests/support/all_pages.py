@@ -63,7 +63,7 @@ FORMS_AND_FILES: frozenset[str] = frozenset({
     "follow_suggested", "invitation", "issuer_begin", "keep_email", "leave_collection",
     "link_identity", "list_person", "manifest", "mfa_authenticate", "mfa_edit_webauthn",
     "mfa_login_webauthn", "mfa_reauthenticate", "mfa_reauthenticate_webauthn", "mfa_remove_webauthn",
-    "oauth_authorized_application", "openid_connect_callback", "profile_feed", "remove_notifications",
+    "oauth_authorized_application", "openid_connect_callback", "profile_feed", "published_list", "remove_notifications",
     "resend_confirmation",
     "settings_archive", "settings_archives", "settings_cancel_migration", "settings_drop_import",
     "settings_drop_past", "settings_export_list", "settings_feature_tag", "settings_forget_alias",

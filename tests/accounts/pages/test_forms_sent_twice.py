@@ -19,6 +19,7 @@ from django.test import Client
 from accounts.collections.models import Collection
 from accounts.models import Invite, User
 from accounts.transfers.models import Import
+from moderation.blocklists.models import Blocklist
 from moderation.models import Report, Webhook
 from statuses.models import Filter
 from tests.factories.accounts import make_account, make_user
@@ -30,6 +31,15 @@ def _list_of_accounts() -> dict[str, Any]:
 
 
 WEBHOOK = {"url": "https://example.org/hook", "events": "account.created", "enabled": "on", "template": ""}
+BLOCKLIST = {
+    "name": "theirs",
+    "url": "https://example.org/list",
+    "mode": "draft",
+    "follows_limit": "0",
+    "suspend_as": "suspend",
+    "silence_as": "silence",
+    "noop_as": "ignore",
+}
 #: The page of each form, what it creates, what is sent, and who sends it.
 FORMS: list[tuple[str, type[Model], Callable[[], dict[str, Any]], str | None]] = [
     ("/lists", List, lambda: {"title": "Friends", "replies_policy": "list"}, None),
@@ -45,6 +55,7 @@ FORMS: list[tuple[str, type[Model], Callable[[], dict[str, Any]], str | None]] =
     ("/invites", Invite, lambda: {"comment": "For the choir"}, "Owner"),
     ("/admin/accounts/invite/add/", Invite, lambda: {"comment": "For the choir"}, "Owner"),
     ("/admin/moderation/webhook/add/", Webhook, lambda: WEBHOOK, "Owner"),
+    ("/admin/moderation/blocklist/add/", Blocklist, lambda: BLOCKLIST, "Owner"),
 ]
 
 
@@ -77,7 +88,8 @@ def test_a_form_that_is_sent_twice_creates_one_thing(path: str, model: Any, valu
     assert first["Location"] == second["Location"], "the second click leads to what the first has created"
     assert model.objects.count() == 1
     other = browser_of(make_user("bob", role=role))
-    assert other.post(path, {**values(), **token}).status_code in (302, 303)
+    theirs = {"name": "ours", "url": "https://example.org/ours"} if model is Blocklist else {}  # both are unique
+    assert other.post(path, {**values(), **theirs, **token}).status_code in (302, 303)
     assert model.objects.count() == 2, "a form is its person's"
 
 

@@ -1,0 +1,304 @@
+"""Subscriptions to blocklists, for staff: their terms, their state, and dry runs of their changes."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
+from accounts.models.user import Permission
+from moderation.admin.audit_sentences import sentence
+from moderation.admin.domain_rules import SEVERITY_KINDS
+from moderation.blocklists.models import Blocklist, EntryStep, TakenAs
+from moderation.blocklists.policies import BlocklistDraft, blocklist_errors
+from moderation.blocklists.queries import SERVERS_LIMIT, count_entries, list_log, list_waiting, try_entries
+from moderation.blocklists.services.lists import (
+    change_list,
+    fetch_soon,
+    subscribe,
+    switch_list,
+    unsubscribe,
+    withdraw_list,
+)
+from moderation.blocklists.services.settling import approve_entries
+from moderation.models import DomainSeverity
+from moderation.policies.domain_rules import STRICTNESS
+from social.api.staff import ActionVariant, action
+from social.api.staff_acts import Act, Words, switches
+from social.api.staff_columns import States, address, link, mark, moment, shortened, shown, table
+from social.kernel.text.names import unambiguous_domain
+
+APPROVAL_LIMIT: Final = 1000
+_TRIAL_LIMIT: Final = 20_000
+
+
+_STATES: Final = States(
+    off=(_("Off"), "plain", Q(enabled=False)),
+    failing=(_("Cannot be fetched"), "bad", Q(enabled=True, failing_since__isnull=False)),
+    held=(_("Changes wait"), "waiting", Q(enabled=True, failing_since__isnull=True, held_reason__gt="")),
+    on=(_("On"), "good", Q(enabled=True, failing_since__isnull=True, held_reason="")),
+)
+
+
+class BlocklistForm(DraftForm):
+    """Form for the name, the address and the terms of a subscription."""
+
+    class Meta:
+        model = Blocklist
+        fields = (
+            "name",
+            "url",
+            "mode",
+            "follows_limit",
+            "suspend_as",
+            "silence_as",
+            "noop_as",
+            "take_rejections",
+        )
+        labels: ClassVar[dict[str, Any]] = {
+            "name": _("Name"),
+            "url": _("Address"),
+            "mode": _("Mode"),
+            "follows_limit": _("Follows that an update may end without approval"),
+            "suspend_as": _("Servers that the list suspends are"),
+            "silence_as": _("Servers that the list limits are"),
+            "noop_as": _("Servers that the list only names are"),
+            "take_rejections": _("Files and reports are rejected as the list says"),
+        }
+        help_texts: ClassVar[dict[str, Any]] = {
+            "url": _(
+                "CSV as Mastodon exports it, one domain per line, JSON of Mastodon or GoToSocial, or a dataset of FIRES"
+            ),
+        }
+        widgets: ClassVar[dict[str, Any]] = {
+            "name": forms.TextInput({"dir": "auto"}),
+            "url": forms.URLInput({"dir": "ltr", "placeholder": "https://"}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for theirs in DomainSeverity:
+            field: Any = self.fields[f"{theirs}_as"]
+            field.choices = [
+                (value, label)
+                for value, label in TakenAs.choices
+                if value == TakenAs.IGNORE or STRICTNESS[value] <= STRICTNESS[theirs]
+            ]
+
+    @property
+    def draft(self) -> BlocklistDraft:
+        """Return the draft that the form holds."""
+        sent = self.cleaned_data
+        return BlocklistDraft(
+            name=(sent.get("name") or "").strip(),
+            url=sent.get("url") or "",
+            mode=sent["mode"],
+            suspend_as=sent["suspend_as"],
+            silence_as=sent["silence_as"],
+            noop_as=sent["noop_as"],
+            take_rejections=sent["take_rejections"],
+            follows_limit=sent.get("follows_limit") or 0,
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values; add the errors of the policy."""
+        sent: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            for error in blocklist_errors(self.draft):
+                self.add_error(error.field, capfirst(error.message))
+        return sent
+
+
+def _entries_url(blocklist: Blocklist, state: str) -> str:
+    path = reverse("admin:moderation_blocklistentry_changelist")
+    return f"{path}?blocklist__id__exact={blocklist.pk}&state={state}"
+
+
+def _counted(blocklist: Any, state: str, count: int) -> Any:
+    return link(_entries_url(blocklist, state), str(count)) if count else str(count)
+
+
+def _failure(blocklist: Blocklist) -> Any:
+    if blocklist.failing_since is None:
+        return None
+    return format_html("{}<br>{}", moment(blocklist.failing_since), shortened(blocklist.last_error, 300))
+
+
+def _problems(blocklist: Blocklist) -> Any:
+    if not blocklist.problems_count:
+        return None
+    more = blocklist.problems_count - len(blocklist.problems)
+    texts = [*blocklist.problems, *([gettext("and %(count)d more") % {"count": more}] if more > 0 else [])]
+    return format_html_join("", "{}<br>", ((shortened(text, 300),) for text in texts))
+
+
+def _log(blocklist: Blocklist) -> SafeString:
+    rows = [[moment(entry.created_at), shortened(sentence(entry), 300)] for entry in list_log(blocklist)]
+    return table([_("When"), _("What was done")], rows)
+
+
+STATE: Final = _STATES.column()
+ENFORCED: Final = shown("in_force", _("In force"), lambda row: _counted(row, "in_force", row.in_force))
+WAITING: Final = shown("waiting", _("Wait for approval"), lambda row: _counted(row, "waiting", row.waiting))
+NAMED: Final = shown("entries_count", _("Servers on the list"), minor=True)
+CHECKED: Final = shown("checked_at", _("Fetched last"), minor=True)
+CHANGED: Final = shown("changed_at", _("Changed last"))
+HELD: Final = shown("held_reason", _("Why its last changes wait"))
+FAILURE: Final = shown("failing_since", _("Cannot be fetched since"), _failure)
+PROBLEMS: Final = shown("problems", _("Lines that cannot be used"), _problems)
+LOG: Final = shown("log", _("What was done last"), _log)
+_STATE_LINES: Final = (STATE, ENFORCED, WAITING, NAMED, CHECKED, CHANGED, HELD, FAILURE, PROBLEMS, LOG)
+
+
+@admin.register(Blocklist)
+class BlocklistAdmin(EditedAdmin):
+    """Subscriptions to the blocklists of others."""
+
+    permission = Permission.MANAGE_FEDERATION
+    form = BlocklistForm
+    writes = Writes(
+        create=lambda by, row, form: subscribe(by=by, draft=form.draft),
+        change=lambda by, row, form: change_list(by=by, blocklist=row, draft=form.draft),
+        remove=lambda by, row: unsubscribe(by=by, blocklist=row),
+    )
+    list_display = (
+        shown("name", _("Name"), lambda blocklist: format_html("<bdi>{}</bdi>", blocklist.name), order="name"),
+        STATE,
+        shown("mode", _("Mode"), lambda blocklist: blocklist.get_mode_display(), minor=True),
+        NAMED,
+        ENFORCED,
+        WAITING,
+        CHECKED,
+    )
+    list_filter = (_STATES.filter(),)
+    ordering = ("name",)
+    readonly_fields: ClassVar[Any] = _STATE_LINES
+    actions_detail = ("try_it",)
+    acts = (
+        Act(
+            "approve_all",
+            _("Approve all waiting changes"),
+            lambda by, blocklist: approve_entries(
+                by=by, entries=list_waiting().filter(blocklist=blocklist), limit=APPROVAL_LIMIT
+            ),
+            icon="check",
+            variant=ActionVariant.PRIMARY,
+            one=Words(
+                _("Make all changes of this list that wait for approval (1,000 at most)?"),
+                _("The changes are made."),
+            ),
+            fits=lambda blocklist: blocklist.waiting > 0,
+        ),
+        Act(
+            "fetch_now",
+            _("Fetch it now"),
+            lambda by, blocklist: fetch_soon(by=by, blocklist=blocklist),
+            icon="refresh",
+            one=Words(_("Fetch this list now?"), _("The list will be fetched in a moment.")),
+            fits=lambda blocklist: blocklist.enabled,
+            recorded="fetch",
+            audit=_("%(by)s had the list %(target)s fetched"),
+        ),
+        *switches(
+            lambda by, blocklist, enabled: switch_list(by=by, blocklist=blocklist, enabled=enabled),
+            on=(
+                Words(_("Switch this list on? It is fetched in a moment."), _("The list is on.")),
+                Words("", ngettext_lazy("%(count)d list is on.", "%(count)d lists are on.", "count")),
+            ),
+            off=(
+                Words(_("Switch this list off? The rules that came from it stay."), _("The list is off.")),
+                Words("", ngettext_lazy("%(count)d list is off.", "%(count)d lists are off.", "count")),
+            ),
+        ),
+        Act(
+            "withdraw",
+            _("Withdraw its rules"),
+            lambda by, blocklist: withdraw_list(by=by, blocklist=blocklist),
+            icon="undo",
+            variant=ActionVariant.DANGER,
+            one=Words(
+                _(
+                    "Switch this list off, and remove the rules that came from it alone and that nobody has changed since? "
+                    "Follows that they have ended do not come back."
+                ),
+                _("The list is off, and its rules are being removed."),
+            ),
+            audit=_("%(by)s withdrew the rules of the list %(target)s"),
+        ),
+    )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Return the form; for a stored list also its state and its last audit rows."""
+        parts: list[Any] = [(None, {"fields": [*BlocklistForm.Meta.fields]})]
+        if obj is not None:
+            parts.append((_("How it stands"), {"fields": list(_STATE_LINES)}))
+        return parts
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Blocklist]:
+        """Return the lists with the numbers of their entries that are in force and that wait for a decision."""
+        return count_entries(super().get_queryset(request))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return only the names of the lists: their entries are deleted as well, but need not be listed."""
+        return [self.name_of(row) for row in objs], {}, set(), []
+
+    @action(description=_("What would happen"), icon="science", permissions=["manage"])
+    def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Show what the changes that wait for a decision would do; nothing is written."""
+        blocklist = self.get_object(request, str(object_id))
+        if blocklist is None:
+            raise Http404
+        found = try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id")[:_TRIAL_LIMIT]))
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("What the list %(list)s would do") % {"list": blocklist.name},
+            "opts": self.model._meta,
+            "found": found,
+            "follows": found.follows_from_here + found.follows_to_here,
+            "servers": _servers(found.servers[:SERVERS_LIMIT]),
+            "more": max(0, len(found.servers) - SERVERS_LIMIT),
+            "entries": _entries_url(blocklist, "waiting"),
+            "approve": reverse("admin:moderation_blocklist_approve_all", args=[blocklist.pk]),
+            "back": reverse("admin:moderation_blocklist_change", args=[blocklist.pk]),
+        }
+        return TemplateResponse(request, "admin/blocklist_dry_run.html", context)
+
+
+def _servers(servers: Any) -> SafeString:
+    rows = [
+        [
+            address(unambiguous_domain(server.domain)),
+            _change(server.step, server.severity),
+            server.follows.from_here + server.follows.to_here,
+            server.accounts,
+            server.posts,
+            shortened(server.comment, 120),
+        ]
+        for server in servers
+    ]
+    headers = [
+        _("Server"),
+        _("What changes"),
+        _("Follows that end"),
+        _("Accounts"),
+        _("Posts"),
+        _("Reason of the list"),
+    ]
+    return table(headers, rows)
+
+
+def _change(step: str, severity: str) -> SafeString:
+    if step == EntryStep.LIFT:
+        return mark(gettext("the rule ends"), "good")
+    return mark(DomainSeverity(severity).label, SEVERITY_KINDS[DomainSeverity(severity)])

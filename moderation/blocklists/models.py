@@ -1,0 +1,212 @@
+"""Tables of blocklists: subscriptions, entries, exceptions, and waiting fetches."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower, Now
+from django.utils.translation import gettext_lazy as _
+
+from moderation.events import BlocklistFetchesDue
+from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT, DomainSeverity
+from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import (
+    HOST_LIMIT,
+    MESSAGE_LIMIT,
+    NAME_LIMIT,
+    OBJECT_LIMIT,
+    URI_LIMIT,
+    WORD_LIMIT,
+    lengths,
+)
+from social.kernel.runner import WaitingRow
+
+
+class ListMode(models.TextChoices):
+    """Modes of a subscription: whether a person approves each change."""
+
+    DRAFT = "draft", _("Draft: a person approves each change")
+    AUTOMATIC = "automatic", _("Automatic")
+
+
+class TakenAs(models.TextChoices):
+    """Effects that the severities of a list can have on this server."""
+
+    SUSPEND = "suspend", _("suspended")
+    SILENCE = "silence", _("limited")
+    NOOP = "noop", _("neither limited nor suspended")
+    IGNORE = "ignore", _("ignored")
+
+
+class EntryState(models.TextChoices):
+    """States of an entry."""
+
+    PENDING = "pending", _("is being compared")
+    WITHDRAWN = "withdrawn", _("is being withdrawn")
+    WAITING = "waiting", _("waits for approval")
+    IN_FORCE = "in_force", _("in force")
+    DISMISSED = "dismissed", _("dismissed")
+    KEPT = "kept", _("without effect")
+
+
+class EntryStep(models.TextChoices):
+    """Changes of the rule for a server that an entry asks for."""
+
+    NONE = "none", _("nothing")
+    BLOCK = "block", _("new rule")
+    CHANGE = "change", _("changed rule")
+    LIFT = "lift", _("end of the rule")
+
+
+class Blocklist(models.Model):
+    """A subscription to a list at `url`.
+
+    `suspend_as`, `silence_as` and `noop_as` say what the severities of the list become here; a list that names none
+    suspends. Without `take_rejections` its rejections of files and reports are left out. In automatic mode one update of
+    the list ends at most `follows_limit` follows; what would end more waits for a decision.
+
+    `checked_at` is the time of the last successful fetch, `failing_since` that of the first failure after it.
+    `entries_count` is the number of servers that the list named then, and `held_reason` why its last changes wait for a
+    decision although the list is automatic; empty if they do not.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    name = models.TextField(unique=True)
+    url = models.TextField(unique=True)
+    enabled = models.BooleanField(default=True, db_default=True)
+    mode = models.TextField(choices=ListMode.choices, default=ListMode.DRAFT, db_default=ListMode.DRAFT)
+    suspend_as = models.TextField(choices=TakenAs.choices, default=TakenAs.SUSPEND, db_default=TakenAs.SUSPEND)
+    silence_as = models.TextField(choices=TakenAs.choices, default=TakenAs.SILENCE, db_default=TakenAs.SILENCE)
+    noop_as = models.TextField(choices=TakenAs.choices, default=TakenAs.IGNORE, db_default=TakenAs.IGNORE)
+    take_rejections = models.BooleanField(default=False, db_default=False)
+    follows_limit = models.PositiveIntegerField(default=0, db_default=0)
+    etag = models.TextField(default="", db_default="")
+    last_modified = models.TextField(default="", db_default="")
+    digest = models.TextField(default="", db_default="")
+    checked_at = models.DateTimeField(null=True)
+    changed_at = models.DateTimeField(null=True)
+    failing_since = models.DateTimeField(null=True)
+    last_error = models.TextField(default="", db_default="")
+    entries_count = models.PositiveIntegerField(default=0, db_default=0)
+    problems = ArrayField(models.TextField(), default=list, db_default=[])
+    problems_count = models.PositiveIntegerField(default=0, db_default=0)
+    held_reason = models.TextField(default="", db_default="")
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("blocklist of others")
+        verbose_name_plural = _("blocklists of others")
+        constraints = [
+            lengths(
+                "moderation_blocklist_lengths",
+                name=NAME_LIMIT,
+                url=URI_LIMIT,
+                mode=WORD_LIMIT,
+                suspend_as=WORD_LIMIT,
+                silence_as=WORD_LIMIT,
+                noop_as=WORD_LIMIT,
+                etag=NAME_LIMIT,
+                last_modified=NAME_LIMIT,
+                digest=NAME_LIMIT,
+                last_error=MESSAGE_LIMIT,
+                problems=OBJECT_LIMIT,
+                held_reason=MESSAGE_LIMIT,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class BlocklistEntry(models.Model):
+    """Entry of a list: its words about a server and its subdomains, and the part of them that was taken over.
+
+    `severity`, `reject_media`, `reject_reports`, `obfuscate` and `comment` are the words of the list, which names the
+    server while `listed`. `taken_severity`, `taken_media` and `taken_reports` are what was taken over of them: the rule
+    for the server (`DomainRule.from_lists`) is the strictest of what was taken over from all lists; NULL means nothing.
+    `asks`: a person has decided about this server before, so that nothing is taken over without a person.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    blocklist = models.ForeignKey(Blocklist, on_delete=models.CASCADE, related_name="entries", db_index=False)
+    domain = models.TextField()
+    severity = models.TextField(choices=DomainSeverity.choices)
+    reject_media = models.BooleanField(default=False, db_default=False)
+    reject_reports = models.BooleanField(default=False, db_default=False)
+    obfuscate = models.BooleanField(default=False, db_default=False)
+    comment = models.TextField(default="", db_default="")
+    listed = models.BooleanField(default=True, db_default=True)
+    state = models.TextField(choices=EntryState.choices, default=EntryState.PENDING, db_default=EntryState.PENDING)
+    step = models.TextField(choices=EntryStep.choices, default=EntryStep.NONE, db_default=EntryStep.NONE)
+    note = models.TextField(default="", db_default="")
+    asks = models.BooleanField(default=False, db_default=False)
+    taken_severity = models.TextField(choices=DomainSeverity.choices, null=True)
+    taken_media = models.BooleanField(default=False, db_default=False)
+    taken_reports = models.BooleanField(default=False, db_default=False)
+    created_at = models.DateTimeField(db_default=Now())
+    changed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("entry of a blocklist")
+        verbose_name_plural = _("entries of blocklists")
+        indexes = [
+            models.Index(fields=["blocklist", "state"], name="moderation_entry_state"),
+            models.Index(fields=["domain"], name="moderation_entry_domain"),
+            models.Index(fields=["id"], name="moderation_entry_waiting", condition=Q(state=EntryState.WAITING)),
+        ]
+        constraints = [
+            lengths(
+                "moderation_blocklistentry_lengths",
+                domain=HOST_LIMIT,
+                severity=WORD_LIMIT,
+                comment=DOMAIN_COMMENT_LIMIT,
+                state=WORD_LIMIT,
+                step=WORD_LIMIT,
+                note=MESSAGE_LIMIT,
+                taken_severity=WORD_LIMIT,
+            ),
+            models.UniqueConstraint(fields=["blocklist", "domain"], name="moderation_entry_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.domain
+
+
+class BlocklistException(models.Model):
+    """A server that no list may block, with its subdomains and its parent domains, by its lower-case Punycode name."""
+
+    id = SnowflakeField(primary_key=True)
+    domain = models.TextField(unique=True)
+    comment = models.TextField(default="", db_default="", blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = _("exception from blocklists")
+        verbose_name_plural = _("exceptions from blocklists")
+        constraints = [
+            lengths("moderation_blocklistexception_lengths", domain=HOST_LIMIT, comment=MESSAGE_LIMIT),
+            models.CheckConstraint(
+                condition=Q(domain=Lower("domain")), name="moderation_blocklist_exception_lower_case"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.domain
+
+
+class BlocklistFetch(WaitingRow):
+    """A waiting fetch of a list; there is at most one for each list."""
+
+    queue = "blocklists"
+    due = BlocklistFetchesDue
+
+    blocklist = models.OneToOneField(Blocklist, on_delete=models.CASCADE, related_name="fetch")
+
+    class Meta(WaitingRow.Meta):
+        constraints = [
+            lengths("moderation_blocklistfetch_lengths", last_error=MESSAGE_LIMIT, host=HOST_LIMIT),
+        ]
+
+    def __str__(self) -> str:
+        return f"list {self.blocklist_id}"

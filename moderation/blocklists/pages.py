@@ -1,0 +1,32 @@
+"""The list of the servers that this server blocks, to which others can subscribe."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.cache import get_conditional_response
+from django.views.decorators.http import require_safe
+
+from accounts.queries.site_settings import load_site_texts
+from accounts.services.block_files import export_file
+from moderation.policies.documents import is_for
+from moderation.services.domain_files import PublicRuleFile
+from social.kernel.errors import NotFound
+from social.pages.frame import allow_caching
+
+
+@require_safe
+def published_list(request: HttpRequest) -> HttpResponse:
+    """`/blocklist.csv`: the list in the format of Mastodon's export, with the reasons if everybody may see them. A subscriber
+    that has the current list is answered 304. Raises NotFound unless everybody may see which servers are blocked.
+    """
+    texts = load_site_texts()
+    if not is_for(texts["site_show_domain_blocks"], signed_in=False):
+        raise NotFound
+    rationale = is_for(texts["site_show_domain_blocks_rationale"], signed_in=False)
+    body = "".join(export_file(PublicRuleFile(with_rationale=rationale))).encode()
+    etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    answer = allow_caching(HttpResponse(body, content_type="text/csv; charset=utf-8"))
+    answer.headers["ETag"] = etag
+    return get_conditional_response(request, etag=etag, response=answer) or answer

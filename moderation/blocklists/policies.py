@@ -1,0 +1,232 @@
+"""Decisions about blocklists: which changes of a rule follow from an entry.
+
+No change is stricter than the operator allowed, overrides the decision of a person, or concerns this server, an
+allowed server or an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff
+from moderation.blocklists.models import Blocklist, BlocklistEntry, EntryState, EntryStep, TakenAs
+from moderation.models import DomainRule, DomainSeverity
+from moderation.policies.domain_rules import STRICTNESS, is_stricter, names_of
+from social.kernel.errors import FieldError
+from social.kernel.http.client import place_of
+from social.kernel.lengths import NAME_LIMIT
+
+LISTS_LIMIT: Final = 50
+"""Maximum number of subscriptions."""
+
+CHECK_INTERVAL: Final = timedelta(hours=6)
+"""Pause between two fetches of a list."""
+
+FAILURE_LIMIT: Final = timedelta(days=3)
+"""A list that could not be fetched for this long is named by the doctor."""
+
+_LOSS_COUNT: Final = 5
+_LOSS_SHARE: Final = 0.25
+
+
+@dataclass(frozen=True)
+class BlocklistDraft:
+    """Values of a subscription that staff choose."""
+
+    name: str
+    url: str
+    mode: str
+    suspend_as: str
+    silence_as: str
+    noop_as: str
+    take_rejections: bool
+    follows_limit: int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Effect of a rule on a server."""
+
+    severity: str
+    reject_media: bool = False
+    reject_reports: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Consequence of an entry: the `step` and the effect of the rule after it (None: no rule), what is taken over from
+    the entry then (None: nothing), and the state of the entry with the reason in words.
+
+    `asks`: a person has to decide, in automatic mode too. `is_decided`: a person has decided already, by an exception.
+    """
+
+    step: EntryStep
+    effect: Effect | None
+    taken: Effect | None
+    state: EntryState
+    note: str = ""
+    asks: bool = False
+    is_decided: bool = False
+
+
+def as_list(blocklist: Blocklist) -> Staff:
+    """Return the list as an actor, so that the audit log names it as the author of what was taken over by itself."""
+    return Staff(None, f"list {blocklist.name}", int(Permission.MANAGE_FEDERATION), None)
+
+
+def blocklist_errors(draft: BlocklistDraft) -> list[FieldError]:
+    """Return the errors of a draft."""
+    errors = []
+    if not draft.name.strip():
+        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+    elif len(draft.name) > NAME_LIMIT:
+        message = _("is too long (maximum is %(count)d characters)") % {"count": NAME_LIMIT}
+        errors.append(FieldError("name", "ERR_TOO_LONG", message))
+    if place_of(draft.url) is None:
+        errors.append(FieldError("url", "ERR_INVALID", _("is no address that this server can ask, such as https://…")))
+    stricter = (DomainSeverity.SUSPEND, DomainSeverity.SILENCE, DomainSeverity.NOOP)
+    for theirs in stricter:
+        ours = getattr(draft, f"{theirs}_as")
+        if ours not in TakenAs.values or (ours != TakenAs.IGNORE and STRICTNESS[ours] > STRICTNESS[theirs]):
+            message = _("must not be stricter than the severity of the list")
+            errors.append(FieldError(f"{theirs}_as", "ERR_INCLUSION", message))
+    return errors
+
+
+def effect_of(entry: BlocklistEntry, blocklist: Blocklist) -> Effect | None:
+    """Return the effect that an entry asks for, as far as the operator allows it; None for no effect."""
+    ours = getattr(blocklist, f"{entry.severity}_as")
+    if not entry.listed or ours == TakenAs.IGNORE:
+        return None
+    takes = blocklist.take_rejections
+    effect = Effect(ours, takes and entry.reject_media, takes and entry.reject_reports)
+    return None if effect == Effect(DomainSeverity.NOOP) else effect
+
+
+def taken_of(entry: BlocklistEntry) -> Effect | None:
+    """Return the effect that was taken over from an entry; None if nothing was."""
+    if entry.taken_severity is None:
+        return None
+    return Effect(entry.taken_severity, entry.taken_media, entry.taken_reports)
+
+
+def strictest(effects: Iterable[Effect]) -> Effect | None:
+    """Return the effect that has the strictest severity and all rejections of these; None if there are none."""
+    found = list(effects)
+    if not found:
+        return None
+    return Effect(
+        max((effect.severity for effect in found), key=lambda severity: STRICTNESS[severity]),
+        any(effect.reject_media for effect in found),
+        any(effect.reject_reports for effect in found),
+    )
+
+
+def _effect_of_rule(rule: DomainRule) -> Effect:
+    return Effect(rule.severity, rule.reject_media, rule.reject_reports)
+
+
+def decide(
+    entry: BlocklistEntry,
+    wanted: Effect | None,
+    *,
+    rule: DomainRule | None,
+    above: DomainRule | None,
+    others: Sequence[Effect],
+    protected: str,
+    dismissed: bool,
+) -> Decision:
+    """Return the consequence of an entry that asks for the effect `wanted`.
+
+    `rule` is the rule for the server itself, `above` that of its longest parent domain, `others` what was taken over from
+    other lists for the same server. `protected` is the reason why no list may block it, and `dismissed` tells whether a
+    person has dismissed what another list says of it.
+    """
+    taken = taken_of(entry)
+    if wanted is None or protected:
+        note = protected or ("" if entry.listed else _("the list names it no longer"))
+        without = _without(taken, rule, others, note or _("its severity is ignored"))
+        return replace(without, is_decided=bool(protected))
+    if rule is not None and not rule.from_lists:
+        note = _("it has a rule of your own: %(severity)s") % {"severity": rule.get_severity_display()}
+        return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note, asks=True)
+    if rule is None:
+        if taken is not None:
+            note = _("a person has removed the rule")
+            return Decision(EntryStep.NONE, None, None, EntryState.DISMISSED, note, asks=True)
+        if above is not None and is_stricter(
+            above, wanted.severity, reject_media=wanted.reject_media, reject_reports=wanted.reject_reports
+        ):
+            note = _("%(domain)s has a stricter rule") % {"domain": above.domain}
+            return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)
+        note = _("dismissed when another list said it") if dismissed else ""
+        effect = strictest([wanted, *others])
+        return Decision(EntryStep.BLOCK, effect, wanted, EntryState.IN_FORCE, note, asks=entry.asks or dismissed)
+    target = strictest([wanted, *others])
+    now = _effect_of_rule(rule)
+    if target == now:
+        return Decision(EntryStep.NONE, now, wanted, EntryState.IN_FORCE)
+    note = _("now %(severity)s") % {"severity": rule.get_severity_display()}
+    return Decision(EntryStep.CHANGE, target, wanted, EntryState.IN_FORCE, note, asks=entry.asks)
+
+
+def _without(taken: Effect | None, rule: DomainRule | None, others: Sequence[Effect], note: str) -> Decision:
+    """Return the consequence of an entry that asks for nothing any more."""
+    if taken is None:
+        return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)
+    if rule is None or not rule.from_lists:
+        return Decision(EntryStep.NONE, None, None, EntryState.KEPT, _("a person has changed the rule"), asks=True)
+    rest = strictest(others)
+    if rest is None:
+        return Decision(EntryStep.LIFT, None, None, EntryState.KEPT, note)
+    if rest == _effect_of_rule(rule):
+        return Decision(EntryStep.NONE, rest, None, EntryState.KEPT, note)
+    return Decision(EntryStep.CHANGE, rest, None, EntryState.KEPT, note)
+
+
+def is_weaker(wanted: Effect | None, taken: Effect | None) -> bool:
+    """Tell whether a list asks for less than what was taken over from it before."""
+    if taken is None:
+        return False
+    return wanted is None or STRICTNESS[wanted.severity] < STRICTNESS[taken.severity]
+
+
+def hold_reason(known: int, lost: int, named: int) -> str:
+    """Return why the changes of a list wait for a person although it is automatic: it names no server any more, or has
+    retracted or weakened `lost` of the `known` ones, which is too many at once to be meant. Empty for an ordinary update.
+    """
+    if known and not named:
+        return _("The list is empty all of a sudden.")
+    if lost > _LOSS_COUNT and lost > known * _LOSS_SHARE:
+        counts = {"lost": lost, "known": known}
+        return _("The list takes back %(lost)d of its %(known)d servers all of a sudden.") % counts
+    return ""
+
+
+def is_related(domain: str, protected: set[str], parents: set[str]) -> bool:
+    """Tell whether a rule for a domain would reach one of these servers, or is for one of their subdomains; `parents` are
+    the names of all their parent domains.
+    """
+    return domain in parents or not protected.isdisjoint(names_of(domain))
+
+
+def parents_of(domains: Iterable[str]) -> set[str]:
+    """Return the names of all parent domains of these servers."""
+    return {name for domain in domains for name in names_of(domain)[1:]}
+
+
+def values_of(effect: Effect | None) -> dict[str, Any]:
+    """Return the columns of an entry for what is taken over from it."""
+    if effect is None:
+        return {"taken_severity": None, "taken_media": False, "taken_reports": False}
+    return {
+        "taken_severity": effect.severity,
+        "taken_media": effect.reject_media,
+        "taken_reports": effect.reject_reports,
+    }

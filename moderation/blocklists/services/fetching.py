@@ -1,0 +1,141 @@
+"""Fetches blocklists: conditionally, with limits of size and time, and by addresses that this server may connect to."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from accounts.services.block_files import UnreadableFile
+from moderation.blocklists.models import Blocklist, BlocklistFetch
+from moderation.blocklists.services.reading import BYTES_LIMIT, ReadList, read_list
+from moderation.blocklists.services.taking import note_failure, note_unchanged, store_list
+from social.kernel.errors import NotFound
+from social.kernel.http.client import FetchError, Request, Response, fetch_async, run
+from social.kernel.runner import Failed, Job, Steps, Work
+
+#: Time-out of a request with its redirects, in seconds.
+DEADLINE: Final = 20.0
+_UNCHANGED_STATUS: Final = 304
+_ACCEPT: Final = "text/csv, application/ld+json, application/json, text/plain;q=0.9, */*;q=0.5"
+
+
+class ListError(Exception):
+    """Failure to get a list; its text is the reason. `is_host` tells whether the server is at fault, not the list."""
+
+    def __init__(self, reason: str, *, is_host: bool) -> None:
+        super().__init__(reason)
+        self.is_host = is_host
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A list as it was fetched, and the values of its headers with which the next fetch asks for a newer one."""
+
+    read: ReadList
+    body: bytes
+    etag: str = ""
+    last_modified: str = ""
+
+
+_Asking = Generator[Awaitable[Response], Any, Fetched | None]
+
+
+def ask_for_list(url: str, *, etag: str = "", last_modified: str = "") -> _Asking:
+    """Fetch a list: yield what is to be awaited, and return the list; None if it has not changed. Raises ListError.
+
+    The snapshot that a dataset names is fetched as well, without conditions: the dataset does not change with it.
+    """
+    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    response = yield from _ask(url, {name: value for name, value in headers.items() if value})
+    if response.status == _UNCHANGED_STATUS and (etag or last_modified):
+        return None
+    read = _read(response)
+    if not read.snapshot:
+        values = response.headers
+        return Fetched(read, response.body, values.get("ETag", ""), values.get("Last-Modified", ""))
+    response = yield from _ask(read.snapshot, {})
+    read = _read(response)
+    if read.snapshot:
+        raise ListError("the snapshot names another snapshot", is_host=False)
+    return Fetched(read, response.body)
+
+
+def fetch_list_now(url: str) -> Fetched:
+    """Fetch a list and wait for it. Raises ListError."""
+    asking = ask_for_list(url)
+    awaited = next(asking)
+    while True:
+        try:
+            try:
+                response: Response = run(_awaited(awaited))
+            except (FetchError, ValueError) as error:
+                awaited = asking.throw(error)
+            else:
+                awaited = asking.send(response)
+        except StopIteration as end:
+            fetched: Fetched = end.value
+            return fetched
+
+
+async def _awaited(awaitable: Awaitable[Response]) -> Response:
+    return await awaitable
+
+
+def _ask(url: str, headers: dict[str, str]) -> Generator[Awaitable[Response], Any, Response]:
+    request = Request(url, headers={"Accept": _ACCEPT, **headers}, max_bytes=BYTES_LIMIT, deadline=DEADLINE)
+    try:
+        response: Response = yield fetch_async(request)
+    except (FetchError, ValueError) as error:
+        raise ListError(f"{type(error).__name__}: {error}", is_host=True) from None
+    return response
+
+
+def _read(response: Response) -> ReadList:
+    if not 200 <= response.status < 300:
+        raise ListError(f"the server answers {response.status}", is_host=response.status >= 500)
+    try:
+        return read_list(response.body)
+    except UnreadableFile as error:
+        raise ListError(error.message, is_host=False) from None
+
+
+def _begin(jobs: Sequence[Job[BlocklistFetch]]) -> Iterator[Steps]:
+    if not jobs:
+        return
+    ids = [job.row.blocklist_id for job in jobs]
+    lists = Blocklist.objects.filter(id__one_of=ids, enabled=True).in_bulk()
+    for job in jobs:
+        yield _fetch(job, lists.get(job.row.blocklist_id))
+
+
+def _fetch(job: Job[BlocklistFetch], blocklist: Blocklist | None) -> Steps:
+    """Fetch a list and store it, or why that has failed; a list that was removed meanwhile is left alone."""
+    if blocklist is None:
+        return
+    try:
+        fetched = yield from ask_for_list(blocklist.url, etag=blocklist.etag, last_modified=blocklist.last_modified)
+        keep(blocklist, fetched)
+    except ListError as error:
+        reason = str(error)
+        job.answers[job.row.host] = reason if error.is_host else ""
+        try:
+            note_failure(blocklist, reason)
+        except NotFound:
+            return
+        raise Failed(reason) from None
+    except NotFound:
+        return
+    job.answers[job.row.host] = ""
+
+
+def keep(blocklist: Blocklist, fetched: Fetched | None) -> None:
+    """Store a list that was fetched, None for one that has not changed. Raises NotFound for a list that was removed."""
+    if fetched is None:
+        note_unchanged(blocklist)
+    else:
+        store_list(blocklist, fetched.read, body=fetched.body, etag=fetched.etag, last_modified=fetched.last_modified)
+
+
+FETCHES: Final = Work(BlocklistFetch, _begin)
+"""Fetches of blocklists."""

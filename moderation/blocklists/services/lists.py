@@ -1,0 +1,191 @@
+"""Subscriptions to blocklists and exceptions from them, which staff make, change and end.
+
+Every function requires MANAGE_FEDERATION of `by` and writes an audit row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext as _
+
+from accounts.identity.policies.sign_up import taken
+from accounts.models.user import Permission
+from accounts.policies.staff import Staff, require
+from accounts.services.audit import record
+from moderation.blocklists.models import (
+    Blocklist,
+    BlocklistEntry,
+    BlocklistException,
+    BlocklistFetch,
+    EntryState,
+    EntryStep,
+)
+from moderation.blocklists.policies import LISTS_LIMIT, BlocklistDraft, blocklist_errors
+from moderation.blocklists.services.taking import queue_fetch
+from moderation.events import BlocklistChanged
+from moderation.models import DomainRule
+from moderation.policies.domain_rules import domain_elsewhere, names_of
+from social.kernel.errors import Conflict, FieldError, Invalid
+from social.kernel.events import publish
+from social.kernel.lengths import MESSAGE_LIMIT
+from social.kernel.locks import lock, lock_row
+
+_MAP: Final = ("suspend_as", "silence_as", "noop_as", "take_rejections")
+_VALIDATORS: Final = {"etag": "", "last_modified": "", "digest": "", "checked_at": None, "failing_since": None}
+
+
+def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
+    """Subscribe to a list, which is fetched soon. Raises Forbidden, Invalid, and Conflict if there are LISTS_LIMIT."""
+    require(by, Permission.MANAGE_FEDERATION)
+    with transaction.atomic():
+        lock("blocklists")
+        _check(draft)
+        if Blocklist.objects.count() >= LISTS_LIMIT:
+            raise Conflict(_("There are %(count)d lists already.") % {"count": LISTS_LIMIT})
+        blocklist = Blocklist.objects.create(**asdict(draft))
+        _record(by, "create", blocklist, after=asdict(draft))
+        queue_fetch(blocklist)
+    return blocklist
+
+
+def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> None:
+    """Change a subscription. What is in force follows another choice of severities; what waits for a decision still does.
+    Publishes BlocklistChanged then. Raises Forbidden, Invalid, NotFound.
+    """
+    with _changing(by, blocklist, "blocklists") as locked:
+        _check(draft, locked)
+        values = asdict(draft)
+        before = {name: getattr(locked, name) for name in values}
+        _record(by, "update", locked, before=before, after=values)
+        if locked.url != draft.url:
+            BlocklistFetch.objects.filter(blocklist=locked).delete()
+            values |= _VALIDATORS
+        Blocklist.objects.filter(pk=locked.pk).update(**values)
+        if any(before[name] != values[name] for name in _MAP):
+            settled = locked.entries.filter(state__in=[EntryState.IN_FORCE, EntryState.KEPT], listed=True)
+            settled.update(state=EntryState.PENDING)
+            publish(BlocklistChanged(blocklist_id=locked.pk))
+        if locked.url != draft.url:
+            locked.url = draft.url
+            queue_fetch(locked)
+
+
+def switch_list(*, by: Staff, blocklist: Blocklist, enabled: bool) -> None:
+    """Enable or disable the fetches of a list; its rules stay. Raises Forbidden, NotFound."""
+    with _changing(by, blocklist) as locked:
+        _record(by, "enable" if enabled else "disable", locked)
+        Blocklist.objects.filter(pk=locked.pk).update(enabled=enabled, failing_since=None, last_error="")
+        if enabled:
+            queue_fetch(locked)
+        else:
+            BlocklistFetch.objects.filter(blocklist=locked).delete()
+
+
+def fetch_soon(*, by: Staff, blocklist: Blocklist) -> None:
+    """Queue a fetch of a list, even if its last attempts have failed. Raises Forbidden, NotFound."""
+    with _changing(by, blocklist) as locked:
+        BlocklistFetch.objects.filter(blocklist=locked).delete()
+        _record(by, "fetch", locked)
+        queue_fetch(locked)
+
+
+def withdraw_list(*, by: Staff, blocklist: Blocklist) -> None:
+    """Disable a list, and remove the rules that came from it alone and that no person has changed since. Publishes
+    BlocklistChanged, whose handler does it. Raises Forbidden, NotFound.
+    """
+    with _changing(by, blocklist) as locked:
+        _record(by, "withdraw", locked)
+        BlocklistFetch.objects.filter(blocklist=locked).delete()
+        locked.entries.filter(taken_severity=None).delete()
+        locked.entries.update(listed=False, state=EntryState.WITHDRAWN, step=EntryStep.NONE, asks=False)
+        Blocklist.objects.filter(pk=locked.pk).update(enabled=False, digest="", etag="", last_modified="")
+        publish(BlocklistChanged(blocklist_id=locked.pk))
+
+
+def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
+    """Remove a list with its entries. Its rules stay; those that no other list asks for count as written by staff from then
+    on. Raises Forbidden, NotFound.
+    """
+    with _changing(by, blocklist, "domain_rules") as locked:
+        of_this_rule = BlocklistEntry.objects.filter(domain=OuterRef("domain"), taken_severity__isnull=False)
+        mine, others = of_this_rule.filter(blocklist=locked), of_this_rule.exclude(blocklist_id=locked.pk)
+        DomainRule.objects.filter(Exists(mine), ~Exists(others), from_lists=True).update(from_lists=False)
+        _record(by, "destroy", locked)
+        locked.delete()
+
+
+def add_exception(*, by: Staff, domain: str, comment: str = "") -> BlocklistException:
+    """Protect a server, its subdomains and its parent domains from all lists; what lists have blocked of them is taken back
+    soon, unless a person has changed it. Publishes BlocklistChanged. Raises Forbidden, Invalid.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    name = domain_elsewhere(domain)
+    if name is None:
+        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))])
+    if len(comment) > MESSAGE_LIMIT:
+        message = _("is too long (maximum is %(count)d characters)") % {"count": MESSAGE_LIMIT}
+        raise Invalid.of([FieldError("comment", "ERR_TOO_LONG", message)])
+    with transaction.atomic():
+        _lock_all()
+        if BlocklistException.objects.filter(domain=name).exists():
+            raise Invalid.of([taken("domain")])
+        found = BlocklistException.objects.create(domain=name, comment=comment)
+        record(by=by, action="create", target_type="BlocklistException", target_id=found.pk, target_name=name)
+        _look_again(name)
+    return found
+
+
+def remove_exception(*, by: Staff, exception: BlocklistException) -> None:
+    """Undo `add_exception`: lists may block the server again. Publishes BlocklistChanged. Raises Forbidden, NotFound."""
+    require(by, Permission.MANAGE_FEDERATION)
+    with transaction.atomic():
+        _lock_all()
+        locked = lock_row(exception)
+        name = locked.domain
+        record(by=by, action="destroy", target_type="BlocklistException", target_id=locked.pk, target_name=name)
+        locked.delete()
+        _look_again(name)
+
+
+def _lock_all() -> None:
+    """Wait until no list is being stored or taken over, and prevent both until the transaction ends."""
+    lock("domain_rules")
+    list(Blocklist.objects.select_for_update().order_by("id").values_list("id"))
+
+
+def _look_again(name: str) -> None:
+    """Have the entries for a server, its subdomains and its parent domains compared with the exceptions again."""
+    rows = BlocklistEntry.objects.exclude(state=EntryState.DISMISSED).filter(listed=True)
+    below = rows.filter(domain__endswith=f".{name}")
+    found = rows.filter(domain__one_of=names_of(name)) | below
+    pending = list(found.values_list("id", "blocklist_id"))
+    BlocklistEntry.objects.filter(id__one_of=[number for number, _list in pending]).update(state=EntryState.PENDING)
+    publish(*(BlocklistChanged(blocklist_id=number) for number in sorted({one for _number, one in pending})))
+
+
+def _check(draft: BlocklistDraft, known: Blocklist | None = None) -> None:
+    errors = blocklist_errors(draft)
+    others = Blocklist.objects.exclude(pk=known.pk) if known is not None else Blocklist.objects.all()
+    errors += [taken(name) for name in ("name", "url") if others.filter(**{name: getattr(draft, name)}).exists()]
+    if errors:
+        raise Invalid.of(errors, details=True)
+
+
+@contextmanager
+def _changing(by: Staff, blocklist: Blocklist, *names: str) -> Iterator[Blocklist]:
+    """Open a transaction: check the permission, take the locks of these names, and lock the row."""
+    require(by, Permission.MANAGE_FEDERATION)
+    with transaction.atomic():
+        lock(*names)
+        yield lock_row(blocklist)
+
+
+def _record(by: Staff, action: str, blocklist: Blocklist, **details: Any) -> None:
+    name = blocklist.name
+    record(by=by, action=action, target_type="Blocklist", target_id=blocklist.pk, target_name=name, **details)

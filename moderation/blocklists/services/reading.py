@@ -1,0 +1,194 @@
+"""Reads blocklists in the formats that other software writes.
+
+CSV as Mastodon exports domain blocks, plain lists with one domain per line, JSON of Mastodon
+(`/api/v1/instance/domain_blocks`) and of GoToSocial (exports of domain permissions), and FIRES
+(https://fires.fedimod.org): a dataset, whose snapshot is read, or a snapshot.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Final
+
+from django.utils.translation import gettext as _
+
+from accounts.services.block_files import Entry, UnreadableFile, parse_lines, read_lines
+from moderation.models import DomainSeverity
+from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.services.domain_files import SEVERITIES, RuleFile
+from social.kernel import json
+
+BYTES_LIMIT: Final = 4 * 1024 * 1024
+"""Maximum size of a list."""
+
+LINES_LIMIT: Final = 20_000
+"""Maximum number of lines of a list."""
+
+PROBLEMS_LIMIT: Final = 50
+
+_POLICIES: Final = {
+    "drop": DomainSeverity.SUSPEND,
+    "reject": DomainSeverity.SUSPEND,
+    "filter": DomainSeverity.SILENCE,
+}
+_COMMENTS: Final = ("public_comment", "comment", "publicComment", "summary")
+# A feed of changes begins with the oldest: what was retracted since would be blocked.
+_PAGE_KEYS: Final = frozenset({"next", "partOf", "first"})
+_FLAGS: Final = ("reject_media", "reject_reports", "obfuscate")
+_COMMENT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*#.*$", re.MULTILINE)
+# Names in header lines are read in lower case: none is this one.
+_SECOND: Final = "Second"
+_Lines = list[tuple[int, dict[str, str]]]
+
+
+@dataclass(frozen=True)
+class ReadList:
+    """Entries of a list, and the lines that cannot be used, each with the reason. `snapshot` is the address of the list
+    itself, if the document only names it.
+    """
+
+    entries: list[Entry[DomainRuleDraft]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    problems_count: int = 0
+    snapshot: str = ""
+
+
+def read_list(body: bytes) -> ReadList:
+    """Return the entries of a list; an empty list has none.
+
+    Raises UnreadableFile for a document that is no list, for more than LINES_LIMIT lines, and for a list without a valid line.
+    """
+    begin = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if begin == b"<":
+        raise UnreadableFile(_("That is a web page, and no list."))
+    lines: _Lines
+    if begin in (b"{", b"["):
+        document = _json(body)
+        if snapshot := _snapshot_of(document):
+            return ReadList(snapshot=snapshot)
+        lines = list(islice(_json_lines(document), LINES_LIMIT + 1))
+    else:
+        lines = _csv_lines(body)
+    # Before the lines are parsed: domains in other scripts than Latin take long to normalise (security row 78).
+    if len(lines) > LINES_LIMIT:
+        raise UnreadableFile(_("The list has more than %(most)d lines.") % {"most": LINES_LIMIT})
+    entries = parse_lines(RuleFile(), lines)
+    good = [entry for entry in entries if not entry.problem]
+    bad = [_problem(entry) for entry in entries if entry.problem]
+    if bad and not good:
+        raise UnreadableFile(_("No line of the list names a server: %(problem)s") % {"problem": bad[0]})
+    return ReadList(good, bad[:PROBLEMS_LIMIT], len(bad))
+
+
+def _problem(entry: Entry[DomainRuleDraft]) -> str:
+    return _("Line %(line)d, %(name)s: %(reason)s") % {
+        "line": entry.line,
+        "name": entry.name[:253] or "''",
+        "reason": entry.problem,
+    }
+
+
+def _csv_lines(body: bytes) -> _Lines:
+    lines = read_lines(RuleFile(), _without_comments(body), most=LINES_LIMIT, others=(_SECOND,))
+    return [(number, _columns(values)) for number, values in lines]
+
+
+def _columns(values: dict[str, str]) -> dict[str, str]:
+    """Return the values of a line by the columns of the CSV, without a comment behind the name of the server."""
+    found = values | {"domain": _without_tail(values.get("domain", ""))}
+    if (second := found.pop(_SECOND, None)) is not None:
+        # Without a header line the second column is the severity in some lists, a reason in others.
+        severity = _without_tail(second)
+        found["severity"] = severity if severity.lower() in SEVERITIES else ""
+    return found
+
+
+def _without_tail(text: str) -> str:
+    return re.split(r"\s#", text, maxsplit=1)[0].strip()
+
+
+def _without_comments(body: bytes) -> bytes:
+    """Return the list without comments, which begin with `#`. Below a header line there are none: a line that begins with `#`
+    may be part of a reason. Lines without comments stay, so that problems have the numbers of their lines.
+    """
+    count, begin = 0, 0
+    for line in io.BytesIO(body):
+        text = line.removeprefix(b"\xef\xbb\xbf").strip().lower()
+        if b"domain" in [name.strip().strip(b'"').removeprefix(b"#") for name in text.split(b",")]:
+            return b"\n" * count + body[begin:]
+        if text and not text.startswith(b"#"):
+            break
+        count, begin = count + 1, begin + len(line)
+    return _COMMENT.sub(b"", body)
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except json.JSONDecodeError as error:
+        raise UnreadableFile(_("That is no JSON document.")) from error
+
+
+def _snapshot_of(document: Any) -> str:
+    """Return the address of the snapshot of a dataset of FIRES; empty for all other documents."""
+    if not isinstance(document, dict):
+        return ""
+    for name in ("endpoints", "endpoint"):
+        endpoints = document.get(name)
+        if isinstance(endpoints, dict) and isinstance(endpoints.get("snapshot"), str):
+            return str(endpoints["snapshot"])
+    return ""
+
+
+def _json_lines(document: Any) -> Iterator[tuple[int, dict[str, str]]]:
+    items = document
+    if isinstance(document, dict):
+        items = next((document[name] for name in ("orderedItems", "items") if name in document), None)
+    if not isinstance(items, list):
+        raise UnreadableFile(_("The JSON document is no list of servers."))
+    if isinstance(document, dict) and not document.keys().isdisjoint(_PAGE_KEYS):
+        raise UnreadableFile(
+            _("That is one page of several, and no whole list. Of FIRES, take the address of the dataset.")
+        )
+    for number, item in enumerate(items, start=1):
+        values = _values(item)
+        if values is not None:
+            yield number, values
+
+
+def _values(item: Any) -> dict[str, str] | None:
+    """Return the values of an item by the columns of the CSV; None for an item that does not ask for a block."""
+    if isinstance(item, str):
+        return {"domain": item}
+    if not isinstance(item, dict):
+        return {"domain": str(item)[:100]}
+    if "domain" not in item and ("type" in item or "entityKey" in item or "entity" in item):
+        return _recommended(item)
+    # GoToSocial names no severity, and has `silenced_at` for servers that it limits.
+    severity = item.get("severity") or ("silence" if item.get("silenced_at") else "suspend")
+    values = {"domain": str(item.get("domain") or ""), "severity": str(severity), "public_comment": _comment(item)}
+    return values | {name: str(item[name]) for name in _FLAGS if isinstance(item.get(name), bool)}
+
+
+def _recommended(item: dict[str, Any]) -> dict[str, str] | None:
+    """Return the values of a change of FIRES. Advisories, retractions and recommendations to accept block nobody."""
+    found = item.get("entity")
+    entity: dict[str, Any] = found if isinstance(found, dict) else {}
+    kind = str(item.get("entityKind") or entity.get("type") or "domain").lower()
+    policy = str(item.get("recommendedPolicy") or item.get("recommended_policy") or "").lower()
+    is_meant = re.split("[:#]", str(item.get("type", "")))[-1] == "Recommendation"
+    if not is_meant or kind != "domain" or policy in ("", "accept"):
+        return None
+    return {
+        "domain": str(item.get("entityKey") or entity.get("value") or ""),
+        "severity": _POLICIES.get(policy, policy),
+        "public_comment": _comment(item),
+    }
+
+
+def _comment(item: dict[str, Any]) -> str:
+    return next((item[name] for name in _COMMENTS if isinstance(item.get(name), str)), "")

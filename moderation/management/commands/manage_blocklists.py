@@ -1,0 +1,227 @@
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from django.core.management.base import CommandError
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accounts.management.block_files import name_follows
+from accounts.policies.staff import OPERATOR
+from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, ListMode, TakenAs
+from moderation.blocklists.policies import BlocklistDraft
+from moderation.blocklists.queries import DryRun, count_entries, find_blocklist, list_waiting, load_entries, try_entries
+from moderation.blocklists.services.fetching import Fetched, ListError, fetch_list_now, keep
+from moderation.blocklists.services.lists import (
+    add_exception,
+    remove_exception,
+    subscribe,
+    switch_list,
+    unsubscribe,
+    withdraw_list,
+)
+from moderation.blocklists.services.settling import approve_entries, dismiss_entries, settle_next
+from moderation.blocklists.services.taking import new_entry
+from moderation.events import BlocklistChanged
+from moderation.policies.domain_rules import domain_elsewhere
+from social.kernel.clock import iso
+from social.kernel.errors import NotFound
+from social.management.base import OperatorCommand, undone_if, would
+
+
+class Command(OperatorCommand):
+    """Subscribe to the blocklists of others. The changes of a list in draft mode (the default) wait until a person approves
+    them; an automatic list changes rules by itself, except where follows would end. `try` shows the changes of a list without
+    making them. A list is given by its name or its address.
+    """
+
+    def list_(self, *, json: bool) -> None:
+        """List all subscriptions, with the numbers of servers on the list, in force, and waiting for approval."""
+        lists: Any = count_entries(Blocklist.objects.order_by("name"))
+        rows = [
+            {
+                "name": found.name,
+                "url": found.url,
+                "mode": found.mode if found.enabled else "off",
+                "named": found.entries_count,
+                "in_force": found.in_force,
+                "waiting": found.waiting,
+                "checked_at": iso(found.checked_at) if found.checked_at else "",
+                "last_error": found.last_error or found.held_reason,
+            }
+            for found in lists
+        ]
+        self.print_rows(rows, as_json=json, empty="There are no lists.")
+
+    def add(
+        self, name: str, url: str, *, mode: ListMode = ListMode.DRAFT, suspend_as: TakenAs = TakenAs.SUSPEND,
+        silence_as: TakenAs = TakenAs.SILENCE, noop_as: TakenAs = TakenAs.IGNORE, take_rejections: bool,
+        follows_limit: Annotated[int, range(1_000_001)] = 0, dry_run: bool,
+    ) -> None:  # fmt: skip
+        """Subscribe to a list. The worker fetches it soon, and every six hours.
+
+        name: the name of the subscription
+        url: the address: CSV (Mastodon), one domain per line, JSON (Mastodon, GoToSocial) or a dataset of FIRES
+        mode: whether a person approves each change (draft) or changes are made at once, except where follows would end
+        suspend_as: the effect on servers that the list suspends
+        silence_as: the effect on servers that the list limits
+        noop_as: the effect on servers that the list only names
+        take_rejections: reject files and reports as the list says
+        follows_limit: automatic mode: the number of follows that an update may end without approval
+        """
+        draft = BlocklistDraft(name, url, mode, suspend_as, silence_as, noop_as, take_rejections, follows_limit)
+        with undone_if(dry_run):
+            subscribe(by=OPERATOR, draft=draft)
+        self.stdout.write(f"{name}: {mode}, {would(dry_run)}added.")
+
+    def try_(self, url: str) -> None:
+        """Fetch a list and show the changes that it would make if all were approved; nothing is changed.
+
+        url: the address of the list, or the name of a subscription
+        """
+        try:
+            blocklist = find_blocklist(url)
+        except NotFound:
+            blocklist = Blocklist(name=url, url=url)
+        self._try(blocklist, self._fetch(blocklist))
+
+    def fetch(self, name: str, *, dry_run: bool) -> None:
+        """Fetch a list now, and make the changes that need no approval.
+
+        name: the list
+        """
+        blocklist = find_blocklist(name)
+        fetched = self._fetch(blocklist)
+        if dry_run:
+            self._try(blocklist, fetched)
+            return
+        if not blocklist.enabled:
+            raise CommandError(f"{blocklist.name} is off.")
+        keep(blocklist, fetched)
+        event: BlocklistChanged | None = BlocklistChanged(blocklist_id=blocklist.pk)
+        while event is not None:
+            event = settle_next(event)
+        found = count_entries(Blocklist.objects.filter(pk=blocklist.pk)).get()
+        counts: Any = found
+        self.stdout.write(
+            f"{found.entries_count} named, {counts.in_force} in force, {counts.waiting} wait for approval."
+        )
+
+    def drafts(self, name: str) -> None:
+        """Show the changes that wait for approval, and their effects.
+
+        name: the list
+        """
+        blocklist = find_blocklist(name)
+        self._show(try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id"))))
+
+    def approve(self, name: str, domains: Sequence[str] = (), *, dry_run: bool) -> None:
+        """Make the changes that wait for approval.
+
+        name: the list
+        domains: only these servers, also dismissed ones; by default all that wait
+        """
+        rows = self._entries(name, domains)
+        count = rows.count() if dry_run else approve_entries(by=OPERATOR, entries=rows)
+        self.stdout.write(f"{count} entries {would(dry_run)}approved.")
+
+    def dismiss(self, name: str, domains: Sequence[str] = (), *, dry_run: bool) -> None:
+        """Refuse the changes that wait for approval.
+
+        name: the list
+        domains: only these servers; by default all that wait
+        """
+        rows = self._entries(name, domains).filter(state=EntryState.WAITING)
+        count = rows.count() if dry_run else dismiss_entries(by=OPERATOR, entries=rows)
+        self.stdout.write(f"{count} entries {would(dry_run)}dismissed.")
+
+    def switch(self, name: str, *, off: bool, dry_run: bool) -> None:
+        """Enable or disable a list; its rules stay.
+
+        name: the list
+        off: disable it
+        """
+        with undone_if(dry_run):
+            switch_list(by=OPERATOR, blocklist=find_blocklist(name), enabled=not off)
+        self.stdout.write(f"{name}: {would(dry_run)}{'off' if off else 'on'}.")
+
+    def withdraw(self, name: str, *, dry_run: bool, yes: bool) -> None:
+        """Disable a list, and remove the rules that came from it alone and that nobody has changed since.
+
+        name: the list
+        """
+        blocklist = find_blocklist(name)
+        self.confirm(_("The rules that came from it alone end."), yes=yes, dry_run=dry_run)
+        with undone_if(dry_run):
+            withdraw_list(by=OPERATOR, blocklist=blocklist)
+        self.stdout.write(f"{name}: {would(dry_run)}withdrawn.")
+
+    def remove(self, name: str, *, dry_run: bool) -> None:
+        """Remove a subscription; its rules stay, as if staff had written them.
+
+        name: the list
+        """
+        with undone_if(dry_run):
+            unsubscribe(by=OPERATOR, blocklist=find_blocklist(name))
+        self.stdout.write(f"{name}: {would(dry_run)}removed.")
+
+    def exceptions(
+        self, *, add: str | None = None, remove: str | None = None, comment: str = "", dry_run: bool, json: bool
+    ) -> None:
+        """List the servers that no list may block, or add or remove one.
+
+        add: a server to protect, with its subdomains and parent domains
+        remove: a server to protect no longer
+        comment: the reason, for colleagues
+        """
+        with undone_if(dry_run):
+            if add is not None:
+                add_exception(by=OPERATOR, domain=add, comment=comment)
+            if remove is not None:
+                found = BlocklistException.objects.filter(domain=domain_elsewhere(remove) or remove).first()
+                if found is None:
+                    raise CommandError(f"There is no exception for {remove}.")
+                remove_exception(by=OPERATOR, exception=found)
+            rows = list(BlocklistException.objects.order_by("domain").values("domain", "comment"))
+        self.print_rows(rows, as_json=json, empty="There are no exceptions.")
+
+    def _fetch(self, blocklist: Blocklist) -> Fetched:
+        try:
+            return fetch_list_now(blocklist.url)
+        except ListError as error:
+            raise CommandError(f"{blocklist.url}: {error}") from None
+
+    def _try(self, blocklist: Blocklist, fetched: Fetched) -> None:
+        read = fetched.read
+        for problem in read.problems:
+            self.stdout.write(problem)
+        if (more := read.problems_count - len(read.problems)) > 0:
+            self.stdout.write(f"and {more} more lines that cannot be used")
+        entries = {entry.name: new_entry(blocklist, entry.name, entry.draft) for entry in read.entries}
+        for domain, known in load_entries(blocklist).items():
+            known.listed = domain in entries
+            entries.setdefault(domain, known)
+        self._show(try_entries(blocklist, list(entries.values())))
+
+    def _entries(self, name: str, domains: Sequence[str]) -> QuerySet[BlocklistEntry]:
+        blocklist = find_blocklist(name)
+        if not domains:
+            return list_waiting().filter(blocklist=blocklist)
+        names = [domain_elsewhere(domain) or domain for domain in domains]
+        rows = BlocklistEntry.objects.filter(blocklist=blocklist, domain__one_of=names)
+        known = set(rows.values_list("domain", flat=True))
+        if missing := [domain for domain in names if domain not in known]:
+            raise CommandError(f"The list does not name {', '.join(missing)}. Nothing was done.")
+        return rows
+
+    def _show(self, found: DryRun) -> None:
+        for server in found.servers:
+            said = "the rule ends" if server.step == "lift" else server.severity
+            reason = f" ({server.comment})" if server.comment else ""
+            self.stdout.write(f"{server.domain}: {said}{reason}")
+            if server.follows.named:
+                name_follows(self, server.domain, server.follows)
+        self.stdout.write(
+            f"{found.new} new rules, {found.changed} changed, {found.lifted} end, {found.kept} without effect; "
+            f"{found.follows_from_here} follows from here and {found.follows_to_here} to here end, "
+            f"{found.accounts} accounts with {found.posts} posts vanish."
+        )

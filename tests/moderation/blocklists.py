@@ -1,0 +1,70 @@
+"""Lists of somebody else's, and subscriptions to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models.functions import Now
+
+from accounts.models import Domain
+from accounts.policies.staff import OPERATOR
+from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistFetch
+from moderation.blocklists.policies import BlocklistDraft
+from moderation.blocklists.services.lists import fetch_soon, subscribe
+from moderation.models import DomainRule
+from social.kernel.runner import Host
+from tests.factories.accounts import make_account, make_remote
+from tests.factories.statuses import follow
+from tests.support.site import Site
+from tests.support.work import work
+
+HEADER = "#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate\n"
+
+
+def draft(url: str, name: str = "theirs", mode: str = "automatic", **values: Any) -> BlocklistDraft:
+    chosen = {
+        "suspend_as": "suspend",
+        "silence_as": "silence",
+        "noop_as": "ignore",
+        "take_rejections": False,
+        "follows_limit": 0,
+    }
+    return BlocklistDraft(name=name, url=url, mode=mode, **(chosen | values))
+
+
+def listed(*domains: str, severity: str = "suspend") -> str:
+    return HEADER + "".join(f"{domain},{severity},false,false,,false\n" for domain in domains)
+
+
+def subscribed(
+    site: Site, body: str | bytes, name: str = "theirs", mode: str = "automatic", **values: Any
+) -> Blocklist:
+    """A subscription to a list with this content, which has been fetched and settled."""
+    blocklist = subscribe(by=OPERATOR, draft=draft(site.show(f"/{name}", body), name, mode, **values))
+    work()
+    blocklist.refresh_from_db()
+    return blocklist
+
+
+def fetched(blocklist: Blocklist) -> Blocklist:
+    """The list, after it was fetched again."""
+    fetch_soon(by=OPERATOR, blocklist=blocklist)
+    BlocklistFetch.objects.update(due_at=Now())
+    Host.objects.update(retry_at=Now(), asked_at=None)
+    work()
+    blocklist.refresh_from_db()
+    return blocklist
+
+
+def rules() -> dict[str, str]:
+    return dict(DomainRule.objects.order_by("domain").values_list("domain", "severity"))
+
+
+def states() -> dict[str, str]:
+    return dict(BlocklistEntry.objects.order_by("domain").values_list("domain", "state"))
+
+
+def followed(domain: str) -> None:
+    """Somebody here follows somebody there."""
+    Domain.objects.get_or_create(name=domain)
+    follow(make_account(), make_remote(domain=domain))

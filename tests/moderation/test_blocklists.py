@@ -1,0 +1,534 @@
+"""Promises about the blocklists of others: what they say is taken over and taken back, and never more than staff allowed."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import orjson
+import pytest
+from django.db.models.functions import Now
+
+from accounts.models import Account, AuditEntry, Follow
+from accounts.policies.staff import OPERATOR, NotPermitted, Staff
+from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistFetch
+from moderation.blocklists.queries import list_failing, try_entries
+from moderation.blocklists.services import fetching, settling
+from moderation.blocklists.services.lists import (
+    add_exception,
+    change_list,
+    fetch_soon,
+    remove_exception,
+    subscribe,
+    switch_list,
+    unsubscribe,
+    withdraw_list,
+)
+from moderation.blocklists.services.reading import read_list
+from moderation.blocklists.services.settling import approve_entries, dismiss_entries
+from moderation.blocklists.services.taking import queue_fetches, store_list
+from moderation.events import BlocklistChanged
+from moderation.models import DomainAllow, DomainRule
+from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.services.domain_rules import change_rule, create_rule, remove_rule
+from social.kernel import clock
+from social.kernel.errors import Conflict, Invalid
+from social.kernel.outbox import OutboxRow
+from social.kernel.runner import TERMS
+from social.runtime import doctor
+from tests.factories.statuses import make_remote_status
+from tests.moderation.blocklists import HEADER, draft, fetched, followed, listed, rules, states, subscribed
+from tests.support.at_once import at_once
+from tests.support.site import Site
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_thousand_servers_are_tried_approved_and_taken_back(site: Site) -> None:
+    names = [f"s{number}.example" for number in range(1000)]
+    followed("s7.example")
+    make_remote_status(Account.objects.get(domain="s7.example"), "<p>there</p>")
+    blocklist = subscribed(site, listed(*names), mode="draft")
+    assert (rules(), blocklist.entries_count) == ({}, 1000)
+    assert set(states().values()) == {"waiting"}
+    found = try_entries(blocklist, list(blocklist.entries.order_by("id")))
+    assert (found.new, found.accounts, found.posts) == (1000, 1, 1)
+    assert (found.follows_from_here, found.follows_to_here, found.servers[0].domain) == (1, 0, "s7.example")
+    assert not AuditEntry.objects.filter(target_type="DomainRule").exists()
+
+    by = Staff(None, "@boss", OPERATOR.permissions, None)
+    assert approve_entries(by=by, entries=BlocklistEntry.objects.all()) == 1000
+    assert rules() == dict.fromkeys(sorted(names), "suspend")
+    assert AuditEntry.objects.filter(target_type="DomainRule", action="create", account_name="@boss").count() == 1000
+    # Rules for servers without people have nothing else to do.
+    OutboxRow.objects.exclude(key="domain:s7.example").delete()
+    work()
+    assert not Follow.objects.exists()
+
+    create_rule(by=OPERATOR, domain="mine.example", draft=DomainRuleDraft(severity="suspend"))
+    withdraw_list(by=by, blocklist=blocklist)
+    for _step in range(3):
+        settling.settle_lists([BlocklistChanged(blocklist_id=blocklist.pk)])
+    assert (rules(), BlocklistEntry.objects.count()) == ({"mine.example": "suspend"}, 0)
+    lifted = AuditEntry.objects.filter(target_type="DomainRule", action="destroy", account_name="list theirs")
+    assert lifted.count() == 1000
+
+
+def test_an_automatic_list_adds_changes_and_retracts_by_itself(site: Site) -> None:
+    blocklist = subscribed(site, listed("a.example", "b.example", severity="silence"))
+    assert rules() == {"a.example": "silence", "b.example": "silence"}
+    site.show("/theirs", listed("b.example", "c.example"))
+    fetched(blocklist)
+    assert rules() == {"b.example": "suspend", "c.example": "suspend"}
+    assert states() == {"b.example": "in_force", "c.example": "in_force"}
+    acts = AuditEntry.objects.filter(target_type="DomainRule", account_name="list theirs").order_by("id")
+    assert [(act.action, act.target_name) for act in acts] == [
+        ("create", "a.example"),
+        ("create", "b.example"),
+        ("destroy", "a.example"),
+        ("create", "c.example"),
+        ("update", "b.example"),
+    ]
+
+
+def test_a_rule_says_which_list_it_is_from_and_why(site: Site) -> None:
+    subscribed(site, HEADER + 'bad.example,suspend,true,true,"spam, and more",true\n')
+    rule = DomainRule.objects.get()
+    assert (rule.public_comment, rule.private_comment) == ("spam, and more", "From the list theirs")
+    assert (rule.obfuscate, rule.from_lists) == (True, True)
+    assert (rule.reject_media, rule.reject_reports) == (False, False)
+    entry = BlocklistEntry.objects.get()
+    assert (entry.blocklist.name, entry.comment, entry.reject_media) == ("theirs", "spam, and more", True)
+
+
+def test_no_list_is_stricter_than_the_operator_allowed(site: Site) -> None:
+    body = HEADER + "s.example,suspend,true,false,,false\nl.example,limit,,,,\nn.example,noop,true,false,,false\n"
+    blocklist = subscribed(site, body, suspend_as="silence", silence_as="ignore")
+    assert rules() == {"s.example": "silence"}
+    chosen = draft(blocklist.url, silence_as="silence", noop_as="noop", take_rejections=True)
+    change_list(by=OPERATOR, blocklist=blocklist, draft=chosen)
+    work()
+    assert rules() == {"s.example": "suspend", "l.example": "silence", "n.example": "noop"}
+    assert list(DomainRule.objects.filter(reject_media=True).values_list("domain", flat=True)) == [
+        "n.example",
+        "s.example",
+    ]
+    with pytest.raises(Invalid):
+        change_list(by=OPERATOR, blocklist=blocklist, draft=draft(blocklist.url, silence_as="suspend"))
+    change_list(by=OPERATOR, blocklist=blocklist, draft=draft(blocklist.url, suspend_as="ignore"))
+    work()
+    assert rules() == {"l.example": "silence"}
+
+
+def test_what_would_end_follows_waits_for_a_person(site: Site) -> None:
+    followed("known.example")
+    blocklist = subscribed(site, listed("known.example", "other.example"))
+    assert (rules(), Follow.objects.count()) == ({"other.example": "suspend"}, 1)
+    entry = BlocklistEntry.objects.get(state="waiting")
+    assert (entry.domain, entry.note) == ("known.example", "1 follow would end")
+    approve_entries(by=OPERATOR, entries=BlocklistEntry.objects.filter(pk=entry.pk))
+    work()
+    assert (len(rules()), Follow.objects.count()) == (2, 0)
+    followed("third.example")
+    change_list(by=OPERATOR, blocklist=blocklist, draft=draft(blocklist.url, follows_limit=1))
+    site.show("/theirs", listed("known.example", "other.example", "third.example"))
+    fetched(blocklist)
+    assert "third.example" in rules()
+
+
+def test_exceptions_stay_and_this_server_and_allowed_ones_are_never_blocked(site: Site) -> None:
+    add_exception(by=OPERATOR, domain="good.example", comment="friends")
+    DomainAllow.objects.create(domain="sub.allowed.example")
+    body = listed(
+        "good.example", "sub.good.example", "allowed.example", "social.localhost", "*.wild.example", "x.example"
+    )
+    blocklist = subscribed(site, body)
+    assert rules() == {"wild.example": "suspend", "x.example": "suspend"}
+    assert blocklist.problems == ["Line 5, social.localhost: social.localhost is no domain of another server"]
+    assert BlocklistEntry.objects.get(domain="good.example").note == "an exception protects it"
+    found = add_exception(by=OPERATOR, domain="deep.x.example")
+    work()
+    assert rules() == {"wild.example": "suspend"}
+    remove_exception(by=OPERATOR, exception=found)
+    work()
+    assert rules() == {"wild.example": "suspend", "x.example": "suspend"}
+    with pytest.raises(Invalid):
+        add_exception(by=OPERATOR, domain="good.example")
+    acts = AuditEntry.objects.filter(target_type="BlocklistException").order_by("id").values_list("action", flat=True)
+    assert list(acts) == ["create", "create", "destroy"]
+
+
+def test_what_a_person_decides_later_wins(site: Site) -> None:
+    names = ["changed.example", "removed.example", "mine.example", "stays.example"]
+    create_rule(by=OPERATOR, domain="mine.example", draft=DomainRuleDraft(severity="silence"))
+    blocklist = subscribed(site, listed(*names))
+    assert rules()["mine.example"] == "silence"
+    change_rule(
+        by=OPERATOR, rule=DomainRule.objects.get(domain="changed.example"), draft=DomainRuleDraft(severity="silence")
+    )
+    remove_rule(by=OPERATOR, rule=DomainRule.objects.get(domain="removed.example"))
+    remove_rule(by=OPERATOR, rule=DomainRule.objects.get(domain="mine.example"))
+    site.show("/theirs", listed(*names, "new.example"))
+    change_list(by=OPERATOR, blocklist=blocklist, draft=draft(blocklist.url, noop_as="noop"))
+    fetched(blocklist)
+    assert rules() == {"changed.example": "silence", "new.example": "suspend", "stays.example": "suspend"}
+    assert states()["removed.example"] == "dismissed"
+    assert states()["mine.example"] == "waiting"
+    site.show("/theirs", listed("new.example"))
+    fetched(blocklist)
+    assert rules() == {"changed.example": "silence", "new.example": "suspend"}
+    site.show("/theirs", listed(*names, "new.example"))
+    fetched(blocklist)
+    assert rules() == {"changed.example": "silence", "new.example": "suspend", "stays.example": "suspend"}
+
+
+def test_what_was_dismissed_is_not_asked_again_until_the_list_says_something_else(site: Site) -> None:
+    blocklist = subscribed(site, listed("a.example", severity="silence"), mode="draft")
+    assert dismiss_entries(by=OPERATOR, entries=BlocklistEntry.objects.all()) == 1
+    site.show("/theirs", listed("a.example", "b.example", severity="silence"))
+    fetched(blocklist)
+    assert states() == {"a.example": "dismissed", "b.example": "waiting"}
+    site.show("/theirs", listed("a.example", "b.example"))
+    fetched(blocklist)
+    assert states() == {"a.example": "waiting", "b.example": "waiting"}
+    approve_entries(by=OPERATOR, entries=BlocklistEntry.objects.all())
+    site.show("/theirs", listed("c.example"))
+    fetched(blocklist)
+    assert states() == dict.fromkeys(["a.example", "b.example", "c.example"], "waiting")
+    dismiss_entries(by=OPERATOR, entries=BlocklistEntry.objects.filter(domain="a.example"))
+    approve_entries(by=OPERATOR, entries=BlocklistEntry.objects.filter(domain="b.example"))
+    assert list(DomainRule.objects.values_list("domain", "from_lists")) == [("a.example", False)]
+
+
+def test_two_lists_may_name_the_same_server(site: Site) -> None:
+    first = subscribed(site, listed("bad.example", severity="silence"), "first")
+    second = subscribed(site, listed("bad.example", "worse.example"), "second")
+    assert rules() == {"bad.example": "suspend", "worse.example": "suspend"}
+    site.show("/second", listed("worse.example"))
+    fetched(second)
+    assert rules()["bad.example"] == "silence"
+    unsubscribe(by=OPERATOR, blocklist=first)
+    rule = DomainRule.objects.get(domain="bad.example")
+    assert (rule.severity, rule.from_lists) == ("silence", False)
+    withdraw_list(by=OPERATOR, blocklist=second)
+    work()
+    assert rules() == {"bad.example": "silence"}
+
+
+def test_a_server_below_a_removed_rule_gets_a_rule_of_its_own(site: Site) -> None:
+    below = "sub.big.example,silence,,,,\n"
+    blocklist = subscribed(site, listed("big.example") + below)
+    assert (rules(), states()["sub.big.example"]) == ({"big.example": "suspend"}, "kept")
+    site.show("/theirs", HEADER + below)
+    fetched(blocklist)
+    assert rules() == {"sub.big.example": "silence"}
+
+
+@pytest.mark.parametrize("shorter", ["", HEADER, "[]", listed(*(f"s{number}.example" for number in range(10)))])
+def test_an_empty_or_much_shorter_list_lifts_nothing_by_itself(site: Site, shorter: str) -> None:
+    names = [f"s{number}.example" for number in range(20)]
+    blocklist = subscribed(site, listed(*names))
+    before = rules()
+    site.show("/theirs", shorter)
+    fetched(blocklist)
+    assert rules() == before
+    waiting = BlocklistEntry.objects.filter(state="waiting", step="lift")
+    assert waiting.count() == 20 - blocklist.entries_count
+    assert waiting[0].note == blocklist.held_reason != ""
+    site.show("/theirs", shorter + ("\n" if not shorter.startswith("[") else " "))
+    fetched(blocklist)
+    assert rules() == before
+    site.show("/theirs", listed(*names))
+    fetched(blocklist)
+    assert (rules(), set(states().values())) == (before, {"in_force"})
+
+
+def test_a_list_that_is_another_one_all_of_a_sudden_changes_nothing_by_itself(site: Site) -> None:
+    names = [f"s{number}.example" for number in range(20)]
+    blocklist = subscribed(site, listed(*names), noop_as="ignore")
+    before = rules()
+    for body, step in (
+        (listed(*names, severity="noop"), "lift"),
+        (listed(*names, severity="silence"), "change"),
+        ("ok.example\n", "block"),
+    ):
+        site.show("/theirs", body)
+        fetched(blocklist)
+        waiting = BlocklistEntry.objects.filter(state="waiting")
+        assert (rules(), waiting.count(), waiting.filter(step=step).exists()) == (before, max(20, len(waiting)), True)
+        assert set(waiting.values_list("note", flat=True)) == {blocklist.held_reason} != {""}
+        site.show("/theirs", listed(*names))
+        fetched(blocklist)
+        assert (rules(), blocklist.held_reason, set(states().values())) == (before, "", {"in_force"})
+    site.show("/theirs", listed(*names[:10]))
+    fetched(blocklist)
+    assert approve_entries(by=OPERATOR, entries=BlocklistEntry.objects.all()) == 10
+    blocklist.refresh_from_db()
+    assert (len(rules()), blocklist.held_reason) == (10, "")
+
+
+def _silent(handler: BaseHTTPRequestHandler) -> None:
+    threading.Event().wait(0.6)
+
+
+def _huge(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(200)
+    handler.end_headers()
+    for _number in range(6):
+        handler.wfile.write(b"a.example\n" * 100_000)
+
+
+def _elsewhere(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(302)
+    handler.send_header("Location", "https://10.0.0.1/list")
+    handler.end_headers()
+
+
+def _again(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(302)
+    handler.send_header("Location", handler.path)
+    handler.end_headers()
+
+
+@pytest.mark.parametrize(
+    ("instead", "said"),
+    [
+        (lambda handler: handler.send_error(500), "the server answers 500"),
+        (lambda handler: handler.send_error(404), "the server answers 404"),
+        (_silent, "TimedOut"),
+        (_huge, "TooLarge"),
+        (_elsewhere, "Refused"),
+        (_again, "TooManyRedirects"),
+    ],
+)
+def test_a_list_that_cannot_be_fetched_changes_nothing(
+    site: Site, instead: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "DEADLINE", 0.4)
+    blocklist = subscribed(site, listed("a.example"))
+    site.instead = instead
+    fetched(blocklist)
+    blocklist.refresh_from_db()
+    assert said in blocklist.last_error
+    assert (rules(), blocklist.failing_since is not None) == ({"a.example": "suspend"}, True)
+    row = BlocklistFetch.objects.get()
+    assert (row.attempts, row.due_at > clock.now()) == (1, True)
+
+
+def test_a_list_that_fails_is_given_up_for_some_hours_and_named_by_the_doctor(site: Site) -> None:
+    blocklist = subscribed(site, listed("a.example"))
+    site.show("/theirs", "gone", status=404)
+    fetched(blocklist)
+    for _attempt in range(TERMS["blocklists"].attempts - 1):
+        BlocklistFetch.objects.update(due_at=Now())
+        fetching.FETCHES.run()
+    assert BlocklistFetch.objects.get().dead_at is not None
+    Blocklist.objects.update(checked_at=clock.now() - timedelta(days=4))
+    assert (queue_fetches(), rules()) == (0, {"a.example": "suspend"})
+    assert (list(list_failing()), list(doctor._blocklists())) == ([], [])
+    Blocklist.objects.update(failing_since=clock.now() - timedelta(days=4))
+    (check,) = doctor._blocklists()
+    assert (check.state, "theirs (since " in check.detail, "answers 404" in check.detail) == ("warning", True, True)
+    BlocklistFetch.objects.all().delete()
+    assert queue_fetches() == 1
+
+
+def test_a_page_or_garbage_in_place_of_a_list_changes_nothing(site: Site) -> None:
+    blocklist = subscribed(site, listed("a.example"))
+    for body, said in (
+        (b"<!doctype html><title>Gone</title>", "That is a web page, and no list."),
+        (b'{"error": "no"}', "The JSON document is no list of servers."),
+        (b'{"items": [], "next": "https://x.example/2"}', "That is one page of several"),
+        (b"[1, 2", "That is no JSON document."),
+        (b"[" * 5000, "That is no JSON document."),
+        (b"not a domain\nneither is this\n", "No line of the list names a server: Line 1"),
+        (b"\xff\xfe\x00", "That is no CSV file in UTF-8."),
+        (b"a.example\n" * 20_001, "The list has more than 20000 lines."),
+        (b"[" + b"1," * 2_000_000 + b"1]", "The list has more than 20000 lines."),
+    ):
+        site.show("/theirs", body)
+        fetched(blocklist)
+        assert said in blocklist.last_error
+        assert rules() == {"a.example": "suspend"}
+        BlocklistFetch.objects.all().delete()
+
+
+def test_a_list_that_has_not_changed_is_not_sent_again(site: Site) -> None:
+    blocklist = subscribed(site, listed("a.example"))
+    site.show("/theirs", listed("a.example", "b.example"), ETag='"2"', Last_Modified="Sat, 28 Nov 2026 10:00:00 GMT")
+    fetched(blocklist)
+    assert (blocklist.etag, blocklist.last_modified) == ('"2"', "Sat, 28 Nov 2026 10:00:00 GMT")
+    asked: list[Any] = []
+
+    def unchanged(handler: BaseHTTPRequestHandler) -> None:
+        asked.append((handler.headers["If-None-Match"], handler.headers["If-Modified-Since"]))
+        handler.send_response(304)
+        handler.end_headers()
+
+    site.instead = unchanged
+    before = blocklist.checked_at
+    fetched(blocklist)
+    assert asked == [('"2"', "Sat, 28 Nov 2026 10:00:00 GMT")]
+    assert (blocklist.last_error, blocklist.checked_at > before, len(rules())) == ("", True, 2)
+
+
+def test_lists_of_all_kinds_are_read(site: Site) -> None:
+    gotosocial = [
+        {"domain": "a.example", "suspended_at": "2020-05-13T13:29:12.000Z", "public_comment": "big jerks"},
+        {"domain": "b.example", "silenced_at": "2020-05-13T13:29:12.000Z"},
+    ]
+    mastodon = [
+        {"domain": "a.example", "digest": "x", "severity": "suspend", "comment": "big jerks"},
+        {"domain": "b.example", "digest": "x", "severity": "silence", "comment": ""},
+        {"domain": "c***e.example", "digest": "x", "severity": "suspend", "comment": ""},
+    ]
+    kind = {"entityKind": "domain", "type": "Recommendation"}
+    fires = {
+        "type": "OrderedCollection",
+        "orderedItems": [
+            {**kind, "entityKey": "a.example", "recommendedPolicy": "drop", "comment": "big jerks"},
+            {**kind, "entityKey": "b.example", "recommendedPolicy": "filter"},
+            {**kind, "entityKey": "c.example", "recommendedPolicy": "accept"},
+            {**kind, "entityKey": "https://d.example/u", "entityKind": "actor", "recommendedPolicy": "drop"},
+            {"type": "Advisory", "entityKind": "domain", "entityKey": "e.example"},
+            {"type": "Retraction", "entityKind": "domain", "entityKey": "f.example"},
+        ],
+    }
+    reference = {
+        "items": [
+            {
+                "type": "Recommendation",
+                "entity": {"type": "Domain", "value": "a.example"},
+                "recommended_policy": "reject",
+            },
+            {
+                "type": "https://fires.fedimod.org/ns#Recommendation",
+                "entity": {"type": "Domain", "value": "b.example"},
+                "recommended_policy": "filter",
+            },
+            {
+                "type": "fires:Recommendation",
+                "entity": {"type": "Domain", "value": "c.example"},
+                "recommended_policy": None,
+            },
+        ]
+    }
+    csv = HEADER + "a.example,suspend,,,big jerks,\nb.example,limit,,,,\n"
+    for body in (
+        *map(orjson.dumps, (gotosocial, mastodon, fires, reference)),
+        csv.encode(),
+        b"\xef\xbb\xbf" + csv.encode(),
+    ):
+        found = {entry.name: entry.draft.severity for entry in read_list(body).entries}
+        assert found == {"a.example": "suspend", "b.example": "silence"}, body
+    shapes = (
+        csv.replace(HEADER, f"# a list\n\n{HEADER}"),
+        "\n" + csv.replace("#", ""),
+        "# a list\na.example,,big jerks\nb.example,limit\n",
+        "a.example,big jerks  # really\nb.example,Silence\t# ours\n",
+        csv.replace("\n", "\r\n"),
+        csv.replace("big jerks", '"see\n#spam"'),
+    )
+    for body in shapes:
+        found = {entry.name: entry.draft.severity for entry in read_list(body.encode()).entries}
+        assert found == {"a.example": "suspend", "b.example": "silence"}, body
+    plain = "# a list\n\nA.example\n*.b\u00fccher.example\n#c.example\nd.example,limit\nA.example\n"
+    read = read_list(plain.encode())
+    assert [entry.name for entry in read.entries] == ["a.example", "xn--bcher-kva.example", "d.example"]
+    assert read.problems == ["Line 7, a.example: line 3 names it already"]
+    assert [entry.name for entry in read_list(b'["a.example", "b.example"]').entries] == ["a.example", "b.example"]
+    assert read_list(b"").entries == []
+
+    site.show("/snapshot", orjson.dumps(fires))
+    dataset = {"type": "Dataset", "endpoints": {"snapshot": f"{site.address}/snapshot", "changes": f"{site.address}/c"}}
+    blocklist = subscribed(site, orjson.dumps(dataset))
+    assert (rules(), blocklist.etag) == ({"a.example": "suspend", "b.example": "silence"}, "")
+    site.show("/snapshot", orjson.dumps(dataset))
+    fetched(blocklist)
+    assert blocklist.last_error == "the snapshot names another snapshot"
+
+
+def test_a_killed_worker_leaves_nothing_half_done(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "BATCH", 2)
+    names = [f"s{number}.example" for number in range(5)]
+    blocklist = subscribe(by=OPERATOR, draft=draft(site.show("/theirs", listed(*names))))
+    fetching.FETCHES.run()
+    step = [BlocklistChanged(blocklist_id=blocklist.pk)]
+    with monkeypatch.context() as patch:
+        real = settling.write_rules
+        patch.setattr(settling, "write_rules", lambda **arguments: (real(**arguments), sys.exit("killed")))
+        with pytest.raises(SystemExit):
+            settling.settle_lists(step)
+    assert (rules(), set(states().values())) == ({}, {"pending"})
+    settling.settle_lists(step)
+    assert (len(rules()), sorted(states().values())) == (2, ["in_force"] * 2 + ["pending"] * 3)
+    work()
+    assert (rules(), set(states().values())) == (dict.fromkeys(names, "suspend"), {"in_force"})
+    assert AuditEntry.objects.filter(target_type="DomainRule").count() == 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_list_that_is_stored_twice_at_once_is_stored_once(site: Site) -> None:
+    blocklist = subscribe(by=OPERATOR, draft=draft(f"{site.address}/theirs"))
+    assert queue_fetches() == 0 or BlocklistFetch.objects.count() == 1
+    body = listed("a.example", "b.example").encode()
+    read = read_list(body)
+    answers = at_once(4, lambda _place: store_list(blocklist, read, body=body, etag="", last_modified=""))
+    assert (answers, BlocklistEntry.objects.count()) == ([None] * 4, 2)
+    work()
+    assert rules() == {"a.example": "suspend", "b.example": "suspend"}
+    assert AuditEntry.objects.filter(target_type="DomainRule").count() == 2
+
+
+def test_only_staff_for_federation_may_touch_lists(site: Site) -> None:
+    nobody = Staff(1, "@nobody", 0, 10)
+    blocklist = subscribed(site, listed("a.example"), mode="draft")
+    chosen = draft(blocklist.url)
+    for act in (
+        lambda: subscribe(by=nobody, draft=chosen),
+        lambda: change_list(by=nobody, blocklist=blocklist, draft=chosen),
+        lambda: switch_list(by=nobody, blocklist=blocklist, enabled=False),
+        lambda: fetch_soon(by=nobody, blocklist=blocklist),
+        lambda: withdraw_list(by=nobody, blocklist=blocklist),
+        lambda: unsubscribe(by=nobody, blocklist=blocklist),
+        lambda: add_exception(by=nobody, domain="b.example"),
+        lambda: approve_entries(by=nobody, entries=BlocklistEntry.objects.all()),
+        lambda: dismiss_entries(by=nobody, entries=BlocklistEntry.objects.all()),
+    ):
+        with pytest.raises(NotPermitted):
+            act()
+    assert not rules()
+    for wrong in (draft("ftp://x.example/l"), draft("https://x.example/l", "theirs"), draft(blocklist.url, "other")):
+        with pytest.raises((Invalid, Conflict)):
+            subscribe(by=OPERATOR, draft=wrong)
+
+
+@pytest.mark.parametrize("mode", ["draft", "automatic"])
+def test_a_list_that_is_switched_off_meanwhile_blocks_nobody(site: Site, mode: str) -> None:
+    blocklist = subscribe(by=OPERATOR, draft=draft(site.show("/theirs", listed("a.example")), mode=mode))
+    fetching.FETCHES.run()
+    switch_list(by=OPERATOR, blocklist=blocklist, enabled=False)
+    work()
+    assert (rules(), states()) == ({}, {"a.example": "waiting"})
+    withdraw_list(by=OPERATOR, blocklist=blocklist)
+    body = listed("a.example").encode()
+    store_list(blocklist, read_list(body), body=body, etag="", last_modified="")
+    work()
+    assert (rules(), states()) == ({}, {})
+
+
+def test_a_list_that_is_switched_off_is_not_fetched_and_changes_nothing(site: Site) -> None:
+    blocklist = subscribed(site, listed("a.example"))
+    switch_list(by=OPERATOR, blocklist=blocklist, enabled=False)
+    Blocklist.objects.update(checked_at=None)
+    asked = len(site.asked)
+    assert queue_fetches() == 0
+    work()
+    assert (len(site.asked), rules()) == (asked, {"a.example": "suspend"})
+    switch_list(by=OPERATOR, blocklist=blocklist, enabled=True)
+    work()
+    assert len(site.asked) == asked + 1
