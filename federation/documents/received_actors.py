@@ -99,8 +99,8 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         raise reading.Rejected(Reason.ACTOR_WITHOUT_NAME)
     endpoints = document.get("endpoints")
     keys, reference = _read_keys(document.get("publicKey"), uri)
-    name = one_line(reading.text_of(document.get("name"), DISPLAY_NAME_LIMIT))
-    summary = reading.text_of(document.get("summary"), NOTE_LIMIT)
+    name = one_line(reading.text_member(document, "name", DISPLAY_NAME_LIMIT))
+    summary = reading.text_member(document, "summary", NOTE_LIMIT)
     fields = _read_fields(document.get("attachment"))
     devices = reading.web_uri(document.get("devices"))
     return ReceivedActor(

@@ -13,7 +13,6 @@ from federation.reasons import Reason
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import check_id, find_post_by_uri
 from federation.remote.relays import is_relay
-from social.kernel import clock
 from social.kernel.errors import Forbidden
 from social.kernel.locks import lock
 from statuses.models import Status
@@ -68,7 +67,7 @@ def handle_announce(incoming: Incoming) -> None:
                 post_uri=object_uri,
                 uri=uri,
                 visibility=visibility,
-                created_at=created_at or clock.now(),
+                created_at=created_at,
             )
 
     if original is None and is_held():

@@ -227,6 +227,11 @@ class TestTypes:
         with pytest.raises(Rejected):
             note(type=["Object", 17, None])
 
+    def test_the_name_and_biography_of_an_account_may_stand_under_their_language_alone(self) -> None:
+        found = actor(name=None, nameMap={"de": "Zoë"}, summary="", summaryMap={"de": "<p>Hallo</p>"})
+        assert (found.name, found.summary_html) == ("Zoë", "<p>Hallo</p>")
+        assert actor(name="Zoe", nameMap={"de": "Zoë"}).name == "Zoe"
+
     @pytest.mark.parametrize("name", ["#1234", "#٤٢", "#", "#🐄", "#-", 7, None])
     def test_an_invalid_hashtag_in_a_document_is_left_out(self, name: Any) -> None:
         assert note(tag={"type": "Hashtag", "name": name}).tags == []
