@@ -40,6 +40,20 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
     quoting_uri: str
 
 
+class InteractionRefused(Event, key="pair:{actor_id}:{account_id}"):
+    """The local account `account_id` owes `actor_id` a Reject of an interaction of the given `kind` with the post `status_id`.
+
+    `uri` is the id of the interaction, `request_uri` that of the activity which asked for it, if there was one.
+    """
+
+    account_id: int
+    actor_id: int
+    kind: str
+    status_id: int
+    uri: str
+    request_uri: str | None = None
+
+
 class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
     """The local account `account_id` owes `actor_id` an answer to the FeatureRequest `uri`: an Accept with the consent for the
     item `item_id`, or a Reject when `item_id` is 0.

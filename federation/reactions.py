@@ -25,12 +25,13 @@ from federation.events import (
     FeatureAnswerDue,
     FollowAnswerDue,
     ForwardingDue,
+    InteractionRefused,
     QuoteAnswerDue,
     ServerPurgeDue,
     UnknownFollowFound,
 )
 from federation.inbound.fetch_queue import FETCHES, LOOKUPS, THREADS
-from federation.outbound import distributing, featuring, forwarding, quoting, synchronizing
+from federation.outbound import distributing, featuring, forwarding, quoting, requesting, synchronizing
 from federation.outbound.delivering import DELIVERIES
 from federation.outbound.reporting import send_reports
 from federation.remote.held import publish_approved
@@ -41,6 +42,8 @@ from moderation.events import ReportFiled
 from social.kernel.events import on
 from statuses.events import (
     HeldPostApproved,
+    InteractionRequested,
+    InteractionSettled,
     PollEnded,
     PollVoted,
     PollVotesDue,
@@ -96,6 +99,9 @@ on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True
 on(QuoteSettled, distributing.send_edited, queue=QUEUE, database=True)
 on(QuoteSettled, quoting.send_revoked, queue=QUEUE, database=True)
 on(QuoteAnswerDue, quoting.send_quote_answers, queue=QUEUE, database=True)
+on(InteractionRequested, requesting.send_requests, queue=QUEUE, database=True)
+on(InteractionSettled, requesting.send_answers, queue=QUEUE, database=True)
+on(InteractionRefused, requesting.send_refusals, queue=QUEUE, database=True)
 on(ForwardingDue, forwarding.send_forwarded, queue=QUEUE, database=True)
 on(UnknownFollowFound, synchronizing.send_unknown_follows_ended, queue=QUEUE, database=True)
 on(FollowAnswerDue, distributing.send_answer, queue=QUEUE, database=True)

@@ -147,6 +147,18 @@ class Reason(KernelReason):
     # Boosts and favourites
     CONCERNS_NOBODY_BOOST = "nobody here has to do with the boost", "Mastodon does so: of followed or known ones only"
     BOOSTER_CANNOT_READ = "the booster cannot read the post", "behaviours 7: who can read a post may boost it"
+    NOT_TO_BE_ANSWERED = (
+        "the author of the answered post does not allow it",
+        "GoToSocial's interactionPolicy (docs/adr/0044)",
+    )
+    PARENT_WAITS = (
+        "the answered reply waits for approval itself",
+        "GoToSocial's interactionPolicy (docs/adr/0044)",
+    )
+    TOO_MANY_REQUESTS_WAIT = (
+        "too many requests of its author wait for an answer",
+        "GoToSocial's interactionPolicy (docs/adr/0044): 50 to one account",
+    )
     NOT_TO_BE_BOOSTED = "the post may not be boosted", "behaviours 7: direct posts never, private ones by their author"
     PASSED_ON_IS_NO_NOTE = (
         "the activity that is passed on is no post",
@@ -207,6 +219,14 @@ class Reason(KernelReason):
     NOT_FOR_EVERYBODY = "the post is not for everybody", "contract 7: public and unlisted posts are quoted by request"
     NO_POST_OF_ACTOR = "the request names no post of its actor", "FEP-044f, security row 36"
     NO_QUOTING_POST = "the request names no post of its actor that quotes", "FEP-044f, security row 36"
+    NOT_AUTHORS_ANSWER = (
+        "the answer is not by the author of the post",
+        "GoToSocial's interactionPolicy (docs/adr/0044)",
+    )
+    ANSWERS_OTHER = (
+        "the reply is another actor's, or answers another post",
+        "GoToSocial's interactionPolicy (docs/adr/0044)",
+    )
     QUOTES_OTHER = "the post quotes another one", "FEP-044f, security row 36"
     ANSWER_OF_OTHER_AUTHOR = "the answer is not the quoted author's", "FEP-044f, security row 36"
     QUOTER_CANNOT_READ = "its author may not read the quoted post", "behaviours 7: quotes need read access"

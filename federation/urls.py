@@ -43,6 +43,7 @@ if apps.is_installed("federation"):
         (r"/collections/(?P<id>[0-9]{1,19})/?$", featured_collections.collection),
         (r"/collection_items/(?P<id>[0-9]{1,19})/?$", featured_collections.collection_item),
         (r"/feature_authorizations/(?P<id>[0-9]{1,19})/?$", featured_collections.authorization),
+        (r"/(?P<kind>like|reply|announce)_authorizations/(?P<id>[0-9]{1,19})/?$", posts.authorization),
         (r"/quote_authorizations/(?P<id>[0-9]{1,19})/?$", posts.quote_authorization),
         (_POST + r"/?$", posts.post),
         (_POST + r"/activity/?$", posts.activity),

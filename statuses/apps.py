@@ -13,13 +13,17 @@ class StatusesConfig(AppConfig):
 
     def ready(self) -> None:
         """Subscribe to events of the apps below; register the steps by which accounts are deleted, merged and archived;
-        and add this app's settings page and its portable data.
+        and add this app's settings pages, what waits for people, and its portable data.
         """
+        from accounts.models.user import WAITING_COUNTS
         from statuses import reactions  # noqa: F401  # importing it subscribes
-        from statuses.pages.retention import register_entry
+        from statuses.pages import policies, retention
+        from statuses.queries.requests import waiting_requests
         from statuses.services import account_steps
         from statuses.services.portable_bookmarks import register_bookmarks
 
         account_steps.register_steps()
         register_bookmarks()
-        register_entry()
+        retention.register_entry()
+        policies.register_entry()
+        WAITING_COUNTS["interaction_requests"] = waiting_requests

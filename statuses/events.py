@@ -122,6 +122,21 @@ class QuoteSettled(Event, key="status:{status_id}"):
     quote_id: int
 
 
+class InteractionRequested(Event, key="account:{account_id}"):
+    """Request `request_id` of `account_id` to favourite, answer or boost a post whose author decides about it."""
+
+    request_id: int
+    account_id: int
+
+
+class InteractionSettled(Event, key="account:{account_id}"):
+    """Decision about the request `request_id` of `account_id`: accepted or rejected, or no longer accepted (`revoked`)."""
+
+    request_id: int
+    account_id: int
+    revoked: bool = False
+
+
 class StatusFavourited(Event, key="status:{status_id}"):
     """Favourite of `status_id` by `account_id`. `local` tells whether the post is local; reactions depend on it."""
 

@@ -1,6 +1,6 @@
 """Subscribes services to the events that call them."""
 
-from accounts.events import AccountRenamed, FileReleased, RemoteCopyStored
+from accounts.events import AccountBlocked, AccountRenamed, FileReleased, RemoteCopyStored
 from social.kernel.events import on
 from statuses import events
 from statuses.services.card_fetching import CARDS
@@ -9,9 +9,11 @@ from statuses.services.changing import renew_mentions
 from statuses.services.deleting import delete_more_boosts, detach_more_answers
 from statuses.services.processing import PROCESSING_SECONDS, process_media, process_released
 from statuses.services.remote_files import complete_files, measure_files
+from statuses.services.requests import reject_blocked
 from statuses.services.scheduling import publish_due, send_failure_mails
 
 on(AccountRenamed, renew_mentions, batch=1, seconds=120)
+on(AccountBlocked, reject_blocked, batch=20)
 # Each call does one step and publishes the event for the next step, so that other rows of the queue are handled in
 # between.
 on(events.BoostsOutlived, delete_more_boosts, batch=1)

@@ -10,7 +10,9 @@ from social.pages.views import page
 from statuses.pages.acts import act
 from statuses.pages.filters import edit_filter, filter_post, filter_posts, filters, new_filter, remove_filter
 from statuses.pages.marks import bookmarks, favourites
+from statuses.pages.policies import policies
 from statuses.pages.posts import embed, tagged
+from statuses.pages.requests import interaction_requests
 from statuses.pages.retention import retention
 from statuses.pages.scheduled import change_scheduled, drafts, scheduled
 from statuses.pages.threads import people
@@ -26,6 +28,7 @@ from statuses.viewsets.filters import (
     FiltersViewSet,
 )
 from statuses.viewsets.oembed import OEmbedViewSet
+from statuses.viewsets.policies import DefaultPoliciesViewSet, InteractionRequestsViewSet
 from statuses.viewsets.statuses import (
     AccountStatusesViewSet,
     OwnMarksViewSet,
@@ -52,6 +55,11 @@ urlpatterns = [
     endpoint(f"{STATUS}/quotes", StatusesViewSet, {"get": "quotes"}),
     endpoint(f"{STATUS}/quotes/<quoting_status_id>/revoke", StatusesViewSet, {"post": "revoke"}),
     endpoint(f"{STATUS}/interaction_policy", StatusesViewSet, {"put": "interaction_policy"}),
+    endpoint("api/v1/interaction_policies/defaults", DefaultPoliciesViewSet, {"get": "retrieve", "patch": "update"}),
+    endpoint("api/v1/interaction_requests", InteractionRequestsViewSet, {"get": "list"}),
+    endpoint("api/v1/interaction_requests/<id>", InteractionRequestsViewSet, {"get": "retrieve"}),
+    endpoint("api/v1/interaction_requests/<id>/authorize", InteractionRequestsViewSet, {"post": "authorize"}),
+    endpoint("api/v1/interaction_requests/<id>/reject", InteractionRequestsViewSet, {"post": "reject"}),
     endpoint("api/v1/favourites", OwnMarksViewSet, {"get": "favourites"}),
     endpoint("api/v1/bookmarks", OwnMarksViewSet, {"get": "bookmarks"}),
     endpoint("api/v1/scheduled_statuses", ScheduledStatusesViewSet, {"get": "list"}),
@@ -78,6 +86,7 @@ urlpatterns = [
     endpoint("api/oembed", OEmbedViewSet, {"get": "retrieve"}),
     re_path(r"^@(?P<username>[A-Za-z0-9_.-]+)/(?P<id>[0-9]{1,19})/embed/?$", page(embed), name="embed"),
     re_path(r"^users/(?P<username>[A-Za-z0-9_.-]+)/statuses/(?P<id>[0-9]{1,19})/embed/?$", page(embed)),
+    path("interaction_requests", member_page(interaction_requests), name="interaction_requests"),
     path("bookmarks", member_page(bookmarks), name="bookmarks"),
     path("favourites", member_page(favourites), name="favourites"),
     path("write", member_page(write, max_body=WRITING_MAX_BODY), name="write"),
@@ -95,6 +104,7 @@ urlpatterns = [
     path("drafts", member_page(drafts), name="drafts"),
     path("scheduled/<int:id>", member_page(change_scheduled), name="change_scheduled"),
     path("statuses/<int:id>/delete", member_page(delete), name="delete_post"),
+    path("settings/replies", settings_page(policies, states=(SignInState.ACTIVE,)), name="settings_replies"),
     path("settings/old_posts", settings_page(retention, states=(SignInState.ACTIVE,)), name="settings_old_posts"),
     endpoint("media_proxy/<id>/<style>", AttachmentsViewSet, {"get": "proxy"}),
     endpoint("media/<id>", AttachmentsViewSet, {"get": "show_file"}),

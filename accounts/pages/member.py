@@ -22,6 +22,7 @@ from accounts.identity.pages.account_state import show_account_state
 from accounts.identity.pages.steps import to_sign_in
 from accounts.identity.queries.tokens import SignInState, find_sign_in_state
 from accounts.models import User
+from accounts.models.user import WAITING_COUNTS
 from accounts.pages.person import Person, shown_person
 from accounts.queries.users import count_waiting
 from social.kernel.errors import KernelError
@@ -72,12 +73,12 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
             return None
         match = request.resolver_match
-        counts = {name: count_waiting(request.user, name) for name in ("notifications", "announcements")}
+        counts = {name: count_waiting(request.user, name) for name in WAITING_COUNTS}
         shown = {name: _shown(count) for name, count in counts.items()}
         return Member(
             person=shown_person(request.user.account),
             links=entries((match.url_name if match else None) or "", shown),
-            waiting=shown["announcements"],
+            waiting=_shown(sum(count for name, count in counts.items() if name != "notifications")),
             admin_url=url_of("admin:index") if request.user.is_staff else "",
             apps_url=url_of("apps"),
             client_url=url_of("web_client") if settings.WEB_CLIENT else "",

@@ -30,6 +30,7 @@ class PreferencesChange:
     `noindex`: search engines are asked not to index the profile. `show_application`: posts show which application wrote
     them. `mails` are values of the settings of `accounts.policies.mails`. `mails_when_online`: notifications are mailed
     even while the user is online. `refused_address`: the e-mail address that the mail server has refused for good.
+    `interaction_policies`: policies for new posts by visibility (`statuses.policies.interactions`).
     """
 
     locale: str | None = None
@@ -43,6 +44,7 @@ class PreferencesChange:
     mails: Mapping[str, Any] = field(default_factory=dict)
     mails_when_online: bool | None = None
     refused_address: str | None = None
+    interaction_policies: Mapping[str, int] | None = None
 
 
 def change_preferences(*, user: User, change: PreferencesChange) -> None:
@@ -66,7 +68,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
         name: getattr(change, name)
         for name in (
             *("expand_media", "expand_spoilers", "autoplay_gifs", "live_posts", "noindex", "show_application"),
-            *("mails_when_online", "refused_address"),
+            *("mails_when_online", "refused_address", "interaction_policies"),
         )
         if getattr(change, name) is not None
     } | dict(change.mails)

@@ -30,6 +30,7 @@ from social.kernel.errors import Invalid, KernelError, Unavailable
 from social.kernel.text.markup import plain
 from statuses.models import ImportedPost, Status
 from statuses.models.attachments import DESCRIPTION_LIMIT
+from statuses.policies.interactions import default_policy
 from statuses.policies.media import VIDEO_SIZE_LIMIT
 from statuses.policies.polls import RemotePoll
 from statuses.policies.quotes import local_policy
@@ -129,6 +130,7 @@ class _Post:
             media_ids=media_ids,
             poll=_ended(note.poll),
             quote_policy=local_policy(visibility, user.default_quote_policy),
+            interaction_policy=default_policy(user.preferences, visibility),
             created_at=past.published,
             edited_at=(
                 min(note.updated, clock.now()) if note.updated is not None and note.updated > past.published else None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from accounts.models import Account
 from federation.documents.actors import featured_url
 from federation.documents.context import ACTIVITY_STREAMS, PUBLIC, addresses, followers_url_of, with_context
-from federation.documents.notes import load_notes, note_terms, quote_authorization_uri
+from federation.documents.notes import authorization_uri, load_notes, note_terms, quote_authorization_uri
 from social.kernel import clock
+from statuses.models import Interaction, InteractionRequest, RequestState
 from statuses.policies.posts import Author, Post
 from statuses.policies.visibility import allowed_visibility, is_for_followers_only
 
@@ -58,6 +59,10 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
     ]
     notes = load_notes(post.proper for post in full_posts)
     found = {post.id: announce(post, context=context) for post in posts if post.original is not None}
+    for number, uri in _approvals(posts).items():
+        inner = {name: value for name, value in found[number].items() if name != "@context"}
+        inner |= dict.fromkeys(_APPROVAL_TERMS, uri)
+        found[number] = with_context(inner, _APPROVAL_TERMS) if context else inner
     for post in full_posts:
         inner = notes[post.proper.id]
         if post.original is None:
@@ -65,6 +70,25 @@ def of_posts(posts: Sequence[Post], *, context: bool = True) -> dict[int, dict[s
         else:
             found[post.id] = with_context(announce(post, context=False) | {"object": inner}, note_terms(inner))
     return found
+
+
+_APPROVAL_TERMS: Final = ("announceAuthorization", "approvedBy")
+
+
+def _approvals(posts: Sequence[Post]) -> dict[int, str]:
+    """Return the authorizations of boosts that the authors of the boosted posts have agreed to, by boost; one query, none if no
+    policy limits who may boost these.
+    """
+    limited = [post.id for post in posts if post.original is not None and post.original.interaction_policy]
+    if not limited:
+        return {}
+    approved = InteractionRequest.objects.filter(answer_id__one_of=limited, state=RequestState.ACCEPTED)
+    rows = approved.values_list("answer_id", "approval_uri", "target__uri", "id")
+    return {
+        number: uri or authorization_uri(author_uri, Interaction.REBLOG, request_id)
+        for number, uri, author_uri, request_id in rows
+        if number is not None
+    }
 
 
 def update(note: dict[str, Any], moment: datetime) -> dict[str, Any]:

@@ -43,7 +43,11 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
     },
     **{
         name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
-        for name in ("interactionPolicy", "canQuote", "automaticApproval", "manualApproval")
+        for name in (
+            *("interactionPolicy", "canQuote", "canLike", "canReply", "canAnnounce"),
+            *("automaticApproval", "manualApproval", "always", "approvalRequired"),
+            *("likeAuthorization", "replyAuthorization", "announceAuthorization", "approvedBy"),
+        )
     },
     "canFeature": {"canFeature": {"@id": "https://w3id.org/fep/7aa9#canFeature", **_ID}},
     **{
@@ -60,6 +64,13 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
     **{
         name: {"gts": "https://gotosocial.org/ns#", name: {"@id": f"gts:{name}", **_ID}}
         for name in ("interactingObject", "interactionTarget")
+    },
+    **{
+        name: {"gts": "https://gotosocial.org/ns#", name: f"gts:{name}"}
+        for name in (
+            *("LikeRequest", "ReplyRequest", "AnnounceRequest"),
+            *("LikeAuthorization", "ReplyAuthorization", "AnnounceAuthorization"),
+        )
     },
     **{
         name: {"toot": "http://joinmastodon.org/ns#", name: {"@id": f"toot:{name}", **_ID}}

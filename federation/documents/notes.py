@@ -13,9 +13,11 @@ from federation.documents.actors import emoji_object, hashtag, image
 from federation.documents.context import PUBLIC, TERMS, addresses, followers_url_of, with_context
 from federation.documents.featured_collections import TERMS as COLLECTION_TERMS
 from federation.documents.featured_collections import load_linked
+from federation.documents.policies import TERMS as POLICY_TERMS
+from federation.documents.policies import written_rules
 from social.kernel import clock, links
 from social.kernel.media import storage
-from statuses.models import MediaAttachment, MediaType, Poll, QuoteState
+from statuses.models import Interaction, MediaAttachment, MediaType, Poll, QuoteState
 from statuses.policies.polls import has_ended
 from statuses.policies.posts import Post, PostBody
 from statuses.policies.quotes import Group, automatic_groups
@@ -117,7 +119,11 @@ def note(
         **({"contentMap": {post.language: body.content}} if post.language else {}),
         **({} if poll is None else _question(poll)),
         **_quote(post, body),
-        "interactionPolicy": {"canQuote": {"automaticApproval": _may_quote(post)}},
+        **_approval(body),
+        "interactionPolicy": {
+            "canQuote": {"automaticApproval": _may_quote(post)},
+            **written_rules(post, [account["uri"] for account in body.addressed]),
+        },
         "attachment": [_attachment(media) for media in body.media],
         "tag": [*_tags(body, emojis), *collections],
         "replies": _replies(uri, author.username, self_replies),
@@ -134,6 +140,8 @@ def note_terms(document: dict[str, Any]) -> list[str]:
     terms += sorted({item["type"] for item in document["tag"]} - {"Mention"})
     if "FeaturedCollection" in terms:
         terms += COLLECTION_TERMS
+    if len(document["interactionPolicy"]) > 1:
+        terms += POLICY_TERMS
     if document["attachment"]:
         terms.append("blurhash")
     if document["attachment"] or "Emoji" in terms:
@@ -196,6 +204,26 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
     if approval_uri is not None or quoted is None or not quoted.local:
         return None if approval_uri is None else str(approval_uri)
     return quote_authorization_uri(quoted.author.uri, quote["id"])
+
+
+def _approval(body: PostBody) -> dict[str, Any]:
+    """Return the members that name the authorization of a reply which waited for approval: the other server's or, for a local
+    parent, our own.
+    """
+    if body.approval is None:
+        return {}
+    own = authorization_uri(body.approval["author_uri"], Interaction.REPLY, body.approval["id"])
+    uri = body.approval["approval_uri"] or own
+    # The second is what GoToSocial up to 0.20 reads.
+    return {"replyAuthorization": uri, "approvedBy": uri}
+
+
+_PLACES: Final = {Interaction.FAVOURITE: "like", Interaction.REPLY: "reply", Interaction.REBLOG: "announce"}
+
+
+def authorization_uri(author_uri: str, kind: Interaction, number: int) -> str:
+    """Return the id of our authorization of the interaction with the request `number`."""
+    return f"{author_uri}/{_PLACES[kind]}_authorizations/{number}"
 
 
 def quote_authorization_uri(author_uri: str, number: int) -> str:

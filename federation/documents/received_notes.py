@@ -86,6 +86,8 @@ class ReceivedNote(AuthorColumns):
     quote_authorization: str | None = None
     automatic_approval: list[str] = field(default_factory=list)
     manual_approval: list[str] = field(default_factory=list)
+    # Who may favourite, answer and boost it; read when its author is known.
+    interaction_policy: Any = None
     poll: RemotePoll | None = None
     # The ids of the first replies that the post lists, if they are on the post's own server.
     replies: list[str] = field(default_factory=list)
@@ -187,6 +189,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         quote_authorization=reading.web_uri(document.get("quoteAuthorization")),
         automatic_approval=_approving(document, "automaticApproval"),
         manual_approval=_approving(document, "manualApproval"),
+        interaction_policy=document.get("interactionPolicy"),
         poll=poll,
         replies=_read_replies(document.get("replies"), uri),
         shares=_total(document.get("shares"), TOTAL_LIMIT),

@@ -9,21 +9,23 @@ from federation.documents.context import visibility_of
 from federation.documents.reading import Rejected, kinds_of, moment_of, uri_of, uris_of
 from federation.documents.received_notes import is_note, read_sent_note
 from federation.inbound.incoming import Incoming
+from federation.inbound.requests import record, refuse
 from federation.reasons import Reason
 from federation.remote.posts import find_or_fetch_post, keep_note
 from federation.remote.references import check_id, find_post_by_uri
 from federation.remote.relays import is_relay
 from social.kernel.errors import Forbidden
 from social.kernel.locks import lock
-from statuses.models import Status
+from statuses.models import Interaction, Status
 from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import list_statuses
+from statuses.services.asking import NotPermitted
 from statuses.services.holding import hold_boost
 from statuses.services.interactions import favourite_status, reblog_status
 
 
 def handle_like(incoming: Incoming) -> None:
-    """Store a favourite of a local post that the actor may read."""
+    """Store a favourite of a local post that the actor may read and favourite, or the request for it."""
     uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected(Reason.NO_SUCH_NOTE)
@@ -31,7 +33,10 @@ def handle_like(incoming: Incoming) -> None:
         with transaction.atomic():
             lock(f"object:{uri}")
             check_id(uri, incoming.actor.uri)
-            favourite_status(account_id=incoming.actor.id, status=status, uri=uri)
+            if favourite_status(account_id=incoming.actor.id, status=status, uri=uri):
+                record(incoming, status, Interaction.FAVOURITE, uri)
+    except NotPermitted:
+        refuse(incoming, status, Interaction.FAVOURITE, uri)
     except IntegrityError:
         raise Rejected(Reason.TAKEN_ID_OF_LIKE) from None
 
@@ -42,7 +47,8 @@ def handle_announce(incoming: Incoming) -> None:
 
     A followers-only post by the booster may be embedded in the boost, because a request that this server signs itself
     could not fetch it. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are
-    rejected. A boost of a post that is held for review is held with it.
+    rejected. A boost of a post that is held for review is held with it. A boost of a local post that needs approval is
+    stored as a request.
     """
     uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
@@ -85,13 +91,18 @@ def handle_announce(incoming: Incoming) -> None:
         with transaction.atomic():
             lock(f"object:{uri}")
             check_id(uri, incoming.actor.uri, Status)
-            reblog_status(
+            boost_id = reblog_status(
                 account=incoming.actor,
                 status=status,
                 visibility=boost_visibility(status.visibility, visibility),
                 uri=uri,
                 created_at=created_at,
+                approved=not status.local,
             )
+            if boost_id is not None:
+                record(incoming, status, Interaction.REBLOG, uri)
+    except NotPermitted:
+        refuse(incoming, status, Interaction.REBLOG, uri)
     except Forbidden:
         raise Rejected(Reason.NOT_TO_BE_BOOSTED) from None
     except IntegrityError:

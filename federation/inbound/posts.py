@@ -11,7 +11,7 @@ from django.db import transaction
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_devices import is_encrypted_message
 from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_sent_note
-from federation.inbound import collections, messages, quotes
+from federation.inbound import collections, messages, quotes, requests
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
 from federation.inbound.quotas import remember_gone
@@ -165,8 +165,9 @@ REMEMBERED_UNKNOWN: Final = timedelta(days=3)
 
 
 def handle_delete(incoming: Incoming) -> None:
-    """Delete the actor itself, one of its posts or collections, or its consent to a quote or to being in a collection."""
-    if quotes.revoke(incoming) or collections.end(incoming):
+    """Delete the actor itself, one of its posts or collections, or its consent to a quote, another interaction or
+    being in a collection."""
+    if quotes.revoke(incoming) or requests.revoke(incoming) or collections.end(incoming):
         return
     if incoming.object_uri == incoming.actor.uri:
         end_actor(incoming.actor)

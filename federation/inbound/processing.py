@@ -17,7 +17,18 @@ from accounts.services.instance_actor import instance_actor_uri
 from accounts.services.remote_accounts import is_stale
 from federation.documents.reading import Rejected, kind_of, many, parse, uri_of
 from federation.events import ActivityReceived
-from federation.inbound import collections, featuring, flag, forwarded, interactions, posts, quotes, relationships, undo
+from federation.inbound import (
+    collections,
+    featuring,
+    flag,
+    forwarded,
+    interactions,
+    posts,
+    quotes,
+    relationships,
+    requests,
+    undo,
+)
 from federation.inbound.incoming import Incoming
 from federation.models import InboundActivity, Tombstone
 from federation.reasons import Reason
@@ -53,6 +64,7 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "Accept": relationships.handle_accept,
     "Add": featuring.handle_add,
     "Announce": interactions.handle_announce,
+    "AnnounceRequest": requests.handle_request,
     "Block": relationships.handle_block,
     "Create": posts.handle_create,
     "Delete": posts.handle_delete,
@@ -60,10 +72,12 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     "Flag": flag.handle,
     "Follow": relationships.handle_follow,
     "Like": interactions.handle_like,
+    "LikeRequest": requests.handle_request,
     "Move": relationships.handle_move,
     "QuoteRequest": quotes.handle_request,
     "Reject": relationships.handle_reject,
     "Remove": featuring.handle_remove,
+    "ReplyRequest": requests.handle_request,
     "Undo": undo.handle,
     "Update": posts.handle_update,
 }

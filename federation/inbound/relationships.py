@@ -12,7 +12,7 @@ from accounts.services.instance_actor import instance_actor_uri
 from accounts.transfers.services.moving import receive_move
 from federation.documents.reading import Rejected, kinds_of, uri_of, web_uri
 from federation.events import FollowAnswerDue
-from federation.inbound import collections, quotes, relays
+from federation.inbound import collections, quotes, relays, requests
 from federation.inbound.incoming import Incoming, local_account, remember_undone
 from federation.reasons import Reason
 from federation.remote.actors import find_successor
@@ -21,6 +21,7 @@ from social.kernel.errors import Conflict, Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.links import is_own
 from social.kernel.locks import lock
+from statuses.services.requests import settle_request
 
 
 def find_follower(incoming: Incoming) -> Account:
@@ -85,13 +86,16 @@ def handle_follow(incoming: Incoming) -> None:
 
 
 def handle_accept(incoming: Incoming) -> None:
-    """Handle the acceptance of a local account's follow request, of a quote in a local post, of an item of a local collection,
-    or of the subscription to a relay.
+    """Handle the acceptance of a local account's follow request or interaction, of a quote in a local post, of an item of a
+    local collection, or of the subscription to a relay.
     """
     if relays.settle(incoming, accepted=True):
         return
     if (quote := quotes.find_asked(incoming)) is not None:
         quotes.accept(incoming, quote)
+        return
+    if (asked := requests.find_asked(incoming)) is not None:
+        requests.accept(incoming, asked)
         return
     if (item := collections.find_asked(incoming)) is not None:
         collections.accept(incoming, item)
@@ -105,13 +109,16 @@ def handle_accept(incoming: Incoming) -> None:
 
 
 def handle_reject(incoming: Incoming) -> None:
-    """Handle the rejection of a local account's follow or follow request, of a quote in a local post, of an item of a local
-    collection, or of the subscription to a relay.
+    """Handle the rejection of a local account's follow, follow request or interaction, of a quote in a local post, of an
+    item of a local collection, or of the subscription to a relay.
     """
     if relays.settle(incoming, accepted=False):
         return
     if (quote := quotes.find_asked(incoming)) is not None:
         quotes.reject(quote)
+        return
+    if (asked := requests.find_asked(incoming)) is not None:
+        settle_request(request_id=asked.id, accepted=False)
         return
     if (item := collections.find_asked(incoming)) is not None:
         collections.reject(incoming, item)

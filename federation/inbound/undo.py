@@ -21,6 +21,7 @@ from statuses.models import Favourite, Status
 from statuses.services.deleting import delete_status
 from statuses.services.holding import forget_boost
 from statuses.services.interactions import unfavourite_status, unreblog_status
+from statuses.services.requests import withdraw_request
 
 
 def handle(incoming: Incoming) -> None:
@@ -64,6 +65,9 @@ def _undo_like(incoming: Incoming) -> bool:
     if row is None:
         status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
         row = likes.filter(status=status).first() if status is not None else None
+    uri = incoming.object_uri
+    if row is None and uri is not None and withdraw_request(account_id=incoming.actor.id, uri=uri):
+        return True
     if row is None:
         remember_undone(incoming.object_uri, incoming.actor)
         return False
@@ -79,6 +83,8 @@ def _undo_announce(incoming: Incoming) -> bool:
         delete_status(status_id=boost.id)
         return True
     if uri is not None and forget_boost(account=incoming.actor, uri=uri):
+        return True
+    if uri is not None and withdraw_request(account_id=incoming.actor.id, uri=uri):
         return True
     status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
     if status is not None:

@@ -86,4 +86,5 @@ def _boost(held_post: HeldPost, status: Status) -> None:
                 visibility=boost_visibility(status.visibility, boost.visibility),
                 uri=boost.uri,
                 created_at=boost.created_at,
+                approved=True,
             )

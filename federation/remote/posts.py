@@ -11,11 +11,13 @@ from django.db import transaction
 from accounts.collections.queries import find_linked
 from accounts.models import Account, Follow
 from federation.documents.context import PUBLIC_NAMES, visibility_of
+from federation.documents.policies import read_policy
 from federation.documents.reading import Rejected, origin_of
 from federation.documents.received_notes import ReceivedNote, is_note, read_note
 from federation.reasons import Reason
 from federation.remote.actors import find_or_fetch
 from federation.remote.fetching import DEADLINE, fetch_document
+from federation.remote.permitted import permitted
 from federation.remote.references import check_id, find_accounts_by_uri, find_post_by_uri
 from federation.remote.requests import ANCESTORS, request_collections, request_people, request_posts, request_quote
 from moderation.queries.blocks import rule_for
@@ -88,19 +90,23 @@ def keep_note(
     recipient: Account | None = None,
     ancestors: int = ANCESTORS,
     reviewed: bool = False,
+    request_uri: str | None = None,
 ) -> Status | None:
     """Store a post by `author`, and return it, new or known; None for a deleted post and for a post that is held for review.
 
     Spam rules are applied unless staff have `reviewed` the post. `recipient` is the local account in whose inbox the post
     arrived; its addressing need not name that account. Unknown parent posts are fetched in the background, up to `ancestors` of
-    them; unless `ancestors` is 0, the first replies that the post lists are fetched too. Raises Rejected when the post was
-    deleted before it arrived, its id belongs to another object, or its author is suspended or local.
+    them; unless `ancestors` is 0, the first replies that the post lists are fetched too. None also for a reply that its
+    parent's author does not allow; one that needs approval is stored as it waits (`permitted`). Raises Rejected when the post
+    was deleted before it arrived, its id belongs to another object, or its author is suspended or local.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected(Reason.OTHER_AUTHOR)
     if author.suspended:
         raise Rejected(Reason.SUSPENDED_AUTHOR)
-    new = compose_received(note, author, recipient, publish_event=publish_event)
+    new = permitted(compose_received(note, author, recipient, publish_event=publish_event), request_uri)
+    if new is None:
+        return None
     with transaction.atomic():
         lock(f"object:{note.uri}")
         check_id(note.uri, author.uri, Status)
@@ -246,6 +252,7 @@ def compose_received(
         has_link=note.quoted is None and find_link(note.content) is not None,
         poll=note.poll,
         quote_policy=_quote_policy(note, author),
+        interaction_policy=read_policy(note.interaction_policy, author, note.mentioned),
         quote=_new_quote(note, author),
         uri=note.uri,
         url=note.url,

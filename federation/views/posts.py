@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.http import HttpRequest, HttpResponse
 
-from federation.documents import activities, collections
+from federation.documents import activities, collections, requests
 from federation.documents.context import with_context
 from federation.documents.notes import context_uri, load_notes, note_document, note_terms
 from federation.views.negotiation import (
@@ -20,7 +22,7 @@ from federation.views.reading import find_deleted, find_local_account, find_show
 from social.kernel import links
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
-from statuses.models import Quote, QuoteState, Status
+from statuses.models import Interaction, InteractionRequest, Quote, QuoteState, RequestState, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.posts import load_posts
 from statuses.queries.statuses import find_post, list_conversation, list_statuses
@@ -89,6 +91,26 @@ def quote_authorization(request: HttpRequest, username: str, id: str) -> HttpRes
     quote = require_found(quotes.first())
     quoting, quoted = find_post(quote.status_id, viewer_id), find_post(quote.quoted_status_id, viewer_id)
     found = activities.quote_authorization(author, quote.id, quoting.object_uri, quoted.object_uri)
+    return document(with_context(found, activities.authorization_terms(found)), private=viewer_id is not None)
+
+
+_KINDS: Final = {"like": Interaction.FAVOURITE, "reply": Interaction.REPLY, "announce": Interaction.REBLOG}
+
+
+@reads
+def authorization(request: HttpRequest, username: str, kind: str, id: str) -> HttpResponse:
+    """`/users/:username/reply_authorizations/:id` and its like for likes and announces: the consent of a local account to an
+    interaction with its post, for signers who may read the post and, of a reply, that reply.
+    """
+    author, signer = find_local_account(username), signer_of(request)
+    viewer_id = signer.id if signer is not None else None
+    accepted = InteractionRequest.objects.filter(
+        id=require_found(parse_id(id)), kind=_KINDS[kind], state=RequestState.ACCEPTED, target=author
+    )
+    asked = require_found(accepted.first())
+    target = find_post(asked.status_id, viewer_id)
+    uri = asked.uri if asked.answer_id is None else find_post(asked.answer_id, viewer_id).object_uri
+    found = requests.authorization(author.uri, _KINDS[kind], asked.id, require_found(uri), target.object_uri)
     return document(with_context(found, activities.authorization_terms(found)), private=viewer_id is not None)
 
 

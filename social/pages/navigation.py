@@ -58,6 +58,7 @@ ENTRIES: Final = (
     Entry("drafts", _("Drafts"), "draft"),
     Entry("scheduled", _("Scheduled posts"), "clock"),
     Entry("announcements", _("Announcements"), "horn", passing=True),
+    Entry("interaction_requests", _("Requests"), "hand", passing=True),
     Entry("mutes", _("Muted and blocked"), "shield", ("blocks", "domain_blocks")),
     Entry(
         "filters", _("Filters"), "funnel", ("new_filter", "edit_filter", "filter_posts", "delete_filter", "filter_post")

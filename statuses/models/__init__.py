@@ -7,6 +7,7 @@ from statuses.models.filter import Filter, FilterAction, FilterContext, FilterKe
 from statuses.models.held import HeldBoost, HeldMedia, HeldPost
 from statuses.models.imported import ImportedPost
 from statuses.models.interactions import Bookmark, ConversationMute, Favourite, Pin
+from statuses.models.requests import Interaction, InteractionRequest, RequestState
 from statuses.models.scheduling import IdempotencyKey, RetentionPolicy, ScheduledMedia, ScheduledStatus
 from statuses.models.status import (
     LinkedCollection,
@@ -36,6 +37,8 @@ __all__ = [
     "HeldPost",
     "IdempotencyKey",
     "ImportedPost",
+    "Interaction",
+    "InteractionRequest",
     "LinkedCollection",
     "MediaAttachment",
     "MediaType",
@@ -47,6 +50,7 @@ __all__ = [
     "Processing",
     "Quote",
     "QuoteState",
+    "RequestState",
     "RetentionPolicy",
     "ScheduledMedia",
     "ScheduledStatus",

@@ -70,6 +70,8 @@ class Status(Written):
     conversation_uri = models.TextField(null=True)
     # Encoded by `statuses.policies.quotes`; with 0, the default, nobody may quote the post.
     quote_policy = models.SmallIntegerField(default=0, db_default=0)
+    # Encoded by `statuses.policies.interactions`; with 0, the default, everyone who may read the post may interact with it.
+    interaction_policy = models.IntegerField(default=0, db_default=0)
     application = models.ForeignKey(Application, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False)
     fetched = models.BooleanField(null=True)
     arrived_at = models.DateTimeField(null=True)

@@ -23,9 +23,12 @@ from accounts.services.blocking import block_account, mute_account
 from social.api import limits
 from social.kernel.errors import Forbidden, Invalid, NotFound
 from social.kernel.ids import parse_id
+from statuses.models import Interaction
+from statuses.pages.policies import ASKED_FIRST
 from statuses.pages.posts import load_shown, reader_of
 from statuses.queries.authors import find_author
 from statuses.queries.posts import load_votes
+from statuses.queries.requests import is_requested
 from statuses.queries.statuses import find_poll, find_post, find_post_and_relations
 from statuses.serializers.inputs.statuses import VoteInput
 from statuses.services.interactions import (
@@ -42,15 +45,16 @@ from statuses.services.pins import pin_status, unpin_status
 from statuses.services.polls import vote
 
 
-def _favourite(user: User, status_id: int) -> None:
+def _favourite(user: User, status_id: int) -> bool:
     post, relations = find_post_and_relations(status_id, user.account_id)
-    favourite_status(account_id=user.account_id, status=post, relations=relations)
+    done = favourite_status(account_id=user.account_id, status=post, relations=relations)
+    return not done and is_requested(user.account_id, post.proper, Interaction.FAVOURITE)
 
 
-def _boost(user: User, status_id: int) -> None:
+def _boost(user: User, status_id: int) -> bool:
     counted_all(limits.family("statuses"), user)
     post, relations = find_post_and_relations(status_id, user.account_id)
-    reblog_status(account=find_author(user.account_id), status=post, relations=relations)
+    return reblog_status(account=find_author(user.account_id), status=post, relations=relations) is None
 
 
 def _unboost(user: User, status_id: int) -> None:
@@ -76,7 +80,8 @@ def _block_author(user: User, status_id: int) -> None:
     block_account(account=user.account, target=find_account(post.account_id))
 
 
-#: The function behind each button. Pressing a button twice has the same effect as pressing it once.
+#: The function behind each button. Pressing a button twice has the same effect as pressing it once. A function returns True if
+#: the author of the post is asked first.
 _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "favourite": _favourite,
     "unfavourite": lambda user, number: unfavourite_status(account_id=user.account_id, status_id=number),
@@ -121,7 +126,8 @@ def act(request: HttpRequest, id: int) -> HttpResponse:
     """`POST /statuses/:id/act`: carry out the action `act` on a post, then redirect (303) to the card `at` on the page
     `next`. Raises NotFound for a post that the reader may not see.
 
-    With `Prefer: return=minimal` (RFC 7240) the response has no body: 204, or 422 if the action is refused.
+    With `Prefer: return=minimal` (RFC 7240) the response has no body: 204, 202 if the author of the post is asked first, or
+    422 if the action is refused.
     """
     user, name = signed_in(request), request.POST.get("act", "")
     minimal = request.headers.get("Prefer") == "return=minimal"
@@ -130,7 +136,7 @@ def act(request: HttpRequest, id: int) -> HttpResponse:
     if do is None:
         raise NotFound
     try:
-        do(user, id)
+        asked_first = do(user, id) is True
     except (Forbidden, Invalid) as refusal:
         if minimal:
             return HttpResponse(status=422)
@@ -138,7 +144,9 @@ def act(request: HttpRequest, id: int) -> HttpResponse:
             refuse(request, refusal)
     else:
         if minimal:
-            return HttpResponse(status=204)
+            return HttpResponse(status=202 if asked_first else 204)
+        if asked_first:
+            messages.info(request, str(ASKED_FIRST))
         if name in _DONE:
             messages.success(request, str(_DONE[name]))
     return back(request, f"post-{parse_id(request.POST.get('at', '')) or id}")

@@ -26,7 +26,8 @@ from social.kernel import clock
 from social.kernel.errors import Invalid, NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import path_of
-from statuses.models import MediaAttachment, ScheduledStatus
+from statuses.models import Interaction, MediaAttachment, ScheduledStatus
+from statuses.pages.policies import POLICY_MEMBERS, chosen_rules, policy_field, rule_of
 from statuses.policies.polls import OPTION_COUNTS
 from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT, check_media_count
 from statuses.policies.visibility import LOCAL
@@ -74,7 +75,8 @@ class PostForm(ServiceForm):
 
     renamed = {"options": "option_1", "quote_approval_policy": "quote_policy", "content_type": "markdown"}
     parts = {
-        "more": ("language", "quote_policy", "markdown", "scheduled_at"),
+        "who": ("reply_policy", "reblog_policy", "favourite_policy", "quote_policy"),
+        "more": ("language", "markdown", "scheduled_at"),
     }
 
     text = forms.CharField(
@@ -87,6 +89,9 @@ class PostForm(ServiceForm):
     visibility = forms.ChoiceField(label=_("Who may read it"), choices=AUDIENCES)
     sensitive = check_field(_("The files are sensitive"))
     language = forms.ChoiceField(label=_("Language"), required=False, choices=())
+    reply_policy = policy_field(_("Who may reply"), Interaction.REPLY)
+    reblog_policy = policy_field(_("Who may boost it"), Interaction.REBLOG)
+    favourite_policy = policy_field(_("Who may favourite it"), Interaction.FAVOURITE)
     quote_policy = forms.ChoiceField(label=_("Who may quote it"), required=False, choices=list(QUOTERS.items()))
     markdown = check_field(_("The text is Markdown"))
     scheduled_at = forms.DateTimeField(
@@ -213,6 +218,9 @@ class PostForm(ServiceForm):
         }
         if typed["local_only"]:
             values["local_only"] = True
+        rules = {member: rule_of(typed[name]) for name, member in POLICY_MEMBERS.items() if typed[name]}
+        if rules:
+            values["interaction_policy"] = rules
         if options:
             values["poll"] = {
                 "options": options,
@@ -281,6 +289,7 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
         "sensitive": draft.sensitive,
         "language": draft.language,
         "quote_policy": draft.quote_approval_policy,
+        **chosen_rules(draft.interaction_policy),
     }
     return {
         **{name: value for name, value in written.items() if value is not None},

@@ -41,10 +41,11 @@ from social.pages.frame import (
     url_of,
 )
 from social.pages.text import shown_html
-from statuses.models import FilterAction, MediaType
+from statuses.models import FilterAction, Interaction, MediaType
 from statuses.policies.audience import may_reblog
 from statuses.policies.cards import card_url, host_of
 from statuses.policies.filters import strongest_action
+from statuses.policies.interactions import is_pending, permission
 from statuses.policies.posts import Post
 from statuses.policies.quotes import Permission
 from statuses.queries.listings import AccountStatusesFilter, load_account_statuses
@@ -139,9 +140,16 @@ def action_of(entity: dict[str, Any], reader: Reader) -> FilterAction | None:
 def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) -> dict[str, Any]:
     """Add `acts`, the actions that the reader can take on a post: the template tag `acts` shows them as buttons."""
     mine = row.account_id == reader.account.id
+
+    def may(kind: Interaction) -> bool:
+        return permission(row, kind, reader.account.id, page.relations) is not Permission.DENIED
+
     acts = {
         "mine": mine,
-        "boost": may_reblog(reader.account, row, page.relations),
+        "boost": may_reblog(reader.account, row, page.relations) and may(Interaction.REBLOG),
+        "reply": may(Interaction.REPLY),
+        "favourite": may(Interaction.FAVOURITE),
+        "waits": is_pending(row.interaction_policy),
         "quote": post["quote_approval"]["current_user"] in _QUOTABLE,
         "translate": may_be_translated(row, get_language() or ""),
         "report_url": "" if mine else url_of("report", account_id=row.account_id),

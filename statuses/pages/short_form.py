@@ -11,6 +11,7 @@ from accounts.models import User
 from accounts.pages.forms import REFUSALS, ServiceForm
 from social.kernel.text.names import clean_input
 from statuses.pages.post_form import AUDIENCES
+from statuses.policies.interactions import is_pending
 from statuses.policies.publishing import TEXT_LIMIT
 from statuses.services.composing import Draft
 from statuses.services.publishing import publish_status
@@ -26,6 +27,8 @@ class ShortPostForm(ServiceForm):
         label=gettext_lazy("Content warning"), required=False, widget=forms.TextInput({"dir": "auto"})
     )
     visibility = forms.ChoiceField(label=gettext_lazy("Who may read it"), choices=AUDIENCES)
+    #: Whether the published reply waits for approval.
+    waits = False
     # Idempotency key: a form that is sent twice creates one post.
     key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)
 
@@ -37,10 +40,11 @@ class ShortPostForm(ServiceForm):
             name: clean_input(self.cleaned_data[name]) for name in ("text", "spoiler_text", "visibility")
         }
         try:
-            publish_status(
+            status = publish_status(
                 author=user.account, draft=Draft(**draft_values, **values), idempotency_key=self.cleaned_data["key"]
             )
         except REFUSALS as refusal:
             self.add_refusal(refusal)
             return False
+        self.waits = is_pending(status.interaction_policy)
         return True

@@ -28,8 +28,10 @@ from social.pages.once import once
 from social.pages.typed import keep_values, values_of, with_key
 from statuses.models import ScheduledStatus
 from statuses.pages.acts import counted_all
+from statuses.pages.policies import REPLY_WAITS, rules_of_post
 from statuses.pages.post_form import FOCUSES, PostForm, initial_of, initial_of_draft
 from statuses.pages.posts import load_shown, reader_of
+from statuses.policies.interactions import is_pending
 from statuses.policies.media import IMAGE_SIZE_LIMIT, VIDEO_SIZE_LIMIT
 from statuses.policies.publishing import MARKDOWN
 from statuses.policies.quotes import word_of_policy
@@ -137,13 +139,16 @@ def _publish(
             messages.success(request, _("Your post will be published at that time."))
         else:
             if saved is None:
-                publish_status(author=author, draft=draft, idempotency_key=key)
+                status = publish_status(author=author, draft=draft, idempotency_key=key)
             else:
-                publish_saved(author=author, draft_id=saved.id, idempotency_key=key)
-            messages.success(
-                request,
-                _("Your reply has been published.") if parent is not None else _("Your post has been published."),
-            )
+                status = publish_saved(author=author, draft_id=saved.id, idempotency_key=key)
+            if is_pending(status.interaction_policy):
+                messages.info(request, str(REPLY_WAITS))
+            else:
+                messages.success(
+                    request,
+                    _("Your reply has been published.") if parent is not None else _("Your post has been published."),
+                )
     except HeldForReview as held:
         messages.warning(request, held.message)
     except REFUSALS as refusal:
@@ -234,6 +239,7 @@ def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
         "sensitive": post.sensitive,
         "language": post.language or "",
         "quote_policy": word_of_policy(post.quote_policy),
+        **rules_of_post(post.interaction_policy),
         "markdown": body.content_type == MARKDOWN,
         "multiple": poll.multiple if poll else False,
         "key": secrets.token_urlsafe(16),

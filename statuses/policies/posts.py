@@ -54,6 +54,7 @@ class Post:
     application_id: int | None
     version: int
     quote_policy: int
+    interaction_policy: int
     visibility: str
     uri: str | None
     language: str | None
@@ -171,7 +172,8 @@ class PostBody(AuthorColumns):
     `addressed` are the accounts that the post mentions: id, username, domain, url, uri, whether the mention is
     `silent`, and for a group also `group_followers`, the id of the collection of its followers. `tags` are normalised
     names, in the order of the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri`
-    and `approval_uri`; None for a post without a quote. `thread_root_id` is the first known post of the thread.
+    and `approval_uri`; None for a post without a quote. `approval` is the same of a reply that waited for approval,
+    with `author_uri`, the id of who approved it. `thread_root_id` is the first known post of the thread.
     `imported_uri` and `imported_url` are the id and the page of an imported post at its former server.
     """
 
@@ -184,6 +186,7 @@ class PostBody(AuthorColumns):
     conversation_uri: str | None = None
     in_reply_to_uri: str | None = None
     quote: dict[str, Any] | None = None
+    approval: dict[str, Any] | None = None
     addressed: list[dict[str, Any]] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     media: list[MediaAttachment] = field(default_factory=list)

@@ -25,6 +25,10 @@ ADDRESSED_VISIBILITIES: Final = (Visibility.DIRECT, Visibility.LIMITED)
 """Visibilities that only addressed accounts may read."""
 
 
+WAITING_VISIBILITY: Final = Visibility.DIRECT
+"""Visibility of a reply as long as it waits for approval (docs/adr/0044)."""
+
+
 def is_listed(visibility: str) -> bool:
     """Tell whether a post of this visibility may appear in public timelines and lists."""
     return visibility == Visibility.PUBLIC

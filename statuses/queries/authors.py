@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 from django.db import connection, models
 
 from accounts.models import Account, Role, User
+from social.kernel import json
 from social.kernel.errors import NotFound
 from social.kernel.statements import rows_of
 
@@ -24,6 +25,7 @@ _USER_COLUMNS: Final = (
     "default_sensitive",
     "default_language",
     "default_quote_policy",
+    "preferences",
 )
 _ROLE_COLUMNS: Final = ("id", "posts_per_day")
 _COLUMNS: Final = ", ".join(
@@ -46,6 +48,8 @@ def find_author(account_id: int) -> Account:
     values = iter(row)
     account = _row_of(Account, _ACCOUNT_COLUMNS, list(islice(values, len(_ACCOUNT_COLUMNS))))
     user = _row_of(User, _USER_COLUMNS, list(islice(values, len(_USER_COLUMNS))))
+    # The database's text, which only fields read by themselves.
+    user.preferences = json.loads(user.preferences)
     user.account, user.role = account, _row_of(Role, _ROLE_COLUMNS, list(values))
     return account
 

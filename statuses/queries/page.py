@@ -14,9 +14,9 @@ from accounts.queries.accounts import account_fragment_key, approving, load_acco
 from accounts.queries.relations import featuring_ids, load_hiding, load_reading
 from social.kernel import fragments
 from statuses.models import Poll, Status
+from statuses.policies import interactions, quotes
 from statuses.policies.audience import can_see
 from statuses.policies.posts import Author, Post, PostBody
-from statuses.policies.quotes import asks_who_follows, depends_on_relations
 from statuses.queries.cards import ShownCards, load_status_cards
 from statuses.queries.marks import Marks, load_marks
 from statuses.queries.posts import load_bodies, load_polls, load_posts
@@ -91,10 +91,14 @@ class PostPage:
 
     def related_ids(self, post: Post) -> set[int]:
         """Return the accounts for which a viewer's relations decide how a post is shown: quoted authors, authors with a
-        restricted quote policy, and owners and members of the linked collections.
+        restricted policy, and owners and members of the linked collections.
         """
         shown = [part for part in (post.proper, post.proper.quoted) if part is not None]
-        restricted = {part.account_id for part in shown if depends_on_relations(part.quote_policy)}
+        restricted = {
+            part.account_id
+            for part in shown
+            if quotes.depends_on_relations(part.quote_policy) or part.interaction_policy
+        }
         linked = (
             self.collections[number] for part in shown for number in part.collection_ids if number in self.collections
         )
@@ -151,7 +155,7 @@ def select(
                 people.update(part.addressed_ids)
             if part.in_reply_to_account_id is not None:
                 people.add(part.in_reply_to_account_id)
-            if part.quote_policy and asks_who_follows(part.quote_policy):
+            if _asks(part):
                 asks = True
     # The query runs even if none of the posts exists, because the response time would otherwise reveal whether a post is
     # hidden or missing (security row 19).
@@ -171,7 +175,14 @@ def _parts(post: Post) -> list[Post]:
 
 
 def _asks_who_follows(posts: Iterable[Post]) -> bool:
-    return any(asks_who_follows(part.quote_policy) for post in posts for part in _parts(post))
+    return any(_asks(part) for post in posts for part in _parts(post))
+
+
+def _asks(post: Post) -> bool:
+    """Tell whether a policy of the post depends on which accounts its author follows."""
+    return bool(post.quote_policy and quotes.asks_who_follows(post.quote_policy)) or bool(
+        post.interaction_policy and interactions.asks_who_follows(post.interaction_policy)
+    )
 
 
 def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:

@@ -52,6 +52,7 @@ _POST: Final = _Part(
         "application_id",
         "version",
         "quote_policy",
+        "interaction_policy",
     ),
     text=("visibility", "uri", "language"),
     boolean=(
@@ -242,6 +243,10 @@ _EXPRESSIONS: Final = {
     "quote": """(
       SELECT json_build_object('id', q.id, 'quoted_uri', q.quoted_uri, 'approval_uri', q.approval_uri)
         FROM statuses_quote q WHERE q.status_id = s.id)""",
+    "approval": """(
+      SELECT json_build_object('id', r.id, 'approval_uri', r.approval_uri, 'author_uri',
+                               (SELECT b.uri FROM accounts_account b WHERE b.id = r.target_id))
+        FROM statuses_interactionrequest r WHERE r.answer_id = s.id AND r.state = 'accepted')""",
     "addressed": """(
       SELECT json_agg(json_build_object('id', m.account_id, 'username', b.username, 'domain', b.domain, 'url', b.url,
                                         'uri', b.uri, 'silent', m.silent, 'group_followers',

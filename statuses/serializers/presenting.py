@@ -28,6 +28,7 @@ from statuses.queries.page import PostPage, author_key, fill, hydrate, of_rows, 
 from statuses.queries.posts import load_posts
 from statuses.serializers.attachments import PollSerializer
 from statuses.serializers.card import present_cards
+from statuses.serializers.policies import InteractionPolicySerializer, ShownPolicy
 from statuses.serializers.status import (
     QuoteApprovalSerializer,
     QuoteSerializer,
@@ -165,6 +166,8 @@ class PageSerializer(EntitySerializer):
             entity["muted"] = proper.id in marks.muted
         expected = permission(proper, viewer_id, page.relations)
         entity["quote_approval"] = QuoteApprovalSerializer((proper.quote_policy, expected)).data
+        policy = ShownPolicy(proper, viewer_id, page.relations, expected)
+        entity["interaction_policy"] = InteractionPolicySerializer(policy).data
         if viewer_id is not None:
             matches = self._matches(proper) if marks.filters else {}
             entity["filtered"] = marks.filters.results(matches, sorted({post.id, proper.id}))

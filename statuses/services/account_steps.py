@@ -8,13 +8,14 @@ from collections import defaultdict
 from typing import Final
 
 from django.db import transaction
+from django.db.models import Q
 
 from accounts.models import Account
 from accounts.services import erasing
 from accounts.transfers.services import archives, merging
 from accounts.transfers.services.archive_files import ArchiveWriter
 from social.kernel.media import storage
-from statuses.models import MediaAttachment, Mention, Poll, PollVote, Status
+from statuses.models import InteractionRequest, MediaAttachment, Mention, Poll, PollVote, Status
 from statuses.services.changing import BATCH_SIZE, change_statuses, forget_copies_of
 from statuses.services.deleting import delete_statuses
 from statuses.services.interactions import take_back_favourites
@@ -34,6 +35,14 @@ def _delete_posts(account_id: int) -> int:
 
 def _take_back_favourites(account_id: int) -> int:
     return take_back_favourites(account_id=account_id, limit=erasing.BATCH_SIZE)
+
+
+def _forget_requests(account_id: int) -> int:
+    """Delete requests by the account, and requests about its posts."""
+    asked = InteractionRequest.objects.filter(Q(account_id=account_id) | Q(target_id=account_id)).order_by("id")
+    ids = list(asked.values_list("id", flat=True)[:BATCH_SIZE])
+    InteractionRequest.objects.filter(id__one_of=ids).delete()
+    return len(ids)
 
 
 def _take_back_votes(account_id: int) -> int:
@@ -123,7 +132,16 @@ def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 def register_steps() -> None:
     """Register these steps; the erasing steps run before those of the apps below."""
-    erasing.register(_delete_posts, _take_back_favourites, _take_back_votes, _leave_posts_of_others, _remove_files)
+    erasing.register(
+        *(
+            _delete_posts,
+            _take_back_favourites,
+            _forget_requests,
+            _take_back_votes,
+            _leave_posts_of_others,
+            _remove_files,
+        )
+    )
     merging.register("posts", _move_posts, ("statuses.Status", "account"))
     merging.register("answers", _move_answers, ("statuses.Status", "in_reply_to_account"))
     archives.register(archives.ArchivePart("media", _write_media))

@@ -5,7 +5,7 @@ Composing may query other servers for mentioned accounts, so it runs before any 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -21,12 +21,13 @@ from social.kernel.identity import default_language
 from social.kernel.ids import parse_id
 from social.kernel.text.languages import choose_language
 from statuses.models import QuoteState, Status
-from statuses.policies import publishing, quotes
+from statuses.policies import interactions, publishing, quotes
 from statuses.policies.polls import PollDraft, check_poll
 from statuses.policies.posts import AuthorColumns
 from statuses.policies.visibility import LOCAL, quote_visibility
 from statuses.queries.media import attachable
 from statuses.queries.statuses import find_page_url, find_post, find_post_and_relations
+from statuses.services.asking import gated
 from statuses.services.formatting import format_text, stripped
 from statuses.services.media import MediaChange
 from statuses.services.storing import Composed, NewQuote
@@ -34,7 +35,7 @@ from statuses.services.storing import Composed, NewQuote
 # Columns of the parent that a reply needs.
 _PARENT_FIELDS: Final = (
     *("account_id", "in_reply_to_account_id", "thread_id", "thread_path", "conversation_uri"),
-    *("local", "local_only"),
+    *("local", "local_only", "interaction_policy"),
 )
 
 
@@ -44,10 +45,11 @@ class Draft(AuthorColumns):
     not sent.
 
     `in_reply_to_id` and `media_ids` may name objects that do not exist. If `allowed_mentions` is given, the post may
-    mention only these accounts. With `scheduled_at`, a time in the future, the post is stored until then. `content_type`
-    is the format of the text. In an edit, a value that is left out is cleared, except `language`, `quote_approval_policy`
-    and `content_type`, which are kept. `media_changes` maps ids of files to changes; files that are not in `media_ids`
-    are ignored. An edit reads no other fields than these.
+    mention only these accounts. `interaction_policy` has rules by kind (`statuses.policies.interactions`). With
+    `scheduled_at`, a time in the future, the post is stored until then. `content_type` is the format of the text. In an
+    edit, a value that is left out is cleared, except `language`, the policies and `content_type`, which are kept.
+    `media_changes` maps ids of files to changes; files that are not in `media_ids` are ignored. An edit reads no other
+    fields than these.
     """
 
     sensitive: bool | None = None
@@ -59,6 +61,7 @@ class Draft(AuthorColumns):
     media_changes: tuple[tuple[int, MediaChange], ...] = ()
     quoted_status_id: str | int | None = None
     quote_approval_policy: str | None = None
+    interaction_policy: Mapping[str, int] | None = None
     allowed_mentions: tuple[int, ...] | None = None
     poll: PollDraft | None = None
     scheduled_at: datetime | None = None
@@ -76,8 +79,9 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    A reply to a local-only post is local-only as well, and so is a quote of one. Raises NotFound for a parent that the
-    author may not read, UnexpectedMentions, and Invalid for every other broken rule. Mentions of blocked, suspended and
+    A reply to a local-only post is local-only as well, and so is a quote of one. A reply that needs approval is returned as it
+    is stored meanwhile (`gated`). Raises NotFound for a parent that the author may not read, NotPermitted for one that the
+    author may not answer, UnexpectedMentions, and Invalid for every other broken rule. Mentions of blocked, suspended and
     unknown accounts remain plain text.
     """
     user: User = author.user
@@ -96,7 +100,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
     warned = bool(draft.spoiler_text.strip())
     if not draft.text.strip() and quote is None:
         draft = replace(draft, text=draft.spoiler_text, spoiler_text="")
-    return compose_content(
+    new = compose_content(
         author,
         draft,
         visibility=visibility,
@@ -108,8 +112,12 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
         parent=parent,
         quote=quote,
         quote_policy=quotes.local_policy(visibility, quote_policy),
+        interaction_policy=interactions.merged(
+            interactions.default_policy(user.preferences, visibility), draft.interaction_policy
+        ),
         application_id=application_id,
     )
+    return gated(new)
 
 
 def cleaned(draft: Draft) -> Draft:

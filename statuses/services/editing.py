@@ -5,10 +5,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from accounts.models import Account
-from social.kernel.errors import NotFound, require_found
+from social.kernel.errors import Forbidden, NotFound, require_found
 from statuses.models import MediaAttachment, Status
+from statuses.policies.interactions import is_pending, merged
 from statuses.policies.posts import Post
 from statuses.policies.quotes import choose_policy, local_policy
 from statuses.queries.posts import load_posts
@@ -25,13 +27,16 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
     """Edit the author's own post and store the previous version. `author` is local, with its `user` loaded.
 
     Of concurrent edits the last wins, and each version is stored once; an edit without changes writes nothing. Publishes
-    StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Invalid in the same
+    StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Forbidden for a reply that
+    waits for approval; Invalid in the same
     cases as for a new post; EditHeldForReview if a spam rule holds the edit, which is then stored while the post stays
     unchanged. For an edit that staff have reviewed, `approve` is called in the transaction and no rule is checked.
     """
     status = find_own_status(status_id, author.id)
     if status.is_reblog:
         raise NotFound
+    if is_pending(status.interaction_policy):
+        raise Forbidden(_("A reply that waits for approval cannot be edited."))
     (post,) = load_posts([status.id])
     new = _compose(author, draft, status, post)
     with ExitStack() as stack:
@@ -81,6 +86,9 @@ def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Compo
         quoted=None if quoted is None else (quoted.account_id, find_page_url(quoted)),
         before=status,
         quote_policy=None if policy is None else local_policy(status.visibility, policy),
+        interaction_policy=None
+        if draft.interaction_policy is None
+        else merged(status.interaction_policy, draft.interaction_policy),
     )
 
 

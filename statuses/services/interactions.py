@@ -20,12 +20,21 @@ from social.kernel.errors import Forbidden, NotFound
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import StatusFavourited, StatusPublished, StatusReblogged, StatusUnfavourited
-from statuses.models import Bookmark, ConversationMute, Favourite, Status
+from statuses.models import (
+    Bookmark,
+    ConversationMute,
+    Favourite,
+    Interaction,
+    InteractionRequest,
+    RequestState,
+    Status,
+)
 from statuses.policies.audience import may_favourite, may_reblog
 from statuses.policies.posts import Post
 from statuses.policies.publishing import REBLOG_CHOICES, choose_visibility
 from statuses.policies.visibility import boost_visibility
 from statuses.queries.statuses import find_existing, load_existing, require_readable
+from statuses.services.asking import ask
 from statuses.services.changing import bump, lock_status
 from statuses.services.deleting import delete_status
 from statuses.services.inserting import insert_status
@@ -49,21 +58,31 @@ SELECT gone.id, gone.status_id, s.local, s.deleted_at IS NULL FROM gone JOIN sta
 
 
 def favourite_status(
-    *, account_id: int, status: Post | Status, relations: Relations | None = None, uri: str | None = None
+    *,
+    account_id: int,
+    status: Post | Status,
+    relations: Relations | None = None,
+    uri: str | None = None,
+    approved: bool = False,
 ) -> bool:
     """Favourite a post that the account may read; for a boost, the boosted post is favourited. Publishes
     StatusFavourited, once.
 
     Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the
-    favourite existed already, possibly created since the row was read, or if the post was deleted.
+    favourite existed already, possibly created since the row was read, if the post was deleted, or if its author is asked
+    first (`ask`). The author has agreed already if `approved` is True.
 
     `relations` are the account's relations to the author, loaded if not given. `uri` is the id of a remote Like; if
     another favourite of the account has this id, the id is removed from that favourite. Raises Forbidden if the account
-    blocks the author.
+    blocks the author, and like `ask`.
     """
     target = status.original or status
-    if not may_favourite(target, relations or load_relations(account_id, [target.account_id])):
+    relations = relations or load_relations(account_id, [target.account_id])
+    if not may_favourite(target, relations):
         raise Forbidden
+    asking = not approved and target.interaction_policy
+    if asking and not ask(account_id=account_id, post=target, kind=Interaction.FAVOURITE, relations=relations, uri=uri):
+        return False
     with transaction.atomic():
         if uri is not None:
             Favourite.objects.filter(uri=uri, account_id=account_id).exclude(status_id=target.id).update(uri=None)
@@ -102,6 +121,8 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
             bump({(target.id, "favourites_count"): -1})
             target.count_favourite(-1)
             return target
+    if target is not None:
+        _withdraw(account_id, target, Interaction.FAVOURITE)
     readable = require_readable(row, account_id)
     # Another request may have undone favourites since the row was read, so the row is read again.
     return find_existing(readable.id)
@@ -163,22 +184,34 @@ def reblog_status(
     visibility: str | None = None,
     uri: str | None = None,
     created_at: datetime | None = None,
-) -> int:
+    approved: bool = False,
+) -> int | None:
     """Boost a post that the account may read, and return the id of the boost; a second call returns the id of the first
-    boost.
+    boost. None if the author is asked first (`ask`), who has agreed already if `approved` is True.
 
     `relations` are the account's relations to the author, loaded if not given. `visibility` is the requested visibility
     of the boost, by default the user's default visibility; a boost of a private post is private. Publishes
     StatusPublished for the boost and StatusReblogged. Raises Invalid for a visibility that boosts may not have, Forbidden
-    for a post that may not be boosted, NotFound for a post deleted meanwhile.
+    for a post that may not be boosted, NotFound for a post deleted meanwhile, and like `ask`.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)
     reblog_visibility = choose_visibility(
         account, visibility, user.default_privacy if user is not None else None, choices=REBLOG_CHOICES
     )
-    if not may_reblog(account, target, relations or load_relations(account.id, [target.account_id])):
+    relations = relations or load_relations(account.id, [target.account_id])
+    if not may_reblog(account, target, relations):
         raise Forbidden
+    asking = not approved and target.interaction_policy
+    if asking and not ask(
+        account_id=account.id,
+        post=target,
+        kind=Interaction.REBLOG,
+        relations=relations,
+        visibility=reblog_visibility,
+        uri=uri,
+    ):
+        return None
     with transaction.atomic():
         if not lock_status(target.id):
             raise NotFound
@@ -215,10 +248,19 @@ def unreblog_status(*, account_id: int, status_id: Any) -> Post:
     """
     row = load_existing(status_id)
     reblog_id = _find_reblog(account_id, row.proper.id if row is not None else 0)
+    if row is not None and reblog_id is None:
+        _withdraw(account_id, row.proper, Interaction.REBLOG)
     if row is None or reblog_id is None:
         return require_readable(row, account_id).proper
     delete_status(status_id=reblog_id)
     return find_existing(row.proper.id)
+
+
+def _withdraw(account_id: int, post: Post, kind: Interaction) -> None:
+    if post.interaction_policy:
+        InteractionRequest.objects.filter(
+            account_id=account_id, status_id=post.id, kind=kind, state=RequestState.PENDING
+        ).delete()
 
 
 def _find_reblog(account_id: int, status_id: int) -> int | None:

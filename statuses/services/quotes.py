@@ -1,6 +1,8 @@
-"""Changes the quote policy of posts, and stores the decisions of quoted authors."""
+"""Changes the policies of posts about quotes and other interactions, and stores the decisions of quoted authors."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from django.db import transaction
 
@@ -9,34 +11,49 @@ from social.kernel.errors import Forbidden, require_found
 from social.kernel.events import publish
 from statuses.events import QuotePolicyChanged, QuoteSettled, StatusQuoted
 from statuses.models import Quote, QuoteState, Status
+from statuses.policies.interactions import PENDING, merged
 from statuses.policies.posts import Post
 from statuses.policies.quotes import choose_policy, local_policy
 from statuses.services.changing import bump, change_statuses
 
 
-def change_quote_policy(*, author: Account, status: Post, policy: str | None) -> None:
-    """Change who may quote the author's own post; existing quotes are kept (contract, parameters section 3).
+def change_policies(
+    *, author: Account, status: Post, policy: str | None, interactions: Mapping[str, int] | None = None
+) -> None:
+    """Change who may quote the author's own post, and with `interactions` (rules by kind) who else may interact with it;
+    existing quotes and interactions are kept (contract, parameters section 3).
 
     `author` is local, with its `user` loaded, and may read the post; for a boost, the boosted post is changed. Without a
-    `policy` the user's default is used. Posts that are neither public nor unlisted can never be quoted by others. Raises
-    Forbidden for another account's post, Invalid for a value that is not a policy, NotFound if the post was deleted
-    meanwhile. Publishes QuotePolicyChanged.
+    `policy` the user's default is used, unless there are `interactions`. Posts that are neither public nor unlisted can
+    never be quoted by others. Raises Forbidden for another account's post, Invalid for a value that is not a policy,
+    NotFound if the post was deleted meanwhile. Publishes QuotePolicyChanged.
     """
     target = status.proper
     if target.account_id != author.id:
         raise Forbidden
+    keeps = policy is None and interactions is not None
     chosen_policy = choose_policy(policy, author.user.default_quote_policy)
     with transaction.atomic():
         locked = require_found(Status.objects.select_for_update().filter(id=target.id, deleted_at=None).first())
-        new_policy = local_policy(locked.visibility, chosen_policy)
-        if new_policy != locked.quote_policy:
-            write_quote_policy(locked, new_policy)
+        quote_policy = None if keeps else local_policy(locked.visibility, chosen_policy)
+        write_policies(locked, changed_policies(locked, quote_policy, merged(locked.interaction_policy, interactions)))
 
 
-def write_quote_policy(status: Status, policy: int) -> None:
-    """Write the quote policy of a post, in the caller's transaction, and publish QuotePolicyChanged."""
-    change_statuses([status.id], quote_policy=policy)
-    publish(QuotePolicyChanged(status_id=status.id, account_id=status.account_id))
+def changed_policies(status: Status, quote_policy: int | None, interaction_policy: int | None) -> dict[str, int]:
+    """Return the columns of new policies that differ from those of the post; None stands for no change. A reply that waits for
+    approval goes on waiting.
+    """
+    if interaction_policy is not None:
+        interaction_policy |= status.interaction_policy & PENDING
+    found = {"quote_policy": quote_policy, "interaction_policy": interaction_policy}
+    return {name: value for name, value in found.items() if value is not None and value != getattr(status, name)}
+
+
+def write_policies(status: Status, changed: Mapping[str, int]) -> None:
+    """Write changed policies of a post, in the caller's transaction, and publish QuotePolicyChanged."""
+    if changed:
+        change_statuses([status.id], **changed)
+        publish(QuotePolicyChanged(status_id=status.id, account_id=status.account_id))
 
 
 def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:

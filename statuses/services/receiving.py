@@ -27,11 +27,12 @@ from statuses.models import (
     StatusStat,
     UnknownMention,
 )
+from statuses.policies.interactions import is_pending
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.services.changing import bump, change_statuses
 from statuses.services.holding import hold_edit
 from statuses.services.polls import refresh_poll
-from statuses.services.quotes import write_quote_policy
+from statuses.services.quotes import changed_policies, write_policies
 from statuses.services.revising import store_revision
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored, screen_edit
 from statuses.services.storing import Composed, RemoteFile, announce, quoted_by, revise_quote, store_status
@@ -76,11 +77,12 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
     """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent
-    it. `new` is the post as its author sent it. Return whether this call published the event. Accounts that are
-    addressed only in `new` get a silent mention.
+    it. `new` is the post as its author sent it. Return whether this call published the event; a reply that waits for
+    approval is not announced. Accounts that are addressed only in `new` get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
-    if status is None:
+    # A reply that waits for approval is announced when it is approved.
+    if status is None or is_pending(status.interaction_policy):
         return False
     change_statuses([status.id], fetched=None)
     mentioned_ids = set(Mention.objects.filter(status=status).values_list("account_id", flat=True))
@@ -115,22 +117,25 @@ def revise_remote_status(
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
     `from_author` tells whether the author sent this version; a fetched version may come from a cache. Of a version that
-    is not an edit, or is not newer than the stored version (`_is_newer`), only the poll votes, the counts and the quote
-    policy are stored; the quote policy (QuotePolicyChanged) only if the version is not older than the stored version.
+    is not an edit, or is not newer than the stored version (`_is_newer`), only the poll votes, the counts and the
+    policies are stored; the policies (QuotePolicyChanged) only if the version is not older than the stored version.
     For a deleted post nothing is stored. Visibility and parent do not change. A different quoted post replaces the
-    previous one. If the `document` of the edit is given, spam rules are checked and may hold the edit for review.
+    previous one, and mentions follow the text, except of a reply that waits for approval. If the `document` of the edit
+    is given, spam rules are checked and may hold the edit for review.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
         status = Status.objects.select_for_update().filter(id=status_id, deleted_at=None).first()
         if status is None:
             return False
+        if is_pending(status.interaction_policy):
+            new = replace(new, mentions=(), unknown_mentions=(), quote=None)
         if edited_at is None or not _is_newer(status, new, edited_at, from_author=from_author):
             refresh_poll(status, new.poll)
             _store_counts(status.id, new)
             is_older = status.edited_at is not None and (edited_at is None or edited_at < status.edited_at)
-            if not is_older and new.quote_policy is not None and new.quote_policy != status.quote_policy:
-                write_quote_policy(status, new.quote_policy)
+            if not is_older:
+                write_policies(status, changed_policies(status, new.quote_policy, new.interaction_policy))
             return False
         # Without `document`, the edit was reviewed already, or is not an edit that its author sent.
         screening = UNSCREENED if document is None else screen_edit(status, new)

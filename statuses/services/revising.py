@@ -31,7 +31,7 @@ from statuses.policies.visibility import is_for_anybody, is_listed
 from statuses.services.changing import change_statuses
 from statuses.services.media import CHANGED_COLUMNS
 from statuses.services.polls import revise_poll
-from statuses.services.quotes import write_quote_policy
+from statuses.services.quotes import changed_policies, write_policies
 from statuses.services.screening import UNSCREENED, Screening, limit_author, note_stored
 from statuses.services.storing import Composed, store_linked, store_unknown_mentions
 
@@ -55,9 +55,9 @@ def store_revision(
     ids are in `described`, CHANGED_COLUMNS are written. Visibility and parent do not change. Actions of the spam rules in
     `screening` are applied; the caller has made sure that none of these rules holds the edit.
 
-    The previous version is stored, and StatusEdited is published. If nothing visible changes, only a new quote policy is
-    written (QuotePolicyChanged). Accounts that are no longer mentioned may still read the post (contract, behaviours section
-    9 "Edit").
+    The previous version is stored, and StatusEdited is published. If nothing visible changes, only new policies are
+    written (QuotePolicyChanged). Accounts that are no longer mentioned may still read the post (contract, behaviours
+    section 9 "Edit").
     """
     before, current = _version(status)
     values = new.written
@@ -67,12 +67,11 @@ def store_revision(
     changed |= any(getattr(status, name) != value for name, value in values.items() if name != source)
     changed |= [item.id for item in media] != before.media_ids or bool(described)
     changed |= revise_poll(status, new.poll)
-    if new.quote_policy is not None and new.quote_policy != status.quote_policy:
-        values["quote_policy"] = new.quote_policy
-        if not changed:
-            write_quote_policy(status, new.quote_policy)
+    policies = changed_policies(status, new.quote_policy, new.interaction_policy)
     if not changed:
+        write_policies(status, policies)
         return False
+    values |= policies
     _keep(before)
     _replace_media(status, current, media, described)
     first_mention_id = _replace_mentions(status, new)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.identity.services.mails import Letter, send_all
 from accounts.models import Account
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid, NotFound, require_found
+from social.kernel.errors import FieldError, Forbidden, Invalid, NotFound, require_found
 from social.kernel.events import publish
 from social.kernel.identity import default_language
 from social.kernel.locks import delete_rows, lock
@@ -117,8 +117,8 @@ def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
     """Publish scheduled posts that are due, each exactly once.
 
     Posts of accounts that may no longer post are deleted; posts that match a holding spam rule are held for review. A
-    post that cannot be published, because its parent or one of its files was deleted, stays in its author's list, where
-    it can be deleted; ScheduledStatusFailed is published.
+    post that cannot be published, because its parent or one of its files was deleted or the parent may not be answered
+    any more, stays in its author's list, where it can be deleted; ScheduledStatusFailed is published.
     """
     for event in events:
         _publish_one(event.scheduled_id)
@@ -138,9 +138,9 @@ def _publish_one(scheduled_id: int) -> None:
             publish_kept(scheduled, author)
     except HeldForReview:
         return
-    except (Invalid, NotFound) as error:
+    except (Forbidden, Invalid, NotFound) as error:
         logger.warning("The scheduled post %s cannot be published: %s", scheduled.id, error.message)
-        reason = error.message[:_REASON_LENGTH] if isinstance(error, Invalid) else ""
+        reason = error.message[:_REASON_LENGTH] if not isinstance(error, NotFound) else ""
         with transaction.atomic():
             publish(ScheduledStatusFailed(scheduled_id=scheduled.id, account_id=scheduled.account_id, reason=reason))
 

@@ -16,8 +16,10 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
-from statuses.events import StatusFetched, StatusImported, StatusPublished, StatusQuoted
+from statuses.events import InteractionRequested, StatusFetched, StatusImported, StatusPublished, StatusQuoted
 from statuses.models import (
+    Interaction,
+    InteractionRequest,
     LinkedCollection,
     MediaAttachment,
     MediaType,
@@ -64,6 +66,18 @@ class NewQuote:
 
 
 @dataclass(frozen=True)
+class NewRequest:
+    """Request of a reply that waits for approval, with what the reply gets when it is approved."""
+
+    target_id: int
+    visibility: str
+    mentioned_ids: Sequence[int]
+    silent_ids: Sequence[int]
+    uri: str | None
+    request_uri: str | None
+
+
+@dataclass(frozen=True)
 class RemoteFile:
     """Remote file with its metadata; `meta` is the `meta` of the MediaAttachment entity."""
 
@@ -81,7 +95,8 @@ class Composed(AuthorColumns):
     """Checked content of a post or of an edit, composed from a draft, or by federation from a document.
 
     A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document;
-    a local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit.
+    a local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit; an
+    `interaction_policy` of None means everybody, and no change. A reply that `asks` waits for approval.
     An edit never changes visibility and parent, nor the quote of a local post. `collections` are the collections to which
     the post links: ids of known collections, ActivityPub ids of unknown ones.
 
@@ -114,6 +129,8 @@ class Composed(AuthorColumns):
     emojis: Sequence[RemoteEmoji] = ()
     poll: PollDraft | RemotePoll | None = None
     quote_policy: int | None = None
+    interaction_policy: int | None = None
+    asks: NewRequest | None = None
     quote: NewQuote | None = None
     collections: Sequence[int | str] = ()
     application_id: int | None = None
@@ -165,14 +182,27 @@ def store_status(new: Composed) -> Status:
         store_poll(status, new.poll)
     if new.imported:
         publish(StatusImported(status_id=status.id, account_id=status.account_id))
+    elif new.asks is not None:
+        _store_request(status, new.asks)
     elif new.publish_event:
         announce(status, new)
     else:
         publish(StatusFetched(status_id=status.id, account_id=status.account_id))
     if new.quote is not None:
         store_quote(status, new.quote)
-    _count(status, new, tags)
+    count_stored(status, new, tags)
     return status
+
+
+def _store_request(status: Status, asks: NewRequest) -> None:
+    request = InteractionRequest.objects.create(
+        status_id=status.in_reply_to_id or 0,  # a reply has a parent
+        account_id=status.account_id,
+        kind=Interaction.REPLY,
+        answer=status,
+        **vars(asks),
+    )
+    publish(InteractionRequested(request_id=request.id, account_id=status.account_id))
 
 
 def store_quote(status: Status, new: NewQuote) -> Quote:
@@ -275,7 +305,7 @@ def announce(status: Status, new: Composed) -> None:
     )
 
 
-def _count(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
+def count_stored(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
     """Update the counters of hashtags, author, parent and quoted post; called last, because many transactions lock
     these rows.
     """
@@ -310,6 +340,7 @@ def _insert(new: Composed) -> Status:
         in_reply_to_uri=new.in_reply_to_uri,
         conversation_uri=new.conversation_uri or (parent.conversation_uri if parent is not None else None),
         quote_policy=new.quote_policy or 0,
+        interaction_policy=new.interaction_policy or 0,
         fetched=None if new.publish_event else True,
         from_archive=new.imported,
         application_id=new.application_id,

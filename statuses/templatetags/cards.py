@@ -32,18 +32,24 @@ def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
     words, write, back = _words(get_language()), _path("write"), escape(context["back_here"])
     at = "" if post["id"] == str(number) else f'<input type="hidden" name="at" value="{post["id"]}">'
     count = post["reblogs_count"]
-    if post["acts"]["boost"]:
+    if post["acts"]["boost"] or post["reblogged"]:
         boost = _button("boost", post["reblogged"], words["boost"] % who, count)
     else:
         boost = f'<span class="act boost none">{count or ""}</span>'
+    reply = f'<span class="act reply none">{post["replies_count"] or ""}</span>'
+    if post["acts"]["reply"]:
+        reply = (
+            f'<a class="act reply" href="{write}?reply_to={number}&amp;{back}" '
+            f"{_shown(words['reply'] % who, post['replies_count'])}</a>"
+        )
+    favourite = f'<span class="act favourite none">{post["favourites_count"] or ""}</span>'
+    if post["acts"]["favourite"] or post["favourited"]:
+        favourite = _button("favourite", post["favourited"], words["favourite"] % who, post["favourites_count"])
     return SafeString(
         f'<form class="acts" method="post" action="{_path("act_on_post", number)}"{page_lang}>'
         f'<input type="hidden" name="csrfmiddlewaretoken" value="{context["csrf_token"]}">'
         f'<input type="hidden" name="next" value="{escape(context["here"])}">{at}'
-        f'<a class="act reply" href="{write}?reply_to={number}&amp;{back}" '
-        f"{_shown(words['reply'] % who, post['replies_count'])}</a>{boost}"
-        f"{_button('favourite', post['favourited'], words['favourite'] % who, post['favourites_count'])}"
-        f"{_button('bookmark', post['bookmarked'], words['bookmark'] % who)}"
+        f"{reply}{boost}{favourite}{_button('bookmark', post['bookmarked'], words['bookmark'] % who)}"
         f'<details class="menu"><summary class="act dots" {_shown(words["more"] % who)}</summary>'
         f"<div>{''.join(_menu(post, who, back, words))}</div></details></form>"
     )

@@ -59,7 +59,7 @@ from statuses.services.deleting import delete_status
 from statuses.services.editing import edit_status
 from statuses.services.pins import pin_status, unpin_status
 from statuses.services.publishing import publish_status
-from statuses.services.quotes import change_quote_policy, revoke_quote
+from statuses.services.quotes import change_policies, revoke_quote
 from statuses.services.scheduling import cancel_status, reschedule_status, schedule_status
 from statuses.services.translating import translate_post
 from statuses.viewsets.attachments import TEXT_BODY_LIMIT
@@ -210,7 +210,7 @@ class StatusesViewSet(ApiViewSet):
         post, relations = find_post_and_relations(id, self.account_id)
         if interactions.favourite_status(account_id=self.account_id, status=post, relations=relations):
             return present_acted_on(post, self.account_id)
-        if post.original is not None:
+        if post.original is not None and not post.original.interaction_policy:
             raise Invalid.of([FieldError("status", "ERR_TAKEN", _("has already been taken"), _("Status"))])
         return present_status(id, self.account_id)
 
@@ -220,7 +220,9 @@ class StatusesViewSet(ApiViewSet):
         return present_acted_on(target, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it."""
+        """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it; the post itself if its author is asked
+        first.
+        """
         post, relations = find_post_and_relations(id, self.account_id)
         reblog_id = interactions.reblog_status(
             account=find_author(self.account_id),
@@ -228,7 +230,7 @@ class StatusesViewSet(ApiViewSet):
             relations=relations,
             visibility=ReblogInput.read(request).visibility or None,
         )
-        return present_status(reblog_id, self.account_id)
+        return present_status(reblog_id or post.proper.id, self.account_id)
 
     def unreblog(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/unreblog`: the boosted post; always allowed to an account that has boosted it."""
@@ -286,11 +288,15 @@ class StatusesViewSet(ApiViewSet):
         return present_status(quoting_id, self.account_id)
 
     def interaction_policy(self, request: Request, id: int) -> Any:
-        """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may quote the caller's own post."""
-        change_quote_policy(
+        """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may quote the caller's own post, and who may
+        favourite, answer and boost it.
+        """
+        policies = InteractionPolicyInput.read(request)
+        change_policies(
             author=find_author(self.account_id),
             status=find_post(id, self.account_id),
-            policy=InteractionPolicyInput.read(request).quote_approval_policy,
+            policy=policies.quote_approval_policy,
+            interactions=policies.interaction_policy,
         )
         return present_status(id, self.account_id)
 

@@ -22,7 +22,17 @@ from federation.remote.actors import fetch_actor
 from social.api.routing import EndpointPattern, other_urls
 from social.kernel import redis
 from social.urls import MODULES
-from statuses.models import Pin, PreviewCard, Quote, QuoteState, Status, StatusCard
+from statuses.models import (
+    Interaction,
+    InteractionRequest,
+    Pin,
+    PreviewCard,
+    Quote,
+    QuoteState,
+    RequestState,
+    Status,
+    StatusCard,
+)
 from statuses.policies.polls import PollDraft
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import (
@@ -77,6 +87,7 @@ PATHS: Final = [
     (DOCUMENT, "/contexts/{alice}-{post}"),
     (DOCUMENT, "/contexts/{alice}-{post}?page=true"),
     (DOCUMENT, "/users/alice/quote_authorizations/{quote}"),
+    (DOCUMENT, "/users/alice/like_authorizations/{request}"),
     (DOCUMENT, "/users/alice/statuses/{post}/shares"),
     (DOCUMENT, "/@alice"),
     (DOCUMENT, "/@alice/{post}"),
@@ -107,7 +118,7 @@ PATHS: Final = [
 ]
 #: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
 ELSEWHERE: Final = re.compile(
-    r"(\(\?:filters|api|search|announcements|settings|welcome|auth|oauth|authorize_interaction|share|apps?|bookmarks|favourites|conversations|lists|followed_tags|follow_requests|mutes|blocks?|domain_blocks|notifications|write|filters|drafts|scheduled|statuses|people|report|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
+    r"(\(\?:filters|api|search|announcements|settings|welcome|auth|oauth|authorize_interaction|share|apps?|bookmarks|favourites|interaction_requests|conversations|lists|followed_tags|follow_requests|mutes|blocks?|domain_blocks|notifications|write|filters|drafts|scheduled|statuses|people|report|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
     r"tags/<name>/act|collections$|collections/<int:id>/|@\(\?P<acct>|blocklist\.csv|custom\.css|icon\.svg|ap/users/|terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
 )
 
@@ -121,6 +132,14 @@ class World:
         self.post = make_status(alice, "the post #garden")
         self.boost = make_reblog(alice, self.post)
         self.collection = Collection.objects.create(account=alice, name="Gardeners", sensitive=False, discoverable=True)
+        self.request = InteractionRequest.objects.create(
+            status=self.post,
+            account=self.remote,
+            target=alice,
+            kind=Interaction.FAVOURITE,
+            state=RequestState.ACCEPTED,
+            uri=f"{self.remote.uri}#likes/1",
+        )
         self.card = PreviewCard.objects.create(url="https://site.example/", title="Garden")
 
     def grow(self, number: int) -> None:
@@ -172,6 +191,7 @@ class World:
             item=item.id,
             member=item.account.username,
             quote=quote,
+            request=self.request.id,
         )
 
 
@@ -203,7 +223,9 @@ def test_the_statements_of_a_public_document_do_not_grow_with_its_size(
 
 def test_every_public_address_is_among_them() -> None:
     known = [
-        path.partition("?")[0].format(post=1, boost=1, collection=1, emoji=1, alice=1, item=1, member=1, quote=1)[1:]
+        path.partition("?")[0].format(
+            post=1, boost=1, collection=1, emoji=1, alice=1, item=1, member=1, quote=1, request=1
+        )[1:]
         for _form, path in PATHS
     ]
     public = [

@@ -28,6 +28,8 @@ from moderation.models import Announcement, InstanceRule, Strike, TermsOfService
 from notifications.models import Notification, NotificationRequest
 from social.api.routing import EndpointPattern
 from social.kernel import clock
+from statuses.models import Interaction
+from statuses.policies.interactions import Choice, rule_of_choice
 from tests.factories.accounts import make_application, make_remote, make_user
 from tests.factories.statuses import (
     block,
@@ -115,6 +117,8 @@ def furnish(user: User) -> dict[str, Any]:
     make_status(account, "two", spoiler_text="careful", sensitive=True, media=[make_media(account, "A bee")])
     poll = make_poll(account, "yes", "no")
     answer = make_status(bob, "hello @ada", reply_to=post)
+    asked = rule_of_choice(Interaction.REPLY, Choice.ASKED)
+    make_status(bob, "may I?", reply_to=make_status(account, "ask me", interaction_policy={Interaction.REPLY: asked}))
     for other in (bob, zoe):
         follow(account, other)
     follow(bob, account)

@@ -31,6 +31,19 @@ serve, and each request that it makes. Written by `make documents` where the rec
 `make interop` tries servers that others' libraries make beside this one: Fedify with both kinds of HTTP signatures, bovine, and
 activitypub-bot. With each one follows, posts, answers, likes, boosts, edits and deletes, both ways.
 
+What GoToSocial has beyond Mastodon, and this server sends and takes as well (`adr/0044`,
+`tests/federation/test_interaction_policies.py`):
+
+- `interactionPolicy` of posts with `canLike`, `canReply` and `canAnnounce`, each with `automaticApproval` and `manualApproval`
+  and, the same by older names, `always` and `approvalRequired`. A post that limits nothing states none of them; a
+  missing one limits nothing.
+- `LikeRequest`, `ReplyRequest` and `AnnounceRequest` with the interaction as `instrument`. A Like, a Create of a reply or an
+  Announce of a post whose policy needs approval counts as such a request.
+- The answer: an Accept whose `result` is a `LikeAuthorization`, `ReplyAuthorization` or `AnnounceAuthorization`
+  (`/users/:username/reply_authorizations/:id` and its like), or a Reject. Their object is the request or, without one, the
+  interaction. Taking it back is the Delete of the authorization.
+- `replyAuthorization` of replies and `announceAuthorization` of boosts, and for GoToSocial up to 0.20 `approvedBy`.
+
 """
 
 _REFUSALS: Final = """

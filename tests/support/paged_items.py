@@ -32,9 +32,19 @@ from accounts.services.tags import ensure_tags
 from accounts.transfers.models import PastImport, PastState
 from moderation.models import DomainAllow, DomainRule, Report
 from notifications.models import Notification, NotificationRequest
-from statuses.models import Bookmark, Favourite, Quote, ScheduledStatus, Status
+from statuses.models import (
+    Bookmark,
+    Favourite,
+    Interaction,
+    InteractionRequest,
+    Quote,
+    ScheduledStatus,
+    Status,
+)
+from statuses.policies.interactions import Choice, rule_of_choice
 from statuses.policies.publishing import DRAFT_TIME
 from statuses.services.deleting import delete_status
+from statuses.services.interactions import favourite_status
 from tests.accounts.devices.test_crypto import Program
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
@@ -287,6 +297,18 @@ def _drafts(callers: Callers) -> Items:
     return rows(make)
 
 
+def _interaction_requests(callers: Callers) -> Items:
+    rule = rule_of_choice(Interaction.FAVOURITE, Choice.ASKED)
+    post = make_status(callers.account, interaction_policy={Interaction.FAVOURITE: rule})
+
+    def make(_number: int) -> InteractionRequest:
+        asking = make_account()
+        favourite_status(account_id=asking.id, status=post)
+        return InteractionRequest.objects.get(account=asking)
+
+    return rows(make)
+
+
 def _past_imports(callers: Callers) -> Items:
     return rows(lambda _number: PastImport.objects.create(account=callers.account, state=PastState.UNDONE))
 
@@ -375,6 +397,7 @@ ITEMS: dict[str, Callable[[Callers], Items]] = {
     "GET api/v1/bookmarks": _marked(make_bookmark),
     "GET api/v1/scheduled_statuses": _scheduled,
     "GET api/v1/drafts": _drafts,
+    "GET api/v1/interaction_requests": _interaction_requests,
     "GET api/v1/past_imports": _past_imports,
     "GET api/v1/notifications": _notifications,
     "GET api/v1/notifications/requests": _notification_requests,

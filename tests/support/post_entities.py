@@ -54,6 +54,7 @@ _STATUS: dict[str, Schema] = {
     "card": nullable(entity("PreviewCard")),
     "poll": nullable(entity("Poll")),
     "quote_approval": entity("QuoteApproval"),
+    "interaction_policy": entity("InteractionPolicy"),
 }
 _STATUS_OPTIONAL: dict[str, Schema] = {
     "application": nullable(exactly({"name": S, "website": nullable(URL)})),
@@ -66,6 +67,7 @@ _STATUS_OPTIONAL: dict[str, Schema] = {
     "pinned": B,
     "filtered": many(entity("FilterResult")),
 }
+_RULE = exactly({name: many(S) for name in ("always", "with_approval", "automatic_approval", "manual_approval")})
 _OF_A_USER = ("favourited", "reblogged", "muted", "bookmarked", "filtered")
 _QUOTE_STATE = one_of(
     "pending",
@@ -196,6 +198,22 @@ POST_ENTITIES: dict[str, Schema] = {
                 {"quoted_status_id": nullable(ID)},
             ),
             "media_attachments": many(entity("MediaAttachment")),
+        }
+    ),
+    "InteractionPolicy": exactly({f"can_{name}": _RULE for name in ("favourite", "reply", "reblog", "quote")}),
+    "DefaultPolicies": exactly(
+        {name: entity("InteractionPolicy") for name in ("public", "unlisted", "private", "direct")}
+    ),
+    "InteractionRequest": exactly(
+        {
+            "id": ID,
+            "type": one_of("favourite", "reply", "reblog"),
+            "created_at": D,
+            "account": entity("Account"),
+            "status": entity("Status"),
+            "reply": nullable(entity("Status")),
+            "accepted_at": nullable(D),
+            "rejected_at": nullable(D),
         }
     ),
     "PublishedStatus": {"anyOf": [entity("Status"), entity("ScheduledStatus")]},

@@ -25,11 +25,14 @@ from social.api import limits
 from social.kernel.errors import NotFound
 from social.kernel.text.names import clean_input
 from social.pages.frame import show, with_query
+from statuses.models import Interaction
+from statuses.pages.policies import ASKED_FIRST, REPLY_WAITS
 from statuses.pages.post_form import initial_of
 from statuses.pages.posts import load_shown
 from statuses.pages.short_form import ShortPostForm
 from statuses.policies.visibility import requested_visibility
 from statuses.queries.marks import Marks, load_marks
+from statuses.queries.requests import is_requested
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
 from timelines.services.searching import find_at_address
@@ -115,17 +118,20 @@ def _of_post(request: HttpRequest, user: User, status_id: int | None) -> HttpRes
     if request.method == "POST":
         match request.POST.get("act"):
             case "favourite":
-                favourite_status(account_id=user.account_id, status=post, relations=relations)
+                done = favourite_status(account_id=user.account_id, status=post, relations=relations)
+                if not done and is_requested(user.account_id, post, Interaction.FAVOURITE):
+                    messages.info(request, str(ASKED_FIRST))
             case "unfavourite":
                 unfavourite_status(account_id=user.account_id, status_id=post.id)
             case "boost":
-                reblog_status(account=user.account, status=post, relations=relations)
+                if reblog_status(account=user.account, status=post, relations=relations) is None:
+                    messages.info(request, str(ASKED_FIRST))
             case "unboost":
                 unreblog_status(account_id=user.account_id, status_id=post.id)
             case "reply" if not answer.publish(user, in_reply_to_id=post.id):
                 return _show_post(request, user, posts[0], answer)
             case "reply":
-                messages.success(request, _("Your reply has been published."))
+                messages.success(request, str(REPLY_WAITS) if answer.waits else _("Your reply has been published."))
         return redirect(request.get_full_path())
     return _show_post(request, user, posts[0], answer)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
@@ -28,6 +28,7 @@ from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 from statuses.policies.polls import PollDraft
 from statuses.queries.listings import AccountStatusesFilter
+from statuses.serializers.inputs.policies import PolicyField, with_quotes
 from statuses.services.composing import Draft
 from statuses.services.media import MediaChange, SentFile
 
@@ -98,6 +99,7 @@ class _PostInput(Input[Draft]):
     status = ClientString(source="text")
     media_ids = StringListField()
     quote_approval_policy = ClientWord()
+    interaction_policy = PolicyField()
     content_type = ClientWord()
     poll = ObjectField(PollInput, non_empty=True)
 
@@ -106,6 +108,7 @@ class _PostInput(Input[Draft]):
         """Read the input as other inputs are read. In JSON a content warning overrides `sensitive`; in a form the word
         "false" overrides the warning.
         """
+        values = with_quotes(values)
         warned = values.get("sensitive") is False and values.get("spoiler_text")
         return super().read_mapping({**values, "sensitive": True} if warned else values)
 
@@ -133,9 +136,15 @@ class RescheduleInput(Form):
 
 
 class InteractionPolicyInput(Form):
-    """Quote policy of a post; if it is missing, the author's default is used."""
+    """Policies of a post; if there is none, the quote policy becomes the author's default."""
 
     quote_approval_policy: Word | None = None
+    interaction_policy: Annotated[Mapping[str, int], PolicyField()] | None = None
+
+    @classmethod
+    def read_mapping(cls, values: Mapping[str, Any]) -> Self:
+        """Read the input like other inputs, with the quote policy among the policies."""
+        return super().read_mapping(with_quotes(values))
 
 
 class IdsInput(Form):

@@ -9,9 +9,12 @@ import pytest
 
 from accounts.models import Account
 from social.kernel import links
+from statuses.models import Interaction, InteractionRequest
+from statuses.policies.interactions import Choice, rule_of_choice
 from statuses.queries.authors import find_author
 from statuses.services.composing import Draft
 from statuses.services.drafts import save_draft
+from statuses.services.interactions import favourite_status
 from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import (
     edit,
@@ -185,6 +188,27 @@ def draft_of(account: Account) -> int:
     return saved.id
 
 
+def asked_of(target: Account, size: int) -> list[InteractionRequest]:
+    post = make_status(target, interaction_policy={kind: rule_of_choice(kind, Choice.ASKED) for kind in Interaction})
+    for number in range(size):
+        asking = make_account()
+        if number % 2:
+            make_status(asking, "well", reply_to=post)
+        else:
+            favourite_status(account_id=asking.id, status=post)
+    return list(InteractionRequest.objects.filter(status=post))
+
+
+def many_requests(callers: Callers, size: int) -> Scene:
+    asked_of(callers.account, size)
+    return Scene()
+
+
+def own_request(callers: Callers, size: int) -> Scene:
+    (own,), (foreign,) = (asked_of(account, 1) for account in (callers.account, callers.stranger))
+    return Scene(ids={"id": own.id}, foreign={"id": foreign.id})
+
+
 def many_drafts(callers: Callers, size: int) -> Scene:
     for _number in range(size):
         draft_of(callers.account)
@@ -288,6 +312,12 @@ ROWS = [
     Row(f"POST {STATUS}/quotes/<quoting_status_id>/revoke", quoted_post),
     Row(f"PUT {STATUS}/interaction_policy", own_readable_post),
     Row(f"PATCH {STATUS}/interaction_policy", own_readable_post),
+    Row("GET api/v1/interaction_policies/defaults", nothing),
+    Row("PATCH api/v1/interaction_policies/defaults", nothing),
+    Row("GET api/v1/interaction_requests", many_requests),
+    Row("GET api/v1/interaction_requests/<id>", own_request),
+    Row("POST api/v1/interaction_requests/<id>/authorize", own_request),
+    Row("POST api/v1/interaction_requests/<id>/reject", own_request),
     Row("GET api/oembed", embedded_post),
     Row("GET api/v1/favourites", many_favourites),
     Row("GET api/v1/bookmarks", many_bookmarks),

@@ -213,6 +213,7 @@ def _post(
         application_id=None,
         version=1,
         quote_policy=0,
+        interaction_policy=0,
         visibility=visibility,
         uri=None,
         language=None,

@@ -1,0 +1,98 @@
+"""Policies about who may favourite, answer and boost a post, in the vocabulary of GoToSocial (docs/adr/0044)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from accounts.models import Account
+from federation.documents import reading
+from federation.documents.context import PUBLIC, PUBLIC_NAMES, followers_url_of
+from statuses.models import Interaction
+from statuses.policies.interactions import NO_GROUPS, PENDING, Group, encode_rule, groups_of
+from statuses.policies.posts import Author, Post
+
+MEMBERS: Final = {
+    Interaction.FAVOURITE: "canLike",
+    Interaction.REPLY: "canReply",
+    Interaction.REBLOG: "canAnnounce",
+}
+TERMS: Final = (*MEMBERS.values(), "always", "approvalRequired")
+"""Terms of a policy beyond those of the policy about quotes."""
+
+
+def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
+    """Return the rules of a local post, by member; empty if its author has limited nothing. `mentioned` are the ids of the
+    accounts that it mentions, which may always answer it, as may the author.
+
+    Rules that limit nothing are stated beside others: GoToSocial up to 0.19 takes a missing one for a refusal. Each rule has
+    its newer and its older names. Mutual followers have no collection: followers are said to need approval, which those of
+    them get at once.
+    """
+    rules: dict[str, Any] = {}
+    if not post.interaction_policy & ~PENDING:
+        return rules
+    for kind, member in MEMBERS.items():
+        automatic, manual = groups_of(post.interaction_policy, kind) or (Group.PUBLIC, NO_GROUPS)
+        if automatic & Group.MUTUALS:
+            manual |= Group.FOLLOWERS
+        always, asked = _uris(automatic, post.author), _uris(manual & ~automatic, post.author)
+        if not automatic & Group.PUBLIC:
+            always = [post.author.uri, *(mentioned if kind is Interaction.REPLY else ()), *always]
+        rules[member] = {
+            "automaticApproval": always,
+            "manualApproval": asked,
+            "always": always,
+            "approvalRequired": asked,
+        }
+    return rules
+
+
+def read_policy(policy: Any, author: Account, mentioned: Iterable[str]) -> int:
+    """Return the policy of a remote post as it is stored, from the member `interactionPolicy` of its document, whatever that
+    is: a rule that is missing or empty limits nothing. `mentioned` are the ids of the accounts that the post mentions.
+
+    Accounts that it names one by one are not stored: its author is asked about anybody.
+    """
+    if not isinstance(policy, Mapping):
+        return 0
+    implied = {author.uri, *mentioned}
+    found = 0
+    for kind, member in MEMBERS.items():
+        rule = policy.get(member)
+        if isinstance(rule, Mapping) and any(name in rule for name in (*_AUTOMATIC, *_MANUAL)):
+            automatic = _groups(_named(rule, _AUTOMATIC), author, implied)
+            manual = _groups(_named(rule, _MANUAL), author, implied) | automatic & Group.OTHERS
+            found |= encode_rule(kind, automatic, manual)
+    return found
+
+
+_AUTOMATIC: Final = ("automaticApproval", "always")
+_MANUAL: Final = ("manualApproval", "approvalRequired")
+
+
+def _uris(groups: Group, author: Author) -> list[str]:
+    named = {
+        Group.PUBLIC: PUBLIC,
+        Group.FOLLOWERS: followers_url_of(author),
+        Group.FOLLOWING: f"{author.uri}/following",
+    }
+    return [uri for group, uri in named.items() if group & groups]
+
+
+def _named(rule: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the ids in the first of these members that the rule has; the later ones are older names."""
+    return next((reading.uris_of(rule[name]) for name in names if rule.get(name) is not None), [])
+
+
+def _groups(uris: Sequence[str], author: Account, implied: set[str]) -> Group:
+    known = {
+        **dict.fromkeys(PUBLIC_NAMES, Group.PUBLIC),
+        author.followers_url: Group.FOLLOWERS,
+        author.following_url: Group.FOLLOWING,
+        **dict.fromkeys(implied, NO_GROUPS),
+    }
+    groups = NO_GROUPS
+    for uri in uris:
+        groups |= known.get(uri, Group.OTHERS)
+    return groups

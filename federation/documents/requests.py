@@ -1,0 +1,87 @@
+"""Activities about interactions that the author of a post decides about, in the vocabulary of GoToSocial (docs/adr/0044)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from accounts.models import Account
+from federation.documents.context import with_context
+from federation.documents.notes import authorization_uri
+from statuses.models import Interaction
+
+REQUESTS: Final = {
+    Interaction.FAVOURITE: "LikeRequest",
+    Interaction.REPLY: "ReplyRequest",
+    Interaction.REBLOG: "AnnounceRequest",
+}
+AUTHORIZATIONS: Final = {
+    Interaction.FAVOURITE: "LikeAuthorization",
+    Interaction.REPLY: "ReplyAuthorization",
+    Interaction.REBLOG: "AnnounceAuthorization",
+}
+
+
+def request(kind: Interaction, uri: str, post_uri: str, author_uri: str, instrument: dict[str, Any]) -> dict[str, Any]:
+    """Return the request for an interaction (`instrument`) with the remote post `post_uri`, without @context; `uri` is the id
+    of the request, which the answer refers to.
+    """
+    return {
+        "id": uri,
+        "type": REQUESTS[kind],
+        "actor": instrument.get("attributedTo") or instrument["actor"],
+        "to": author_uri,
+        "object": post_uri,
+        "instrument": instrument,
+    }
+
+
+def answer(
+    author: Account,
+    kind: Interaction,
+    *,
+    actor_uri: str,
+    post_uri: str,
+    interaction_uri: str,
+    request_uri: str | None,
+    authorization: str | None,
+    number: int | str,
+) -> dict[str, Any]:
+    """Return the Accept of an interaction with a local post, with the authorization as its result, or the Reject if that is
+    None.
+
+    Its object is the request, as far as it is known, or, without a request, the interaction itself. `number` becomes part of
+    the id.
+    """
+    name, place = ("Reject", "rejects") if authorization is None else ("Accept", "accepts")
+    asked: str | dict[str, Any] = interaction_uri
+    if request_uri is not None:
+        asked = {
+            "id": request_uri,
+            "type": REQUESTS[kind],
+            "actor": actor_uri,
+            "object": post_uri,
+            "instrument": interaction_uri,
+        }
+    activity = {
+        "id": f"{author.uri}#{place}/interactions/{number}",
+        "type": name,
+        "actor": author.uri,
+        "to": actor_uri,
+        "object": asked,
+        "target": post_uri,
+        **({} if authorization is None else {"result": authorization}),
+    }
+    return with_context(activity, [REQUESTS[kind]] if request_uri is not None else [])
+
+
+def authorization(
+    author_uri: str, kind: Interaction, number: int, interaction_uri: str, post_uri: str
+) -> dict[str, Any]:
+    """Return the consent of an author to an interaction with a post, without @context; `number` is the id of the request."""
+    return {
+        "id": authorization_uri(author_uri, kind, number),
+        "type": AUTHORIZATIONS[kind],
+        "attributedTo": author_uri,
+        "interactingObject": interaction_uri,
+        "interactionTarget": post_uri,
+    }

@@ -1,0 +1,182 @@
+"""Handles requests to favourite, answer and boost local posts, answers to requests of local accounts, and authorizations that
+are taken back (GoToSocial's interaction controls; docs/adr/0044).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.db import IntegrityError, transaction
+
+from federation.documents.context import visibility_of
+from federation.documents.reading import Rejected, same_origin, uri_of, uris_of, web_uri
+from federation.documents.received_notes import is_note, read_sent_note
+from federation.events import InteractionRefused
+from federation.inbound.incoming import Incoming
+from federation.reasons import Reason
+from federation.remote.fetching import fetch_document
+from federation.remote.posts import keep_note
+from federation.remote.references import check_id, find_post_by_uri
+from social.kernel.errors import Forbidden, Invalid
+from social.kernel.events import publish
+from social.kernel.locks import lock
+from social.kernel.reasons import leave_out
+from statuses.events import InteractionSettled
+from statuses.models import Interaction, InteractionRequest, RequestState, Status
+from statuses.policies.interactions import rule_of
+from statuses.policies.visibility import boost_visibility
+from statuses.queries.statuses import list_statuses
+from statuses.services.asking import NotPermitted
+from statuses.services.interactions import favourite_status, reblog_status
+from statuses.services.requests import record_accepted, settle_request
+
+KINDS: Final = {
+    "LikeRequest": Interaction.FAVOURITE,
+    "ReplyRequest": Interaction.REPLY,
+    "AnnounceRequest": Interaction.REBLOG,
+}
+
+
+def handle_request(incoming: Incoming) -> None:
+    """Answer a request to interact with a local post as the policy of that post says: an Accept with an authorization, a
+    Reject, or nothing yet while its author has not decided. The request names or embeds the interaction.
+
+    A repeated request is answered again.
+    """
+    uri, post, kind = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri()), KINDS[incoming.kind]
+    instrument = incoming.document.get("instrument")
+    interaction_uri = web_uri(instrument)
+    if interaction_uri is None or not same_origin(interaction_uri, incoming.actor.uri):
+        raise Rejected(Reason.NO_POST_OF_ACTOR)
+    if post is None or not post.local or post.is_reblog or not _reads(incoming, post):
+        raise Rejected(Reason.NO_SUCH_NOTE)
+    taken = InteractionRequest.objects.filter(request_uri=uri).exclude(account=incoming.actor, status=post, kind=kind)
+    if taken.exists():
+        raise Rejected(Reason.TAKEN_ID_OF_REQUEST)
+    if kind is Interaction.REPLY:
+        _answer(incoming, post, interaction_uri, uri)
+        return
+    try:
+        with transaction.atomic():
+            lock(f"object:{interaction_uri}")
+            check_id(interaction_uri, incoming.actor.uri)
+            _interact(incoming, post, kind, interaction_uri)
+            pending = InteractionRequest.objects.filter(
+                account=incoming.actor, status=post, kind=kind, state=RequestState.PENDING
+            )
+            if not pending.update(request_uri=uri, uri=interaction_uri):
+                record_accepted(
+                    account_id=incoming.actor.id, post=post, kind=kind, uri=interaction_uri, request_uri=uri
+                )
+    except NotPermitted:
+        refuse(incoming, post, kind, interaction_uri, uri)
+    except (Forbidden, Invalid):
+        raise Rejected(Reason.NOT_TO_BE_BOOSTED) from None
+    except IntegrityError:
+        raise Rejected(Reason.TAKEN_ID_OF_REQUEST) from None
+
+
+def _interact(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
+    """Make the favourite or boost, or store the request for it."""
+    if kind is Interaction.FAVOURITE:
+        favourite_status(account_id=incoming.actor.id, status=post, uri=uri)
+        return
+    instrument = incoming.document.get("instrument")
+    boost = instrument if isinstance(instrument, dict) else {}
+    visibility = visibility_of(uris_of(boost.get("to")), uris_of(boost.get("cc")), incoming.actor.followers_url)
+    reblog_status(
+        account=incoming.actor, status=post, visibility=boost_visibility(post.visibility, visibility), uri=uri
+    )
+
+
+def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
+    """Store the reply that a ReplyRequest is about, as it waits, or accepted where the policy allows it at once."""
+    reply = find_post_by_uri(reply_uri)
+    if reply is None:
+        instrument = incoming.document.get("instrument")
+        if not (isinstance(instrument, dict) and is_note(instrument)):
+            instrument = fetch_document(reply_uri)
+        note = read_sent_note(instrument, incoming.actor.uri)
+        if note.uri != reply_uri or note.in_reply_to is None or find_post_by_uri(note.in_reply_to) != post:
+            raise Rejected(Reason.ANSWERS_OTHER)
+        reply = keep_note(note, incoming.actor, recipient=incoming.recipient, request_uri=uri)
+        if reply is None:
+            return  # Refused, which is answered, or held for review.
+    if reply.account_id != incoming.actor.id or reply.in_reply_to_id != post.id:
+        raise Rejected(Reason.ANSWERS_OTHER)
+    with transaction.atomic():
+        asked = InteractionRequest.objects.select_for_update().filter(answer=reply)
+        request = asked.first()
+        if request is not None and request.state == RequestState.REJECTED:
+            publish(InteractionSettled(request_id=request.id, account_id=request.account_id))
+        elif reply.is_deleted:
+            raise Rejected(Reason.DELETED_NOTE)
+        elif request is None or request.state == RequestState.ACCEPTED:
+            record_accepted(
+                account_id=incoming.actor.id,
+                post=post,
+                kind=Interaction.REPLY,
+                uri=reply_uri,
+                request_uri=uri,
+                answer=reply,
+            )
+        else:
+            asked.update(request_uri=uri)
+
+
+def _reads(incoming: Incoming, post: Status) -> bool:
+    return list_statuses(incoming.actor.id).filter(id=post.id).exists()
+
+
+def record(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
+    """Send an authorization of an interaction that the policy of a local post allows at once, but not to everybody."""
+    if post.local and rule_of(post.interaction_policy, kind) and post.account_id != incoming.actor.id:
+        record_accepted(account_id=incoming.actor.id, post=post, kind=kind, uri=uri)
+
+
+def refuse(incoming: Incoming, post: Status, kind: Interaction, uri: str, request_uri: str | None = None) -> None:
+    """Send a Reject of an interaction that the policy of a local post does not allow."""
+    leave_out(Reason.NOT_TO_BE_ANSWERED)
+    with transaction.atomic():
+        publish(
+            InteractionRefused(
+                account_id=post.account_id,
+                actor_id=incoming.actor.id,
+                kind=kind.value,
+                status_id=post.id,
+                uri=uri,
+                request_uri=request_uri,
+            )
+        )
+
+
+def find_asked(incoming: Incoming) -> InteractionRequest | None:
+    """Return the request of a local account that the activity answers; None if it answers no such request.
+
+    Raises Rejected for an answer by anybody but the author of the post.
+    """
+    request = InteractionRequest.objects.filter(
+        request_uri=incoming.object_uri or "", status__local=False, account__domain=None
+    ).first()
+    if request is not None and request.target_id != incoming.actor.id:
+        raise Rejected(Reason.NOT_AUTHORS_ANSWER)
+    return request
+
+
+def accept(incoming: Incoming, request: InteractionRequest) -> None:
+    """Do what the author of a remote post has agreed to; the author's server keeps the authorization."""
+    result = web_uri(incoming.document.get("result"))
+    if result is None or not same_origin(result, incoming.actor.uri):
+        raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
+    settle_request(request_id=request.id, accepted=True, approval_uri=result)
+
+
+def revoke(incoming: Incoming) -> bool:
+    """Take back the interactions whose authorization the author of a post deletes; return False if there are none."""
+    found = InteractionRequest.objects.filter(
+        approval_uri=uri_of(incoming.document.get("object")) or "", target=incoming.actor
+    )
+    numbers = list(found.values_list("id", flat=True))
+    for number in numbers:
+        settle_request(request_id=number, accepted=False)
+    return bool(numbers)

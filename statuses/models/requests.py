@@ -1,0 +1,95 @@
+"""Models of interactions with posts whose authors decide about them (docs/adr/0044)."""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Account
+from social.kernel import clock
+from social.kernel.ids import SnowflakeField
+from social.kernel.lengths import URI_LIMIT, WORD_LIMIT, lengths
+from statuses.models.status import Status
+
+
+class Interaction(models.TextChoices):
+    """Kinds of interactions that the policy of a post is about."""
+
+    FAVOURITE = "favourite"
+    REPLY = "reply"
+    REBLOG = "reblog"
+
+
+class RequestState(models.TextChoices):
+    """Decision of the author of the post."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+
+
+class InteractionRequest(models.Model):
+    """Request of `account` to favourite, answer or boost `status`, and what the post's author decided.
+
+    `answer` is the reply, which is stored as if it were only for the two until it is approved; `visibility` is the visibility
+    that the reply or boost then gets, and `mentioned_ids` are the accounts that the reply then addresses, those in `silent_ids`
+    without mentioning them in its text. `uri` is the id of a remote interaction, `request_uri` the id of the activity that
+    asks, and `approval_uri` the authorization that another server gave.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="interaction_requests", db_index=False)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    target = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    kind = models.TextField(choices=Interaction.choices)
+    state = models.TextField(choices=RequestState.choices, default=RequestState.PENDING)
+    answer = models.OneToOneField(Status, null=True, on_delete=models.CASCADE, related_name="request")
+    visibility = models.TextField(default="")
+    mentioned_ids = ArrayField(models.BigIntegerField(), default=list)
+    silent_ids = ArrayField(models.BigIntegerField(), default=list)
+    uri = models.TextField(null=True)
+    request_uri = models.TextField(null=True)
+    approval_uri = models.TextField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+    decided_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = _("interaction request")
+        verbose_name_plural = _("interaction requests")
+        constraints = [
+            lengths(
+                "statuses_interactionrequest_lengths",
+                kind=WORD_LIMIT,
+                state=WORD_LIMIT,
+                visibility=WORD_LIMIT,
+                uri=URI_LIMIT,
+                request_uri=URI_LIMIT,
+                approval_uri=URI_LIMIT,
+            ),
+            models.UniqueConstraint(
+                fields=["status", "account", "kind"],
+                name="statuses_interactionrequest_one",
+                condition=~Q(kind=Interaction.REPLY),
+            ),
+            models.UniqueConstraint(
+                fields=["request_uri"], name="statuses_interactionrequest_uri", condition=Q(request_uri__isnull=False)
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["target", "-id"],
+                name="statuses_interactionreq_wait",
+                condition=Q(state=RequestState.PENDING),
+            ),
+            models.Index(fields=["status"], name="statuses_interactionreq_post"),
+            models.Index(
+                fields=["approval_uri"],
+                name="statuses_interactionreq_appr",
+                condition=Q(approval_uri__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id}"

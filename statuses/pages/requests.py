@@ -1,0 +1,74 @@
+"""The page of requests to reply to, boost and favourite a signed-in person's posts, which are decided there."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods
+
+from accounts.pages.member import back, refuse
+from accounts.pages.person import shown_author
+from accounts.pages.settings import counted, signed_in
+from accounts.queries.users import forget_waiting
+from accounts.serializers.account import present_accounts
+from social.api import limits
+from social.kernel.errors import Forbidden, NotFound, require_found
+from social.kernel.ids import parse_id
+from social.pages.frame import show
+from social.pages.paging import PAGE_SIZE, cursor_of, links, one_page
+from statuses.models import Interaction
+from statuses.pages.posts import load_shown, reader_of
+from statuses.queries.requests import list_requests
+from statuses.services.requests import decide_request
+
+_TITLES: Final[dict[str, str | Promise]] = {
+    Interaction.REPLY: gettext_lazy("Wants to publish this reply"),
+    Interaction.REBLOG: gettext_lazy("Wants to boost this post"),
+    Interaction.FAVOURITE: gettext_lazy("Wants to favourite this post"),
+}
+_ACTS: Final = {"accept": True, "reject": False}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def interaction_requests(request: HttpRequest) -> HttpResponse:
+    """`/interaction_requests`: what waits for the reader's decision, the newest first. A POST request does what the button
+    `act` says with the request `id`, and goes back (303); done twice it has the effect of once. Raises NotFound.
+    """
+    user = signed_in(request)
+    if request.method == "POST":
+        accepted = _ACTS.get(request.POST.get("act", ""))
+        if accepted is None:
+            raise NotFound
+        counted(limits.INTERACTIONS, user)
+        number = require_found(parse_id(request.POST.get("id", "")))
+        try:
+            decide_request(account_id=user.account_id, request_id=number, accepted=accepted)
+        except Forbidden as refusal:
+            refuse(request, refusal)
+        except NotFound:
+            messages.info(request, _("This was already done."))
+        forget_waiting(user, "interaction_requests")
+        return back(request)
+    cursor = cursor_of(request, PAGE_SIZE)
+    found = cursor.cut(list_requests(user.account_id))
+    rows = one_page(found, cursor)
+    people = present_accounts([row.account_id for row in rows], user.account_id)
+    numbers = {row.answer_id or row.status_id for row in rows}
+    posts = {post["number"]: post for post in load_shown(sorted(numbers), reader_of(user, ""))}
+    shown: list[dict[str, Any]] = [
+        {
+            "id": row.id,
+            "title": _TITLES[row.kind],
+            "person": shown_author(people[row.account_id], member=True),
+            "post": posts.get(row.answer_id or row.status_id),
+        }
+        for row in rows
+        if row.account_id in people
+    ]
+    context = {**links(request, found, cursor, [row.id for row in rows]), "requests": shown}
+    return show(request, "statuses/requests.html", context)

@@ -1,0 +1,173 @@
+"""Decides requests to favourite, answer and boost posts, and does what was agreed to (docs/adr/0044)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+
+from accounts.events import AccountBlocked
+from accounts.models import Account, Tag
+from social.kernel import clock
+from social.kernel.batches import BATCH
+from social.kernel.errors import NotFound, require_found
+from social.kernel.events import publish
+from statuses.events import InteractionSettled
+from statuses.models import Favourite, Interaction, InteractionRequest, Mention, Quote, RequestState, Status
+from statuses.policies.cards import find_link
+from statuses.policies.interactions import PENDING
+from statuses.services.changing import change_statuses, lock_status
+from statuses.services.deleting import delete_status
+from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
+from statuses.services.storing import Composed, announce, count_stored
+
+
+def decide_request(*, account_id: int, request_id: int, accepted: bool) -> None:
+    """Accept or reject a request to interact with the account's own post; nothing happens if it was decided alike before.
+
+    A request that was accepted can be rejected later, which takes the interaction back. Raises NotFound for a request that is
+    not about a post of the account, Forbidden if the requesting account blocks the author now.
+    """
+    own = InteractionRequest.objects.filter(id=request_id, target_id=account_id)
+    settle_request(request_id=require_found(own.first()).id, accepted=accepted)
+
+
+def settle_request(*, request_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
+    """Store the decision of the post's author about a request, with the authorization (`approval_uri`) of another server, and
+    return whether it changed anything.
+
+    A pending request is accepted, which makes the favourite or boost or publishes the reply, or rejected, which deletes the
+    reply. An accepted one can be rejected: the interaction is undone. A rejected one does not change. Publishes
+    InteractionSettled.
+    """
+    with transaction.atomic():
+        request = InteractionRequest.objects.select_for_update().filter(id=request_id).first()
+        before = request.state if request is not None else RequestState.REJECTED
+        if request is None or before == (RequestState.ACCEPTED if accepted else RequestState.REJECTED):
+            return False
+        if accepted and before == RequestState.REJECTED:
+            return False
+        request.state = RequestState.ACCEPTED if accepted else RequestState.REJECTED
+        request.decided_at, request.approval_uri = clock.now(), approval_uri or request.approval_uri
+        request.save(update_fields=["state", "decided_at", "approval_uri"])
+        publish(
+            InteractionSettled(
+                request_id=request.id, account_id=request.account_id, revoked=before == RequestState.ACCEPTED
+            )
+        )
+        if accepted:
+            _carry_out(request)
+        else:
+            _take_back(request)
+    return True
+
+
+def record_accepted(
+    *,
+    account_id: int,
+    post: Status,
+    kind: Interaction,
+    uri: str,
+    request_uri: str | None = None,
+    answer: Status | None = None,
+) -> None:
+    """Store that an interaction of a remote account, which the policy of a local post allows at once, was accepted, so that its
+    server gets an authorization; a repeated request is answered again. Publishes InteractionSettled. The caller holds a
+    transaction.
+    """
+    if not lock_status(post.id):
+        return
+    asked = InteractionRequest.objects.filter(status=post, account_id=account_id, kind=kind)
+    if answer is not None:
+        asked = asked.filter(answer=answer)
+    values: dict[str, Any] = {"uri": uri, "state": RequestState.ACCEPTED, "decided_at": clock.now()}
+    if request_uri is not None:
+        values["request_uri"] = request_uri
+    request = asked.first()
+    if request is None:
+        request = InteractionRequest.objects.create(
+            status=post, account_id=account_id, target_id=post.account_id, kind=kind, answer=answer, **values
+        )
+    else:
+        asked.update(**values)
+    publish(InteractionSettled(request_id=request.id, account_id=account_id))
+
+
+def reject_blocked(events: Sequence[AccountBlocked]) -> None:
+    """Reject, after a block, what the blocked account has asked the blocking account for and has no answer to."""
+    for event in events:
+        waiting = InteractionRequest.objects.filter(
+            target_id=event.account_id, account_id=event.target_id, state=RequestState.PENDING
+        )
+        for number in list(waiting.values_list("id", flat=True)):
+            settle_request(request_id=number, accepted=False)
+
+
+def withdraw_request(*, account_id: int, uri: str) -> bool:
+    """Delete the pending request of a remote account to favourite or boost a post; `uri` is the id of the favourite or boost.
+    Return whether there was one.
+    """
+    asked = InteractionRequest.objects.filter(account_id=account_id, uri=uri, state=RequestState.PENDING, answer=None)
+    return asked.delete()[0] > 0
+
+
+def _carry_out(request: InteractionRequest) -> None:
+    if request.kind == Interaction.REPLY:
+        _publish_reply(request)
+        return
+    account = Account.objects.select_related("user").get(id=request.account_id)
+    status = require_found(Status.objects.filter(id=request.status_id, deleted_at=None).first())
+    if request.kind == Interaction.FAVOURITE:
+        favourite_status(account_id=account.id, status=status, uri=request.uri, approved=True)
+        return
+    boost_id = reblog_status(
+        account=account, status=status, visibility=request.visibility or None, uri=request.uri, approved=True
+    )
+    InteractionRequest.objects.filter(id=request.id).update(answer_id=boost_id)
+
+
+def _take_back(request: InteractionRequest) -> None:
+    if request.kind == Interaction.FAVOURITE:
+        if Favourite.objects.filter(account_id=request.account_id, status_id=request.status_id).exists():
+            unfavourite_status(account_id=request.account_id, status_id=request.status_id)
+    elif request.kind == Interaction.REBLOG:
+        boosts = Status.objects.filter(account_id=request.account_id, reblog_of_id=request.status_id, deleted_at=None)
+        if boosts.exists():
+            unreblog_status(account_id=request.account_id, status_id=request.status_id)
+    elif request.answer is not None and not request.answer.is_deleted:
+        delete_status(status_id=request.answer.id)
+
+
+def _publish_reply(request: InteractionRequest) -> None:
+    """Publish a reply that waited, as if it were written now: it gets its visibility, mentions and counts."""
+    status = Status.objects.select_for_update(of=("self",)).select_related("account").get(id=request.answer_id or 0)
+    if status.is_deleted:
+        raise NotFound
+    policy = status.interaction_policy & ~PENDING
+    change_statuses([status.id], visibility=request.visibility, interaction_policy=policy, fetched=None)
+    status.visibility, status.interaction_policy = request.visibility, policy
+    people = Account.objects.filter(id__one_of=request.mentioned_ids).in_bulk()
+    mentioned = [people[number] for number in request.mentioned_ids if number in people]
+    Mention.objects.filter(status=status).delete()
+    Mention.objects.bulk_create(
+        (Mention(status=status, account=one, silent=one.id in request.silent_ids) for one in mentioned),
+        batch_size=BATCH,
+    )
+    quoting = Quote.objects.filter(status=status).exists()
+    published = Composed(
+        author=status.account,
+        content=status.content,
+        visibility=request.visibility,
+        local_only=status.local_only,
+        parent=Status.objects.filter(id=request.status_id, deleted_at=None).first(),
+        mentions=mentioned,
+        has_link=not quoting and find_link(status.content) is not None,
+        created_at=status.created_at,
+    )
+    announce(status, published)
+    count_stored(status, published, list(Tag.objects.filter(id__one_of=_tag_ids(status))))
+
+
+def _tag_ids(status: Status) -> list[int]:
+    return list(status.status_tags.order_by("id").values_list("tag_id", flat=True))

@@ -1,0 +1,401 @@
+"""Who may favourite, answer and boost a post, between servers: policies, requests and authorizations in the vocabulary of
+GoToSocial (docs/adr/0044).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from accounts.services.blocking import block_account
+from federation.remote.posts import find_or_fetch_post
+from notifications.models import Notification
+from social.kernel import clock, links
+from statuses.models import Favourite, Interaction, InteractionRequest, Quote, RequestState, Status
+from statuses.policies.interactions import Choice, Group, groups_of, rule_of_choice
+from statuses.services.requests import decide_request
+from tests.factories.accounts import make_token, make_user
+from tests.factories.statuses import counts, edit, follow, make_status
+from tests.federation.activities import PUBLIC, deal, remote
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.terms import check_terms
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    return make_user("alice").account
+
+
+def post_of(author: Account, choice: Choice, text: str = "hello") -> Status:
+    return make_status(author, text, interaction_policy={kind: rule_of_choice(kind, choice) for kind in Interaction})
+
+
+def uri_of(post: Status) -> str:
+    return links.status_uri("alice", post.id)
+
+
+def sent(elsewhere: RemoteServer, *kinds: str) -> list[dict[str, Any]]:
+    return [activity for activity in elsewhere.delivered() if activity["type"] in kinds]
+
+
+def api_of(account: Account) -> Api:
+    return Api(make_token(account.user))
+
+
+def test_a_document_states_the_policy_by_both_names_and_says_nothing_where_nothing_is_limited(
+    alice: Account, zoe: RemotePerson, zoe_here: Account
+) -> None:
+    def policy(post: Status) -> dict[str, Any]:
+        document = Api().get(f"/users/alice/statuses/{post.id}", headers={"Accept": ACTIVITY}).json()
+        check_terms(document)
+        found: dict[str, Any] = document["interactionPolicy"]
+        return found
+
+    assert set(policy(make_status(alice))) == {"canQuote"}
+    limited = policy(post_of(alice, Choice.FOLLOWERS, f"@zoe@{zoe.home.domain} look"))
+    followers = f"{alice.uri}/followers"
+    assert limited["canReply"]["automaticApproval"] == limited["canReply"]["always"] == [alice.uri, zoe.uri, followers]
+    assert limited["canLike"]["always"] == limited["canAnnounce"]["always"] == [alice.uri, followers]
+    assert limited["canLike"]["manualApproval"] == limited["canLike"]["approvalRequired"] == []
+    one = policy(
+        make_status(alice, interaction_policy={Interaction.REPLY: rule_of_choice(Interaction.REPLY, Choice.NOBODY)})
+    )
+    assert one["canLike"]["always"] == one["canAnnounce"]["automaticApproval"] == [PUBLIC], "older servers want all"
+    asked = policy(post_of(alice, Choice.ASKED))["canReply"]
+    assert (asked["always"], asked["approvalRequired"]) == ([alice.uri], [PUBLIC])
+    mutual = policy(post_of(alice, Choice.MUTUALS))["canLike"]
+    assert (mutual["always"], mutual["approvalRequired"]) == ([alice.uri], [followers])
+    assert policy(post_of(alice, Choice.FOLLOWING))["canLike"]["always"] == [alice.uri, f"{alice.uri}/following"]
+
+
+def test_the_policy_of_another_server_is_read_in_both_forms_whatever_it_is(
+    elsewhere: RemoteServer, zoe: RemotePerson
+) -> None:
+    followers, public = f"{zoe.uri}/followers", Group.PUBLIC
+    nothing, others = Group(0), Group.OTHERS
+    cases: list[tuple[Any, Any]] = [
+        ({"canReply": {"always": PUBLIC}}, None),
+        ({"canReply": {"always": zoe.uri}}, (nothing, nothing)),
+        ({"canReply": {"always": [zoe.uri, followers], "approvalRequired": [PUBLIC]}}, (Group.FOLLOWERS, public)),
+        ({"canReply": {"automaticApproval": [zoe.uri], "always": [PUBLIC]}}, (nothing, nothing)),
+        ({"canReply": {"manualApproval": ["as:Public"]}}, (nothing, public)),
+        ({"canReply": {"always": ["https://third.example/users/yan"]}}, (nothing, others)),
+        ({"canReply": {"always": [f"https://third.example/{number}" for number in range(900)]}}, (nothing, others)),
+        *(
+            ({"canReply": value}, None)
+            for value in ({}, None, 5, "x", [{"always": zoe.uri}], {"other": 1}, {"canReply": {"always": zoe.uri}})
+        ),
+        *((value, None) for value in (None, {}, [], "public", 7, True)),
+        ({"canReply": {"always": {"a": {"b": 1}}, "approvalRequired": 5}}, (nothing, nothing)),
+    ]
+    for number, (policy, expected) in enumerate(cases, 1):
+        note = elsewhere.serve(zoe.note(number=number, interactionPolicy=policy))
+        post = find_or_fetch_post(note["id"])
+        assert groups_of(post.interaction_policy, Interaction.REPLY) == expected, policy
+        assert groups_of(post.interaction_policy, Interaction.FAVOURITE) is None
+        api = Api().get(f"/api/v1/statuses/{post.id}").json()
+        assert ("public" in api["interaction_policy"]["can_reply"]["always"]) is (expected is None)
+
+
+def test_people_here_obey_it_and_an_update_changes_what_comes_later(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    follow(alice, zoe_here)
+    note = zoe.note(number=1)
+    assert deal(zoe, zoe.activity("Create", note)) == "done"
+    post = Status.objects.get(uri=note["id"])
+    api = api_of(alice)
+    assert api.post("/api/v1/statuses", {"status": "a", "in_reply_to_id": str(post.id)}).status_code == 200
+    closed = {name: {"always": [zoe.uri], "approvalRequired": []} for name in ("canReply", "canLike", "canAnnounce")}
+    assert deal(zoe, zoe.activity("Update", note | {"interactionPolicy": closed})) == "done"
+    refused = [
+        api.post("/api/v1/statuses", {"status": "b", "in_reply_to_id": str(post.id)}),
+        api.post(f"/api/v1/statuses/{post.id}/reblog"),
+        api.post(f"/api/v1/statuses/{post.id}/favourite"),
+    ]
+    assert [answer.status_code for answer in refused] == [403, 403, 403]
+    assert counts(post)[0] == 1, "what was there stays"
+    named = zoe.note("<p>@alice</p>", number=2, interactionPolicy=closed) | {
+        "to": [PUBLIC, alice.uri],
+        "tag": [{"type": "Mention", "href": alice.uri, "name": "@alice"}],
+    }
+    assert deal(zoe, zoe.activity("Create", named)) == "done"
+    there = Status.objects.get(uri=named["id"])
+    assert api.post("/api/v1/statuses", {"status": "c", "in_reply_to_id": str(there.id)}).status_code == 200
+    assert not sent(elsewhere, "ReplyRequest", "LikeRequest", "AnnounceRequest")
+
+
+def test_what_a_policy_forbids_leaves_no_trace_and_is_rejected(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post = post_of(alice, Choice.NOBODY)
+    reply = zoe.note("<p>but</p>", number=9, inReplyTo=uri_of(post))
+    like, boost = zoe.activity("Like", uri_of(post)), zoe.activity("Announce", uri_of(post), to=[PUBLIC])
+    deal(zoe, zoe.activity("Create", reply))
+    deal(zoe, like)
+    deal(zoe, boost)
+    rejects = sent(elsewhere, "Reject")
+    assert [reject["object"] for reject in rejects] == [reply["id"], like["id"], boost["id"]]
+    assert {(reject["actor"], reject["to"], reject["target"]) for reject in rejects} == {
+        (alice.uri, zoe.uri, uri_of(post))
+    }
+    polite = zoe.activity("ReplyRequest", uri_of(post), instrument=reply)
+    deal(zoe, polite)
+    answer = sent(elsewhere, "Reject")[-1]["object"]
+    assert (answer["id"], answer["type"], answer["instrument"]) == (polite["id"], "ReplyRequest", reply["id"])
+    assert counts(post) == (0, 0, 0)
+    assert not Notification.objects.filter(account=alice).exclude(type="follow").exists()
+    assert not Status.objects.filter(account=zoe_here).exists()
+    assert not InteractionRequest.objects.exists()
+
+
+def test_whom_the_policy_allows_gets_an_authorization_that_others_can_fetch(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post = post_of(alice, Choice.FOLLOWERS)
+    like = zoe.activity("Like", uri_of(post))
+    assert deal(zoe, like) == "done"
+    accept = sent(elsewhere, "Accept")[-1]
+    assert (accept["object"], accept["to"]) == (like["id"], zoe.uri)
+    reply = zoe.note("<p>yes</p>", number=9, inReplyTo=uri_of(post))
+    request = zoe.activity("ReplyRequest", uri_of(post), instrument=reply, to=alice.uri)
+    assert deal(zoe, request) == "done"
+    accept = sent(elsewhere, "Accept")[-1]
+    check_terms(accept)
+    assert (accept["object"]["id"], accept["object"]["instrument"]) == (request["id"], reply["id"])
+    path = accept["result"].removeprefix(links.web_url())
+    consent = Api().get(path, headers={"Accept": ACTIVITY}).json()
+    check_terms(consent)
+    assert {
+        name: consent[name] for name in ("id", "type", "attributedTo", "interactingObject", "interactionTarget")
+    } == {
+        "id": accept["result"],
+        "type": "ReplyAuthorization",
+        "attributedTo": alice.uri,
+        "interactingObject": reply["id"],
+        "interactionTarget": uri_of(post),
+    }
+    assert counts(post) == (1, 0, 1)
+    assert deal(zoe, request) == "done", "a replay is answered again, and changes nothing"
+    assert counts(post) == (1, 0, 1)
+    assert InteractionRequest.objects.filter(kind=Interaction.REPLY).count() == 1
+    assert Api().get(path.replace("reply_", "like_"), headers={"Accept": ACTIVITY}).status_code == 404
+    boost = zoe.activity("Announce", uri_of(post), to=[PUBLIC])
+    assert deal(zoe, zoe.activity("AnnounceRequest", uri_of(post), instrument=boost)) == "done"
+    assert sent(elsewhere, "Accept")[-1]["object"]["type"] == "AnnounceRequest"
+    assert deal(zoe, boost) == "done", "the boost itself, sent afterwards"
+    assert counts(post) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("way", ["request", "post", "fetched before"])
+def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, way: str
+) -> None:
+    bob = make_user("bob").account
+    follow(bob, zoe_here)
+    post = post_of(alice, Choice.ASKED)
+    reply = zoe.note("<p>well @bob</p>", number=9, inReplyTo=uri_of(post)) | {
+        "published": clock.iso(clock.now() - timedelta(hours=1)),
+        "cc": [f"{zoe.uri}/followers", bob.uri],
+        "tag": [{"type": "Mention", "href": bob.uri, "name": "@bob"}],
+    }
+    polite = way == "request"
+    activity = zoe.activity("ReplyRequest", uri_of(post), instrument=reply) if polite else zoe.activity("Create", reply)
+    if way == "fetched before":
+        find_or_fetch_post(elsewhere.serve(reply)["id"], publish_event=False)
+    assert deal(zoe, activity) == "done"
+    stored = Status.objects.get(uri=reply["id"])
+    assert deal(
+        zoe, zoe.activity("Update", reply | {"content": "<p>changed @bob</p>", "updated": clock.iso(clock.now())})
+    )
+    assert not sent(elsewhere, "Accept", "Reject")
+    assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").status_code == 404
+    assert not Notification.objects.filter(account=bob).exists()
+    assert counts(post) == (0, 0, 0)
+    # What follows the waiting reply waits with it, although its author may read it.
+    more = zoe.note("<p>and</p>", number=10, inReplyTo=reply["id"])
+    assert "waits for approval itself" in deal(zoe, zoe.activity("Create", more))
+    assert str(stored.id) not in Api().get(f"/users/alice/statuses/{post.id}/replies").content.decode()
+    request = InteractionRequest.objects.get()
+    decide_request(account_id=alice.id, request_id=request.id, accepted=True)
+    work()
+    accept = sent(elsewhere, "Accept")[-1]
+    asked = accept["object"]["id"] if polite else accept["object"]
+    assert asked == (activity["id"] if polite else reply["id"])
+    assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").json()["visibility"] == "public"
+    assert Notification.objects.filter(account=bob, type="mention").exists()
+    assert counts(post) == (1, 0, 0)
+    deal(zoe, zoe.activity("Create", reply))
+    assert Notification.objects.filter(account=bob, type="mention").count() == 1
+    assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").json()["visibility"] == "public"
+    decide_request(account_id=alice.id, request_id=request.id, accepted=False)
+    work()
+    gone = sent(elsewhere, "Delete")[-1]["object"]
+    assert (gone["id"], gone["type"]) == (accept["result"], "ReplyAuthorization")
+    assert counts(post) == (0, 0, 0)
+    assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").status_code == 404
+    path = accept["result"].removeprefix(links.web_url())
+    assert Api().get(path, headers={"Accept": ACTIVITY}).status_code == 404
+
+
+def test_a_reply_that_waits_tells_nobody_that_it_quotes_them_and_a_block_is_an_answer(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    bob = make_user("bob").account
+    post, quoted = post_of(alice, Choice.ASKED), make_status(bob, "quotable", quote_approval_policy="public")
+    quote = links.status_uri("bob", quoted.id)
+    reply = zoe.note("<p>well</p>", number=9, inReplyTo=uri_of(post), quote=quote)
+    assert deal(zoe, zoe.activity("Create", reply)) == "done"
+    edited = reply | {"content": "<p>hm</p>", "updated": clock.iso(clock.now() + timedelta(seconds=1))}
+    assert deal(zoe, zoe.activity("Update", edited)) == "done"
+    assert not Notification.objects.filter(account=bob).exists()
+    assert not Quote.objects.exists()
+    deal(zoe, zoe.activity("Like", uri_of(post)))
+    block_account(account=alice, target=zoe_here)
+    work()
+    assert reply["id"] in [activity["object"] for activity in sent(elsewhere, "Reject")]
+    assert not InteractionRequest.objects.filter(state=RequestState.PENDING).exists()
+    assert not Favourite.objects.exists()
+    assert Status.objects.get(uri=reply["id"]).is_deleted
+
+
+def test_a_like_that_waits_can_be_undone_by_its_author(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post = post_of(alice, Choice.ASKED)
+    like = zoe.activity("Like", uri_of(post))
+    deal(zoe, like)
+    assert InteractionRequest.objects.get().uri == like["id"]
+    deal(zoe, zoe.activity("Undo", like))
+    assert not InteractionRequest.objects.exists()
+
+
+def asking(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> tuple[Status, Status, dict[str, Any]]:
+    """A post of Zoe, the reply of Alice that waits for her consent, and the request that was sent."""
+    rule = {"always": [zoe.uri], "approvalRequired": [PUBLIC]}
+    note = elsewhere.serve(
+        zoe.note(number=3, interactionPolicy={"canReply": rule, "canLike": rule, "canAnnounce": rule})
+    )
+    post = find_or_fetch_post(note["id"])
+    reply = make_status(alice, f"well @zoe@{zoe.home.domain}", reply_to=post)
+    work()
+    return post, reply, sent(elsewhere, "ReplyRequest")[-1]
+
+
+def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authorization(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post, reply, request = asking(elsewhere, zoe, alice)
+    check_terms(request)
+    instrument = request["instrument"]
+    assert (request["object"], request["to"], instrument["id"]) == (post.uri, zoe.uri, uri_of(reply))
+    assert instrument["to"] == [PUBLIC], "as it will be"
+    assert not sent(elsewhere, "Create")
+    assert Api().get(f"/users/alice/statuses/{reply.id}", headers={"Accept": ACTIVITY}).status_code == 404
+    stamp = f"{zoe.uri}/reply_authorizations/1"
+    yan = elsewhere.person("yan")
+    assert "not by the author" in deal(yan, yan.activity("Accept", request["id"], result=stamp))
+    assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"], result="https://third.example/1"))
+    assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"]))
+    assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
+    create = sent(elsewhere, "Create")[-1]["object"]
+    check_terms(sent(elsewhere, "Create")[-1])
+    assert (create["replyAuthorization"], create["approvedBy"], create["to"]) == (stamp, stamp, [PUBLIC])
+    assert Api().get(f"/api/v1/statuses/{reply.id}").json()["visibility"] == "public"
+    # Taken back by its author alone, once and for all.
+    gone = {"id": stamp, "type": "ReplyAuthorization", "attributedTo": zoe.uri}
+    deal(yan, yan.activity("Delete", gone))
+    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 200
+    assert deal(zoe, zoe.activity("Delete", gone)) == "done"
+    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404
+    deal(zoe, zoe.activity("Accept", request["id"], result=stamp))
+    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404, "an old Accept brings nothing back"
+
+
+def test_likes_and_boosts_of_posts_elsewhere_are_asked_for_as_well(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post, _reply, _request = asking(elsewhere, zoe, alice)
+    api = api_of(alice)
+    assert api.post(f"/api/v1/statuses/{post.id}/favourite").json()["favourited"] is False
+    assert api.post(f"/api/v1/statuses/{post.id}/reblog").json()["reblogged"] is False
+    work()
+    like, announce = (sent(elsewhere, f"{name}Request")[-1] for name in ("Like", "Announce"))
+    assert (like["instrument"]["type"], announce["instrument"]["object"]) == ("Like", post.uri)
+    assert not sent(elsewhere, "Like", "Announce")
+    for number, request in enumerate((like, announce)):
+        assert deal(zoe, zoe.activity("Accept", request["id"], result=f"{zoe.uri}/stamps/{number}")) == "done"
+    assert Favourite.objects.filter(status=post, account=alice).exists()
+    assert sent(elsewhere, "Announce")[-1]["announceAuthorization"] == f"{zoe.uri}/stamps/1"
+
+
+def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    _post, reply, request = asking(elsewhere, zoe, alice)
+    assert deal(zoe, zoe.activity("Reject", request["id"])) == "done"
+    assert InteractionRequest.objects.get().state == RequestState.REJECTED
+    assert api_of(alice).get(f"/api/v1/statuses/{reply.id}").status_code == 404
+    assert not sent(elsewhere, "Create")
+
+
+def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    """Third servers could not tell a follower from anybody else: they want the authorization. They get no favourites."""
+    follow(alice, zoe_here)
+    rule = {"always": [zoe.uri, f"{zoe.uri}/followers"]}
+    policy = {"canReply": rule, "canLike": rule}
+    post = find_or_fetch_post(elsewhere.serve(zoe.note(number=3, interactionPolicy=policy))["id"])
+    make_status(alice, "well", reply_to=post)
+    assert api_of(alice).post(f"/api/v1/statuses/{post.id}/favourite").json()["favourited"] is True
+    work()
+    assert sent(elsewhere, "Like")
+    assert sent(elsewhere, "ReplyRequest")
+    assert not sent(elsewhere, "Create")
+
+
+@pytest.mark.parametrize("fault", ["other reply", "other author", "other post", "not local", "hidden", "no instrument"])
+def test_requests_that_are_about_something_else_are_not_answered(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, fault: str
+) -> None:
+    post = post_of(alice, Choice.FOLLOWERS)
+    hidden = make_status(alice, "secret", visibility="direct")
+    reply = zoe.note("<p>well</p>", number=9, inReplyTo=uri_of(post))
+    about: dict[str, tuple[str, Any]] = {
+        "other reply": (uri_of(post), reply | {"inReplyTo": uri_of(make_status(alice))}),
+        "other author": (uri_of(post), reply | {"id": "https://third.example/notes/1"}),
+        "other post": (uri_of(make_status(alice)), reply),
+        "not local": (zoe.note(number=4)["id"], reply),
+        "hidden": (uri_of(hidden), reply | {"inReplyTo": uri_of(hidden)}),
+        "no instrument": (uri_of(post), 5),
+    }
+    target, instrument = about[fault]
+    assert deal(zoe, zoe.activity("ReplyRequest", target, instrument=instrument)).startswith("rejected: ")
+    assert not sent(elsewhere, "Accept", "Reject")
+    assert not InteractionRequest.objects.exists()
+
+
+def test_a_changed_policy_is_sent_and_keeps_what_waits(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post = post_of(alice, Choice.ASKED)
+    deal(zoe, zoe.activity("Create", zoe.note("<p>well</p>", number=9, inReplyTo=uri_of(post))))
+    stored = Status.objects.get(account=zoe_here)
+    note = zoe.note("<p>well</p>", number=9, inReplyTo=uri_of(post), interactionPolicy={"canReply": {"always": []}})
+    deal(zoe, zoe.activity("Update", note))
+    edit(post, "hello", interaction_policy={Interaction.REPLY: 0})
+    work()
+    update = sent(elsewhere, "Update")[-1]["object"]
+    assert update["interactionPolicy"]["canReply"]["always"] == [PUBLIC]
+    assert update["interactionPolicy"]["canLike"]["always"] == [alice.uri]
+    stored.refresh_from_db()
+    assert stored.visibility == "direct", "it still waits"
+    assert remote(zoe).id == zoe_here.id
