@@ -65,7 +65,8 @@ def _measured(copy: RemoteCopy) -> dict[str, Any]:
     """Return what the copy of a file shows about the file; empty if the file was not copied."""
     if copy.state == CopyState.FAILED and copy.failure == CopyFailure.REFUSED:
         return {"type": MediaType.UNKNOWN, "meta": {}, "blurhash": None}
-    return copy.measured
+    measured: dict[str, Any] = copy.measured
+    return measured
 
 
 def _complete(files: Sequence[MediaAttachment], measured: dict[str, Any]) -> None:
