@@ -16,7 +16,7 @@ from accounts import acts
 from accounts.models import Account
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
-from accounts.services import sanctions
+from accounts.services import sanctions, suggestions
 from accounts.services.erasing import delete_account
 from moderation.models import InstanceRule
 from moderation.models.note import NOTE_LIMIT
@@ -265,6 +265,40 @@ ACCOUNT_ACTS: Final = (
         verb="delete",
         fits=_if_present(),
         audit=_("%(by)s deleted %(target)s"),
+    ),
+    Act(
+        "suppress_suggestions",
+        _("No longer suggest to others"),
+        lambda by, account: suggestions.suppress_suggestions(by=by, account=account),
+        permission=Permission.MANAGE_TAXONOMIES,
+        icon="person_off",
+        menu=acts.SANCTIONS,
+        one=Words(_("Suggest this account to nobody any more?"), _("The account is no longer suggested.")),
+        many=Words(
+            "",
+            ngettext_lazy(
+                "%(count)d account is no longer suggested.", "%(count)d accounts are no longer suggested.", "count"
+            ),
+        ),
+        fits=_if_present(lambda account: not getattr(account, "suppressed", False)),
+        audit=_("%(by)s has %(target)s suggested to nobody"),
+    ),
+    Act(
+        "restore_suggestions",
+        _("Suggest to others again"),
+        lambda by, account: suggestions.restore_suggestions(by=by, account=account),
+        permission=Permission.MANAGE_TAXONOMIES,
+        icon="person_add",
+        menu=acts.SANCTIONS,
+        one=Words(_("Suggest this account to others again?"), _("The account may be suggested again.")),
+        many=Words(
+            "",
+            ngettext_lazy(
+                "%(count)d account may be suggested again.", "%(count)d accounts may be suggested again.", "count"
+            ),
+        ),
+        fits=lambda account: getattr(account, "suppressed", False),
+        audit=_("%(by)s lets %(target)s be suggested again"),
     ),
     acts.CHANGE_ROLE,
     acts.CHANGE_EMAIL,

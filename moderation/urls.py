@@ -29,6 +29,7 @@ urlpatterns = [
     endpoint("api/v1/instance/translation_languages", DocumentsViewSet, {"get": "translation_languages"}),
     endpoint("api/v1/instance/languages", DocumentsViewSet, {"get": "languages"}),
     endpoint("api/v1/peers/search", DocumentsViewSet, {"get": "search_peers"}),
+    endpoint("api/v1/donation_campaigns", DocumentsViewSet, {"get": "donation_campaigns"}),
     endpoint("api/v1/announcements", AnnouncementsViewSet, {"get": "list"}),
     endpoint("api/v1/announcements/<id>/dismiss", AnnouncementsViewSet, {"post": "dismiss"}),
     endpoint("api/v1/announcements/<id>/reactions/<name>", AnnouncementsViewSet, {"put": "react", "delete": "unreact"}),

@@ -57,6 +57,7 @@ SCHEDULE: Final[dict[str, dict[str, Any]]] = {
     "forget-undone-activities": _every("federation.inbound.processing.forget_undone", hours=1),
     "note-absent-people": _every("timelines.services.presence.note_absent_people", hours=1),
     "queue-summaries": _every("notifications.senders.mails.queue_summaries", hours=1),
+    "queue-staff-digests": _every("moderation.services.mails.queue_digests", hours=1),
     "refresh-remote-accounts": _every("federation.remote.refreshing.request_unseen", hours=1),
     "remove-deleted-posts": _every("statuses.services.removing.remove_deleted_statuses", hours=1),
     "remove-unattached-media": _every("statuses.services.media.remove_unattached", "media", hours=1),

@@ -1,7 +1,11 @@
-"""Cached copies of remote files, and files that the operator's scanner has refused."""
+"""Cached copies of remote files, files that the operator's scanner or a hash list has refused, and the hash lists."""
 
 from __future__ import annotations
 
+from typing import Final
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +26,9 @@ from social.kernel.lengths import (
 )
 from social.kernel.runner import WaitingRow
 
+DISTANCE_LIMIT: Final = 31
+"""Greatest distance of perceptual hashes: with more, not every match has a word with at most one different bit."""
+
 
 class QuarantineSource(models.TextChoices):
     """Ways in which a file can be received."""
@@ -40,11 +47,15 @@ class QuarantineDecision(models.TextChoices):
     WAITING = "", _("Waiting")
     RELEASED = "released", _("Released")
     DESTROYED = "destroyed", _("Destroyed")
+    REFUSED = "refused", _("Refused, not kept")
 
 
 class QuarantinedFile(models.Model):
     """A refused file. `path` is the place of its bytes in the quarantine store, which is not served; it is empty when
-    the bytes are deleted, or are stored with an earlier row of the same `sha256`.
+    the bytes are deleted, were never kept, or are stored with an earlier row of the same `sha256`.
+
+    `list_name` is the hash list that refused it, empty if the scanner did; `distance` is the number of bits between its
+    perceptual hash and that of the list.
 
     `account` is the sender, None for remote files, which have a `url`. `media_id` is the attachment, `copy_digest` the
     remote copy, that failed because of the file. A decision about a row applies to every file with its digest.
@@ -61,6 +72,8 @@ class QuarantinedFile(models.Model):
     size = models.BigIntegerField(default=0)
     path = models.TextField(default="")
     reason = models.TextField(default="")
+    list_name = models.TextField(default="", db_default="")
+    distance = models.PositiveSmallIntegerField(null=True)
     decision = models.TextField(choices=QuarantineDecision.choices, default=QuarantineDecision.WAITING, blank=True)
     decided_by = models.TextField(default="")
     decided_at = models.DateTimeField(null=True)
@@ -81,16 +94,83 @@ class QuarantinedFile(models.Model):
                 reason=MESSAGE_LIMIT,
                 decision=WORD_LIMIT,
                 decided_by=URI_LIMIT + NAME_LIMIT,
-            )
+            ),
+            lengths("accounts_quarantinedfile_list", list_name=NAME_LIMIT),
         ]
         indexes = [
             models.Index(fields=["sha256", "-id"], name="accounts_quarantine_digest"),
             models.Index(fields=["copy_digest"], name="accounts_quarantine_copy", condition=~Q(copy_digest="")),
             models.Index(fields=["-id"], name="accounts_quarantine_waiting", condition=Q(decision="")),
+            models.Index(fields=["list_name"], name="accounts_quarantine_list", condition=~Q(list_name="")),
         ]
 
     def __str__(self) -> str:
         return self.sha256[:16]
+
+
+class HashKind(models.TextChoices):
+    """Kinds of hashes; both have 32 bytes."""
+
+    SHA256 = "sha256", _("SHA-256: the same file")
+    PDQ = "pdq", _("PDQ: pictures that look alike")
+
+
+class ListedAct(models.TextChoices):
+    """Effects of a match. Either way the file is refused, and staff see who sent it and when."""
+
+    QUARANTINE = "quarantine", _("Refuse the file, and keep it in quarantine")
+    REFUSE = "refuse", _("Refuse the file, and keep nothing of it")
+
+
+class HashList(models.Model):
+    """List of hashes of files that are not wanted. `source` and `note` are for staff. A PDQ hash matches with at most
+    `distance` different bits.
+
+    `size` counts the hashes. Neither `name` nor `kind` changes: refused files name the list.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    name = models.TextField(unique=True)
+    kind = models.TextField(choices=HashKind.choices)
+    source = models.TextField(default="", blank=True)
+    note = models.TextField(default="", blank=True)
+    act = models.TextField(choices=ListedAct.choices, default=ListedAct.QUARANTINE)
+    distance = models.PositiveSmallIntegerField(default=DISTANCE_LIMIT)
+    enabled = models.BooleanField(default=False)
+    size = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("hash list")
+        verbose_name_plural = _("hash lists")
+        constraints = [
+            lengths(
+                "accounts_hashlist_lengths",
+                name=NAME_LIMIT,
+                kind=WORD_LIMIT,
+                source=URI_LIMIT,
+                note=MESSAGE_LIMIT,
+                act=WORD_LIMIT,
+            ),
+            models.CheckConstraint(condition=Q(distance__lte=DISTANCE_LIMIT), name="accounts_hashlist_distance"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class HashEntry(models.Model):
+    """Hash on a list. `words` are the 16 words of a PDQ hash, each with its place (`policies.words_of`), None for SHA-256."""
+
+    hash_list = models.ForeignKey(HashList, on_delete=models.CASCADE, related_name="entries", db_index=False)
+    value = models.BinaryField()
+    words = ArrayField(models.IntegerField(), null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["hash_list", "value"], name="accounts_hashentry_once")]
+        indexes = [
+            GinIndex(fields=["words"], name="accounts_hashentry_words", condition=Q(words__isnull=False)),
+        ]
 
 
 class CopyPurpose(models.TextChoices):

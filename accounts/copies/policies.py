@@ -1,20 +1,36 @@
-"""Rules of copies of remote files: which files are copied, when a file is fetched again, and the addresses of copies."""
+"""Rules of copies of remote files: which files are copied, when a file is fetched again, and the addresses of copies. Rules
+of hash lists: their files, and when hashes are alike.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import hmac
+import re
+import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import IO, Final
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
-from accounts.copies.models import CopyFailure, CopyPurpose, CopyState, RemoteCopy
+from accounts.copies.models import (
+    DISTANCE_LIMIT,
+    CopyFailure,
+    CopyPurpose,
+    CopyState,
+    HashKind,
+    ListedAct,
+    RemoteCopy,
+)
 from social.kernel import links
+from social.kernel.errors import FieldError
+from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, URI_LIMIT
 
 _MEBIBYTE: Final = 1024 * 1024
 ACCEPTED: Final = (
@@ -110,3 +126,86 @@ def _key(path: str, url: str, secret: str) -> str:
 @functools.lru_cache(maxsize=4)
 def _secret(secret_key: str) -> bytes:
     return salted_hmac("accounts.remote_copies", "", secret=secret_key, algorithm="sha256").digest()
+
+
+LISTS_LIMIT: Final = 50
+"""Maximum number of hash lists of a server, enabled or not."""
+
+HASHES_LIMIT: Final = {HashKind.SHA256: 1_000_000, HashKind.PDQ: 250_000}
+"""Maximum number of hashes of a list of each kind."""
+
+LINES_LIMIT: Final = 2_000_000
+"""Maximum number of lines that are read of one file."""
+
+#: Longer lines are cut: a hash has 64 digits.
+_LINE_LIMIT: Final = 1000
+_COLUMNS: Final = frozenset({"hash", "value", "sha256", "sha-256", "pdq", "pdq_hash"})
+_SEPARATOR: Final = re.compile(r"[,;\t]|\s+")
+_HASH: Final = re.compile(r"(?:sha256:|pdq:)?([0-9a-f]{64})")
+_FLIPS: Final = (0, *(1 << bit for bit in range(16)))
+
+
+@dataclass(frozen=True)
+class HashListDraft:
+    """Values of a hash list, as staff have entered them."""
+
+    name: str
+    kind: str
+    source: str = ""
+    note: str = ""
+    act: str = ListedAct.QUARANTINE
+    distance: int = DISTANCE_LIMIT
+
+
+def list_errors(draft: HashListDraft) -> list[FieldError]:
+    """The rules that the values break."""
+    errors = []
+    if not draft.name.strip():
+        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+    for field, limit in (("name", NAME_LIMIT), ("source", URI_LIMIT), ("note", MESSAGE_LIMIT)):
+        if len(getattr(draft, field)) > limit:
+            message = _("is too long (maximum is %(count)d characters)") % {"count": limit}
+            errors.append(FieldError(field, "ERR_TOO_LONG", message))
+    for field, choices in (("kind", HashKind), ("act", ListedAct)):
+        if getattr(draft, field) not in choices.values:
+            errors.append(FieldError(field, "ERR_INCLUSION", _("is not included in the list")))
+    if not 0 <= draft.distance <= DISTANCE_LIMIT:
+        message = _("must be between 0 and %(count)d") % {"count": DISTANCE_LIMIT}
+        errors.append(FieldError("distance", "ERR_INVALID", message))
+    return errors
+
+
+def words_of(value: bytes) -> list[int]:
+    """The 16 words of a PDQ hash, each with its place in the bits above."""
+    return [place << 16 | word for place, word in enumerate(struct.unpack(">16H", value))]
+
+
+def near_words(value: bytes) -> list[int]:
+    """The words of a PDQ hash, and those that differ from them in one bit. A hash within DISTANCE_LIMIT has at least one of
+    them: with two different bits in each of 16 words it would be farther away.
+    """
+    return [word ^ flip for word in words_of(value) for flip in _FLIPS]
+
+
+def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the number of each line of a list with its hash, None for a line without one.
+
+    A hash is 64 hexadecimal digits: the first value of a line, or the one in the column that the first line names `hash`,
+    `sha256` or `pdq`. Empty lines and comments (`#`) are left out. A line takes bounded memory, however long it is.
+    """
+    column, number = 0, 0
+    while line := file.readline(_LINE_LIMIT):
+        number += 1
+        rest = line
+        while len(rest) == _LINE_LIMIT and not rest.endswith(b"\n"):
+            rest = file.readline(_LINE_LIMIT)
+        text = line.removeprefix(b"\xef\xbb\xbf").decode("latin-1").strip().lower()
+        if not text or text.startswith("#"):
+            continue
+        values = [value.strip(" \"'") for value in _SEPARATOR.split(text)]
+        named = _COLUMNS.intersection(values) if number == 1 else ()
+        if named:
+            column = next(place for place, value in enumerate(values) if value in named)
+            continue
+        found = _HASH.fullmatch(values[column]) if column < len(values) else None
+        yield number, bytes.fromhex(found[1]) if found is not None else None

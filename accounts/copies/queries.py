@@ -1,17 +1,22 @@
-"""Reads copies of remote files."""
+"""Reads copies of remote files, and hash lists."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
 
-from django.db.models import Count, QuerySet, Sum
+from django.db.models import Count, F, Func, IntegerField, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
 
-from accounts.copies.models import CopyPurpose, CopyState, RemoteCopy
-from accounts.copies.policies import digest_of
+from accounts.copies.models import CopyPurpose, CopyState, HashEntry, HashKind, HashList, QuarantinedFile, RemoteCopy
+from accounts.copies.policies import digest_of, near_words
 from accounts.models import Account
 from accounts.policies.audience import is_present
-from social.kernel.errors import NotFound
+from social.kernel.errors import NotFound, require_found
+from social.kernel.ids import parse_id
+from social.kernel.recent import Recent
 
 _BYTES = Coalesce(Sum("file_size"), 0) + Coalesce(Sum("preview_size"), 0)
 
@@ -47,3 +52,99 @@ def sum_up() -> list[tuple[str, str, int, int]]:
     """Sum up copies by purpose and state: rows of purpose, state, number and bytes."""
     copies = RemoteCopy.objects.values_list("purpose", "state").order_by("purpose", "state")
     return list(copies.annotate(count=Count("id"), bytes=_BYTES))
+
+
+_BATCH: Final = 2000
+_recent: Final[Recent[tuple[HashList, ...]]] = Recent()
+
+
+@dataclass(frozen=True)
+class ListMatch:
+    """Hash list that has the hash of a file; `distance` is that of the perceptual hashes, None for the same file."""
+
+    hash_list: HashList
+    distance: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Sentence for staff about the match."""
+        return listed_words(self.hash_list.name, self.distance)
+
+
+def listed_words(name: str, distance: int | None) -> str:
+    """Say which list has a file, and how its hashes differ."""
+    if distance is None:
+        return _("The same file is on the list %(list)s") % {"list": name}
+    words = _("Looks like a file on the list %(list)s (distance %(distance)d)")
+    return words % {"list": name, "distance": distance}
+
+
+def enabled_lists() -> tuple[HashList, ...]:
+    """Return the enabled hash lists, from a cache that is at most RECENT_SECONDS old in every process."""
+    return _recent.get("enabled", lambda: tuple(HashList.objects.filter(enabled=True).order_by("id")))
+
+
+def _enabled(kind: HashKind) -> dict[int, HashList]:
+    return {found.id: found for found in enabled_lists() if found.kind == kind}
+
+
+def needs_perceptual_hash() -> bool:
+    """Tell whether an enabled list has perceptual hashes."""
+    return bool(_enabled(HashKind.PDQ))
+
+
+def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
+    """Return the enabled list that has the hash of a file: the same file before one that looks alike, then the nearest.
+
+    One statement for each kind of lists, by index: how long it takes hardly grows with the lists.
+    """
+    exact = _enabled(HashKind.SHA256)
+    if exact:
+        rows = HashEntry.objects.filter(hash_list_id__one_of=list(exact), value=bytes.fromhex(sha256))
+        found = rows.order_by("hash_list_id").values_list("hash_list_id", flat=True).first()
+        if found is not None:
+            return ListMatch(exact[found])
+    alike = _enabled(HashKind.PDQ)
+    if not alike or perceptual is None:
+        return None
+    near = (
+        HashEntry.objects.filter(words__overlap=near_words(perceptual), hash_list_id__one_of=list(alike))
+        .annotate(distance=_distance(perceptual))
+        .filter(distance__lte=F("hash_list__distance"))
+        .order_by("distance", "hash_list_id")
+        .values_list("hash_list_id", "distance")
+        .first()
+    )
+    return ListMatch(alike[near[0]], near[1]) if near is not None else None
+
+
+def _bits(value: Any) -> Func:
+    # PostgreSQL compares strings of bits, but stores bytes in less room.
+    return Func(value, template="('x' || encode(%(expressions)s, 'hex'))::bit(256)")
+
+
+def _distance(perceptual: bytes) -> Func:
+    both = (_bits(F("value")), _bits(Value(perceptual)))
+    return Func(*both, template="bit_count(%(expressions)s)", arg_joiner=" # ", output_field=IntegerField())
+
+
+def list_hash_lists() -> QuerySet[HashList]:
+    """List the hash lists, with the number of refused files as `matches`."""
+    refused = QuarantinedFile.objects.filter(list_name=OuterRef("name")).exclude(list_name="").order_by()
+    counted = Subquery(refused.values("list_name").annotate(count=Count("id")).values("count"))
+    return HashList.objects.annotate(matches=Coalesce(counted, 0)).order_by("name")
+
+
+def find_hash_list(name: str) -> HashList:
+    """Return the hash list with this name or id. Raises NotFound."""
+    number = parse_id(name)
+    by_id = HashList.objects.filter(id=number).first() if number is not None else None
+    return require_found(HashList.objects.filter(name=name).first() or by_id)
+
+
+def export_hashes(hash_list: HashList) -> Iterator[str]:
+    """Yield the lines of a list as it is imported: the kind, then a hash in each line."""
+    yield f"{hash_list.kind}\n"
+    values = hash_list.entries.order_by("value").values_list("value", flat=True)
+    for value in values.iterator(chunk_size=_BATCH):
+        yield f"{bytes(value).hex()}\n"

@@ -31,6 +31,7 @@ from accounts.models.relations import (
     Severance,
     SeveredAccount,
     SeveredFollow,
+    SuppressedSuggestion,
 )
 from accounts.models.remote import Domain
 from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
@@ -72,6 +73,7 @@ __all__ = [
     "SeveredFollow",
     "Severity",
     "SiteSetting",
+    "SuppressedSuggestion",
     "Tag",
     "TagFollow",
     "TagUse",

@@ -172,6 +172,13 @@ class DismissedSuggestion(models.Model):
         constraints = [models.UniqueConstraint(fields=["account", "target"], name="accounts_dismissed_pair")]
 
 
+class SuppressedSuggestion(models.Model):
+    """Account that staff keep out of suggestions."""
+
+    account = models.OneToOneField(Account, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+
 class SeveranceType(models.TextChoices):
     """Causes of ended follows."""
 

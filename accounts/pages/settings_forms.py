@@ -15,6 +15,7 @@ from accounts.models import User
 from accounts.pages.forms import ServiceForm, check_field, text_field
 from accounts.policies.mails import (
     DAILY,
+    DIGEST,
     MAILED_TYPES,
     NO_MAILS,
     NOTIFICATIONS,
@@ -77,13 +78,14 @@ class PreferencesForm(ServiceForm):
     noindex = check_field(_("Ask search engines to leave your profile alone"))
     staff_mails = check_field(SWITCHES[STAFF])
     sign_up_mails = check_field(SWITCHES[SIGN_UPS])
+    digest_mails = check_field(SWITCHES[DIGEST], _("In the morning, unless nothing waits."))
 
     parts = {
         "pages": ("locale", "time_zone", "live_posts"),
         "posting": ("privacy", "quote_policy", "language", "sensitive", "show_application"),
         "reading": ("expand_media", "expand_spoilers", "autoplay_gifs"),
         "privacy": ("noindex",),
-        "staff": ("staff_mails", "sign_up_mails"),
+        "staff": ("staff_mails", "sign_up_mails", "digest_mails"),
     }
 
     def __init__(self, user: User, data: Any = None) -> None:
@@ -105,7 +107,8 @@ class PreferencesForm(ServiceForm):
         }
         super().__init__(data, initial=values)
         if not user.is_staff:
-            del self.fields["staff_mails"], self.fields["sign_up_mails"]
+            for name in self.parts["staff"]:
+                del self.fields[name]
         names = [(code, str(LANG_INFO[code]["name_local"])) for code, _name in settings.LANGUAGES]
         self._choices("locale", [("", _("As the browser asks")), *names])
         zones = sorted(clock.time_zones())

@@ -18,6 +18,9 @@ STAFF: Final = "staff_mails"
 SIGN_UPS: Final = "sign_up_mails"
 """Preference of staff: mails about people who wait for approval."""
 
+DIGEST: Final = "digest_mails"
+"""Preference of staff: a daily mail about pending decisions."""
+
 NOTIFICATIONS: Final = "notification_mails"
 """Preference: how notifications are mailed, one of MODES."""
 
@@ -42,6 +45,7 @@ def type_switch(kind: str) -> str:
 SWITCHES: Final[Mapping[str, str | Promise]] = {
     STAFF: _("Mails about reports and appeals"),
     SIGN_UPS: _("Mails about people who wait for approval"),
+    DIGEST: _("A mail a day about what waits for you"),
     NOTIFICATIONS: _("Notifications of all kinds"),
     SUMMARIES: _("What has happened while you were away for a week or longer"),
     type_switch("mention"): _("Somebody mentions you"),
@@ -53,8 +57,8 @@ SWITCHES: Final[Mapping[str, str | Promise]] = {
 }
 """Preferences that switch mails on or off, and their titles."""
 
-STAFF_SWITCHES: Final = frozenset({STAFF, SIGN_UPS})
-OPTIONAL_SWITCHES: Final = frozenset({type_switch("reblog"), type_switch("favourite")})
+STAFF_SWITCHES: Final = frozenset({STAFF, SIGN_UPS, DIGEST})
+OPTIONAL_SWITCHES: Final = frozenset({type_switch("reblog"), type_switch("favourite"), DIGEST})
 
 _SIGNER: Final = Signer(salt="accounts.mails")
 

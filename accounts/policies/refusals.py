@@ -16,4 +16,5 @@ class FileReason(Reason):
     )
     FILE_UNREADABLE = "the file cannot be decoded", "security row 1: only what was decoded is shown", "cut downloads"
     FILE_QUARANTINED = "the file is in quarantine", "the scanner that the operator has set"
+    FILE_LISTED = "the file is on a hash list", "files that staff do not want (adr/0045)"
     FILE_NOT_SCANNED = "the scanner did not answer", "the scanner that the operator has set: nothing is shown unseen"

@@ -19,7 +19,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import BigIntegerField, Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 
-from accounts.models import Account, AccountStat, DismissedSuggestion, Follow, FollowRequest, User
+from accounts.models import Account, AccountStat, DismissedSuggestion, Follow, FollowRequest, SuppressedSuggestion, User
 from accounts.policies.audience import PRESENT, is_present
 from accounts.policies.relations import blocked, blocked_by
 from accounts.queries.accounts import by_address, list_accounts, split_address
@@ -81,9 +81,9 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
 
     At most SUGGESTIONS_LIMIT, in four queries (six if staff have chosen accounts for newcomers), from _CANDIDATES of each
     kind. The viewer is left out, and so are accounts that the viewer follows, has requested to follow, blocks, mutes or has
-    dismissed.
+    dismissed, and accounts that staff have suppressed.
     """
-    wanted = _suggestable(viewer_id, _discoverable())
+    wanted = _suggestable(viewer_id, _recommendable())
     offered = _offered(viewer_id)
     followed: dict[int, int] = dict(rows_of(_FRIENDS_OF_FRIENDS, {"viewer": viewer_id}))
     counted = wanted.filter(id__one_of=list(followed)).values_list("id", "stat__followers_count") if followed else ()
@@ -95,16 +95,22 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     ][:SUGGESTIONS_LIMIT]
     popular: Sequence[int] = []
     if len(friends) < SUGGESTIONS_LIMIT:
-        most = AccountStat.objects.filter(followers_count__gt=0).order_by("-followers_count")
-        popular = list(
-            wanted.filter(id__one_of=ArraySubquery(most.values("account_id")[:_CANDIDATES]))
-            .order_by("-stat__followers_count", "-id")
-            .values_list("id", flat=True)[:SUGGESTIONS_LIMIT]
-        )
+        popular = list(_most_followed(wanted).values_list("id", flat=True)[:SUGGESTIONS_LIMIT])
     sources = dict.fromkeys(popular, "most_followed") | dict.fromkeys(friends, "friends_of_friends")
     sources |= dict.fromkeys(offered, "featured")
     found = dict.fromkeys([*offered, *friends, *popular])
     return [Suggestion(number, sources[number]) for number in found][:SUGGESTIONS_LIMIT]
+
+
+def list_recommended() -> QuerySet[Account]:
+    """List the accounts that are suggested to everybody, the most followed first, without suppressed ones."""
+    return _most_followed(_recommendable())
+
+
+def _most_followed(accounts: QuerySet[Account]) -> QuerySet[Account]:
+    most = AccountStat.objects.filter(followers_count__gt=0).order_by("-followers_count")
+    candidates = ArraySubquery(most.values("account_id")[:_CANDIDATES])
+    return accounts.filter(id__one_of=candidates).order_by("-stat__followers_count", "-id")
 
 
 def _offered(viewer_id: int) -> list[int]:
@@ -130,6 +136,10 @@ def _followable() -> QuerySet[Account]:
 
 def _discoverable() -> QuerySet[Account]:
     return _followable().filter(discoverable=True)
+
+
+def _recommendable() -> QuerySet[Account]:
+    return _discoverable().exclude(Exists(SuppressedSuggestion.objects.filter(account_id=OuterRef("id"))))
 
 
 def _suggestable(viewer_id: int, accounts: QuerySet[Account]) -> QuerySet[Account]:

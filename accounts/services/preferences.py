@@ -31,6 +31,7 @@ class PreferencesChange:
     them. `mails` are values of the settings of `accounts.policies.mails`. `mails_when_online`: notifications are mailed
     even while the user is online. `refused_address`: the e-mail address that the mail server has refused for good.
     `interaction_policies`: policies for new posts by visibility (`statuses.policies.interactions`).
+    `digest_on`: the day of the last mail about what waits for staff.
     """
 
     locale: str | None = None
@@ -45,6 +46,7 @@ class PreferencesChange:
     mails_when_online: bool | None = None
     refused_address: str | None = None
     interaction_policies: Mapping[str, int] | None = None
+    digest_on: str | None = None
 
 
 def change_preferences(*, user: User, change: PreferencesChange) -> None:
@@ -68,7 +70,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
         name: getattr(change, name)
         for name in (
             *("expand_media", "expand_spoilers", "autoplay_gifs", "live_posts", "noindex", "show_application"),
-            *("mails_when_online", "refused_address", "interaction_policies"),
+            *("mails_when_online", "refused_address", "interaction_policies", "digest_on"),
         )
         if getattr(change, name) is not None
     } | dict(change.mails)

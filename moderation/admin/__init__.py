@@ -9,6 +9,7 @@ from moderation.admin import (  # noqa: F401 (each registers its pages)
     documents,
     domain_rules,
     evidence,
+    hash_lists,
     quarantine,
     reports,
     site,

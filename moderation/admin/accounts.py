@@ -7,6 +7,7 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
@@ -27,7 +28,7 @@ from accounts.admin.accounts import (
     find_addressed,
 )
 from accounts.admin.acting import ActingAdmin, acting
-from accounts.models import Account, User
+from accounts.models import Account, SuppressedSuggestion, User
 from accounts.policies.staff import Staff, outranks_user
 from accounts.queries.discovery import find_named
 from moderation.acts import ACCOUNT_ACTS
@@ -35,6 +36,7 @@ from moderation.admin import account_tabs as tabs
 from moderation.admin.person_cards import shown_card
 from moderation.queries.account_overview import load_account_overview
 from moderation.queries.admin_accounts import by_address, of_status
+from moderation.queries.suggestions import recommended, writing_in
 from moderation.services.notes import remove_note
 from social.api.staff_acts import BoundAct
 from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, shown
@@ -60,6 +62,13 @@ MailDomainFilter = text_filter(
     lambda rows, value: rows.filter(user__email__iendswith=f"@{value.removeprefix('@')}"),
 )
 ServerFilter = text_filter("server", _("server"), lambda rows, value: rows.filter(domain=normalise_domain(value) or ""))
+SuggestedFilter = condition_filter(
+    "suggested",
+    _("suggestions"),
+    yes=(_("Suggested to everybody"), Q(id__one_of=recommended())),
+    no=(_("Kept out by staff"), Q(id__one_of=ArraySubquery(SuppressedSuggestion.objects.values("account_id")))),
+)
+LanguageFilter = text_filter("language", _("language of the posts of those who are suggested (de)"), writing_in)
 LAST_SEEN = shown(
     "active_at", _("Last seen"), lambda account: getattr(getattr(account, "user", None), "active_at", None), minor=True
 )
@@ -82,6 +91,8 @@ class AccountAdmin(ActingAdmin):
         MailDomainFilter,
         ServerFilter,
         KindFilter,
+        SuggestedFilter,
+        LanguageFilter,
     )
     search_fields = ("username",)
     search_help_text = _("A name, an e-mail address, @anna, anna@there.example, or a part of one")
@@ -109,13 +120,14 @@ class AccountAdmin(ActingAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Return accounts with the related rows that a page shows, and whether the user has a confirmed address and second
-        factors (allauth's tables).
+        """Return accounts with the related rows that a page shows, whether staff keep them out of suggestions, and whether the
+        user has a confirmed address and second factors (allauth's tables).
         """
         confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
         factors = Authenticator.objects.filter(user=OuterRef("user"))
+        suppressed = SuppressedSuggestion.objects.filter(account=OuterRef("pk"))
         rows: QuerySet[Account] = super().get_queryset(request).select_related("stat", "user__role")
-        return rows.annotate(confirmed=Exists(confirmed), factors=Exists(factors))
+        return rows.annotate(confirmed=Exists(confirmed), factors=Exists(factors), suppressed=Exists(suppressed))
 
     def name_of(self, row: Account) -> str:
         """Return the display name and the address of the account."""

@@ -42,6 +42,7 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("reject_trend", "Status"): _("%(by)s refused a post of %(target)s as trending"),
     ("apply", "Blocklist"): _("%(by)s changed rules for servers as the list %(target)s says"),
     ("update", "SiteSetting"): _("%(by)s changed the settings of this server"),
+    ("import", "HashList"): _("%(by)s read a file into the hash list %(target)s"),
     # For targets of any other kind:
     ("create", _KIND_OF_THE_REST): _("%(by)s created %(kind)s %(target)s"),
     ("update", _KIND_OF_THE_REST): _("%(by)s changed %(kind)s %(target)s"),
@@ -75,6 +76,7 @@ KINDS: Final[dict[str, str | Promise]] = {
     "DomainAllow": _("the allowed server"),
     "DomainRule": _("the rule for the server"),
     "EmailDomainBlock": _("the block of the mail server"),
+    "HashList": _("the hash list"),
     "Invite": _("the invitation"),
     "IpBlock": _("the block of the network"),
     "Link": _("the page"),

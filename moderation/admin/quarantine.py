@@ -1,4 +1,4 @@
-"""Files that the scanner refused, for staff."""
+"""Files that the scanner or a hash list refused, for staff."""
 
 from __future__ import annotations
 
@@ -10,21 +10,32 @@ from django.utils.translation import ngettext_lazy
 from accounts.admin.accounts import account_column
 from accounts.admin.permitted import PermittedAdmin
 from accounts.copies.models import QuarantineDecision, QuarantinedFile
+from accounts.copies.queries import listed_words
 from accounts.copies.services.quarantine import destroy_file, release_file
 from accounts.models.user import Permission
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import CREATION, States, address, lines, shown
+from social.api.staff_columns import CREATION, States, address, condition_filter, lines, shown
 
 _STATES = States(
     waiting=(_("Waiting"), "waiting", Q(decision=QuarantineDecision.WAITING)),
     released=(_("Released"), "good", Q(decision=QuarantineDecision.RELEASED)),
     destroyed=(_("Destroyed"), "bad", Q(decision=QuarantineDecision.DESTROYED)),
+    refused=(_("Refused, not kept"), "plain", Q(decision=QuarantineDecision.REFUSED)),
 )
+RefusedByFilter = condition_filter(
+    "by", _("refused by"), lists=(_("A hash list"), ~Q(list_name="")), scanner=(_("The scanner"), Q(list_name=""))
+)
+
+
+def _reason(file: QuarantinedFile) -> str:
+    return listed_words(file.list_name, file.distance) if file.list_name else file.reason
+
+
 FILE_DIGEST = shown("sha256", "SHA-256", lambda file: address(file.sha256[:16]))
 FILE_STATE = _STATES.column("decision")
 FILE_SOURCE = shown("source", _("Came as"), lambda file: file.get_source_display(), minor=True)
 FILE_ACCOUNT = account_column("account", _("Account"))
-FILE_REASON = shown("reason", _("What the scanner says"), minor=True)
+FILE_REASON = shown("reason", _("Why"), _reason, minor=True)
 
 
 @admin.register(QuarantinedFile)
@@ -37,7 +48,7 @@ class QuarantineAdmin(PermittedAdmin):
     person_column = "account_id"
     waits = Q(decision=QuarantineDecision.WAITING)
     list_display = (FILE_DIGEST, FILE_STATE, FILE_ACCOUNT, FILE_SOURCE, FILE_REASON, CREATION)
-    list_filter = (_STATES.filter(),)
+    list_filter = (_STATES.filter(), RefusedByFilter)
     list_select_related = ("account",)
     search_fields = ("sha256__startswith",)
     search_help_text = _("The beginning of a SHA-256")

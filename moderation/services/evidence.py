@@ -238,10 +238,17 @@ def _held_posts(account: Account) -> list[dict[str, Any]]:
 
 
 def _quarantined(account: Account) -> list[dict[str, Any]]:
-    """Return the metadata of the account's files that the scanner refused, without their bytes."""
+    """Return the metadata of the account's files that the scanner or a hash list refused, without their bytes."""
     rows = QuarantinedFile.objects.filter(account=account).order_by("id")
     return [
-        {"sha256": file.sha256, "at": clock.iso(file.created_at), "reason": file.reason, "decision": file.decision}
+        {
+            "sha256": file.sha256,
+            "at": clock.iso(file.created_at),
+            "reason": file.reason,
+            "list": file.list_name,
+            "distance": file.distance,
+            "decision": file.decision,
+        }
         for file in rows
     ]
 

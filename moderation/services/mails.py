@@ -1,4 +1,5 @@
-"""Mails to staff about reports, appeals and sign-ups to approve, and to people about actions of staff and decided appeals.
+"""Mails to staff about reports, appeals, sign-ups to approve and all pending decisions, and to people about actions of staff
+and decided appeals.
 
 Mails go through the outbox, like those of `accounts.identity.services.mails`.
 """
@@ -10,7 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from textwrap import shorten
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
+from django.db import transaction
 from django.urls import reverse
 
 from accounts.events import UserWaiting
@@ -18,20 +21,26 @@ from accounts.identity.services.mails import Letter, send_all
 from accounts.models import User
 from accounts.models.user import Permission
 from accounts.policies.audience import is_present
-from accounts.policies.mails import SIGN_UPS, STAFF, is_on
+from accounts.policies.mails import DIGEST, SIGN_UPS, STAFF, is_on
 from accounts.queries.users import list_staff
+from accounts.services.preferences import PreferencesChange, change_preferences
 from moderation.events import AppealDecided, AppealFiled, ReportFiled, StaffMailDue, StrikeIssued
 from moderation.models import Appeal, Report, Strike, StrikeAction
 from moderation.policies.reports import strike_link
 from moderation.policies.statements import read_statement
+from moderation.queries.waiting import DECISION_PERMISSIONS, count_waiting_for
 from social.api import admission
 from social.api.limits import Rule
-from social.kernel import links
+from social.kernel import clock, links
 from social.kernel.events import publish
+from social.kernel.locks import lock
 from social.kernel.mail import quoted
 from statuses.queries.statuses import list_excerpts
 
 _POSTS_SHOWN: Final = 20
+
+DIGEST_HOUR: Final = 7
+"""Hour of the day from which the mail about pending decisions is sent."""
 
 STAFF_MAILS: Final = Rule("staff_mails", 30, 3600, "account")
 """Maximum number of mails per hour to a member of staff that strangers can cause; further reports and sign-ups are only
@@ -86,10 +95,20 @@ def _appeal_context(appeal_id: int) -> dict[str, Any] | None:
     return None
 
 
+def _digest_context(user_id: int) -> dict[str, Any] | None:
+    for user in list_staff(DECISION_PERMISSIONS).filter(pk=user_id):
+        counts = count_waiting_for(user)
+        if counts:
+            total = sum(count for _title, count in counts)
+            return {"counts": counts, "total": total, "link": links.web_url(reverse("admin:index"))}
+    return None
+
+
 _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
     "sign_up": _StaffMail(Permission.MANAGE_USERS, SIGN_UPS, _sign_up_context),
     "report": _StaffMail(Permission.MANAGE_REPORTS, STAFF, _report_context),
     "appeal": _StaffMail(Permission.MANAGE_APPEALS, STAFF, _appeal_context),
+    "waiting": _StaffMail(DECISION_PERMISSIONS, DIGEST, _digest_context),
 }
 
 
@@ -108,6 +127,26 @@ def send_report_mails(events: Sequence[ReportFiled]) -> None:
 def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
     """Handle AppealFiled: send a mail to everyone who manages appeals."""
     _address("appeal", [event.appeal_id for event in events])
+
+
+def queue_digests() -> int:
+    """Queue the mail about pending decisions, once a day for each member of staff who wants it, from DIGEST_HOUR on in their
+    time zone; return how many were queued. A mail without pending decisions is not sent. Run by the scheduler, hourly.
+    Publishes StaffMailDue.
+    """
+    queued = 0
+    with transaction.atomic():
+        lock("staff_digests")
+        for user in list_staff(DECISION_PERMISSIONS):
+            here = clock.now().astimezone(ZoneInfo(user.time_zone or "UTC"))
+            today = here.date().isoformat()
+            if not is_on(user.preferences, DIGEST) or here.hour < DIGEST_HOUR:
+                continue
+            if user.preferences.get("digest_on") != today:
+                change_preferences(user=user, change=PreferencesChange(digest_on=today))
+                publish(StaffMailDue("waiting", user.pk, user.pk))
+                queued += 1
+    return queued
 
 
 def _address(template: str, subject_ids: Sequence[int]) -> None:

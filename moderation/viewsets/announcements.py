@@ -15,6 +15,15 @@ from social.api.viewsets import ApiViewSet
 from social.kernel.errors import Invalid
 
 
+def require_any_user(request: Request) -> None:
+    """Raise an error unless the caller has a user's token of any scope: 422 without a token (contract)."""
+    admission = admission_of(request)
+    if admission is None or admission.identity is None:
+        raise Invalid(_("This method requires an authenticated user"))
+    # A viewset's `caller` would be None for a disabled user, who must get the reason of the refusal.
+    user().check(admission.identity)
+
+
 class AnnouncementsViewSet(ApiViewSet):
     endpoints = {
         "list": Endpoint(optional_user(), "Announcement", many=True),
@@ -27,11 +36,7 @@ class AnnouncementsViewSet(ApiViewSet):
         """The announcements of this server, oldest first. Requires a user's token of any scope; 422 without a token
         (contract).
         """
-        admission = admission_of(request)
-        if admission is None or admission.identity is None:
-            raise Invalid(_("This method requires an authenticated user"))
-        # `self.caller` would be None for a disabled user, who must get the reason of the refusal.
-        user().check(admission.identity)
+        require_any_user(request)
         return reply(present_announcements(show(list(list_shown()), self.account_id)))
 
     def dismiss(self, request: Request, id: int) -> HttpResponse:

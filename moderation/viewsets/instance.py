@@ -26,6 +26,7 @@ from moderation.serializers.instance import (
     RuleSerializer,
     TermsOfServiceSerializer,
 )
+from moderation.viewsets.announcements import require_any_user
 from social.api.access import anyone, optional_user
 from social.api.declarations import Endpoint
 from social.api.responses import render, reply, reply_empty
@@ -87,6 +88,7 @@ class DocumentsViewSet(ApiViewSet):
         "terms_of_day": Endpoint(anyone(), "TermsOfService"),
         "translation_languages": Endpoint(anyone(), "TranslationLanguages"),
         "languages": Endpoint(anyone(), "Language", many=True),
+        "donation_campaigns": Endpoint(optional_user(), None),
     }
 
     def peers(self, request: Request) -> HttpResponse:
@@ -146,6 +148,13 @@ class DocumentsViewSet(ApiViewSet):
         """The languages in which a post can be written."""
         names = [(code, LANGUAGE_NAMES[code]) for code in CODES]
         return self._document("languages", lambda: LanguageSerializer(names, many=True).data)
+
+    def donation_campaigns(self, request: Request) -> HttpResponse:
+        """The campaign for donations to show; this server has none (204). Requires a user's token of any scope."""
+        require_any_user(request)
+        answer = HttpResponse(status=204)
+        del answer.headers["Content-Type"]
+        return answer
 
     @staticmethod
     def _document(name: str, make: Callable[[], Any]) -> HttpResponse:

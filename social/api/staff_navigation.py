@@ -91,6 +91,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
             SidebarLine("accounts.canonicalemailblock", "unsubscribe"),
             SidebarLine("accounts.ipblock", "lan"),
             SidebarLine("accounts.usernameblock", "person_off"),
+            SidebarLine("accounts.hashlist", "fingerprint"),
         ),
     ),
     (

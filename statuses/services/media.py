@@ -82,7 +82,8 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
     later.
 
     If files are scanned, pictures are processed later as well. Publishes MediaUploaded for a file that is processed later.
-    Raises Invalid for a file that this server does not accept, a description that is too long, and a thumbnail of a picture;
+    Raises Invalid for a file that this server does not accept or a hash list has, a description that is too long, and a
+    thumbnail of a picture;
     NoRoom for a file that exceeds the quota of the account's role.
     Takes as long as decoding the file (a tenth of a second for two megapixels), and must run outside of any transaction.
     """
@@ -94,6 +95,7 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
         if is_picture:
             raise no_thumbnail_allowed()
         check_thumbnail(upload.thumbnail.head, upload.thumbnail.size, upload.thumbnail.content_type)
+    _refuse_listed(account_id, upload)
     media = MediaAttachment(account_id=account_id, description=_described(upload.description))
     focus = read_focus(upload.focus)
     if focus is not None:
@@ -116,6 +118,16 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
             if media.processing != Processing.COMPLETE:
                 publish(MediaUploaded(media_id=media.id))
     return media
+
+
+def _refuse_listed(account_id: int, upload: MediaUpload) -> None:
+    # The scanner looks at files later, because it may take long.
+    sent = [(upload.sent, QuarantineSource.UPLOAD)]
+    if upload.thumbnail is not None:
+        sent.append((upload.thumbnail, QuarantineSource.THUMBNAIL))
+    for one, source in sent:
+        origin = Origin(source, account_id=account_id)
+        refuse_unless_clean(one.file, content_type=one.content_type, origin=origin, scanned=False)
 
 
 @contextmanager

@@ -346,6 +346,7 @@ MADE_TOGETHER: Final = {
     "Webhook": "its calls are written by who keeps its row, and it is deleted by who has locked it",
     "Blocklist": "its fetch and its entries are written by who keeps or has locked its row",
     "Device": "its one-time keys are written by who registers it, and one registers at a time",
+    "HashList": "its hashes are written by who has locked its row",
     "HeldPost": "its files are written with it",
     "MediaAttachment": "its rows in held posts are written by who has locked it",
     "PreviewCard": "one that somebody is giving to a post is passed over, and has been fetched a moment ago",

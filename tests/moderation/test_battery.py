@@ -80,6 +80,7 @@ ROWS = [
         )
     ),
     Row("GET api/v1/peers/search", documents),
+    Row("GET api/v1/donation_campaigns", rules),
     Row("GET api/v2/instance", rules),
     Row("GET api/v1/instance", rules),
     Row("GET api/v1/instance/rules", rules),

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.core import mail
 from django.test import Client
 
+from accounts.copies.models import QuarantinedFile
 from accounts.models import Account, SiteSetting, User
+from moderation.blocklists.models import Blocklist, BlocklistEntry
 from moderation.policies.reports import ReportDraft
+from moderation.services import mails
 from moderation.services.reports import file_report
 from social.kernel.outbox import OutboxRow, drain
+from statuses.models import HeldPost
 from tests.factories.accounts import make_account, make_user
+from tests.support.client import signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +112,49 @@ def test_an_unreachable_recipient_does_not_delay_or_repeat_the_mails_of_others(
     OutboxRow.objects.update(last_error="")
     work()
     assert sorted(letter.to[0] for letter in mail.outbox) == ["boss@example.com", "mod@example.com"]
+
+
+def test_who_wants_it_gets_a_mail_a_day_about_what_waits_unless_nothing_does(
+    ann: Account, boss: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sent(day: int, hour: int) -> list[Any]:
+        moment = datetime(2026, 11, day, hour, tzinfo=UTC)
+        monkeypatch.setattr(mails, "clock", SimpleNamespace(now=lambda: moment))
+        mail.outbox.clear()
+        mails.queue_digests()
+        work()
+        return list(mail.outbox)
+
+    make_user("mod", role="Moderator")
+    page = "/settings/preferences"
+    assert "digest_mails" in signed_in(boss).get(page).content.decode()
+    assert "digest_mails" not in signed_in(ann.user).get(page).content.decode()
+    assert sent(19, 9) == [], "nobody has asked for it"
+    User.objects.filter(pk=boss.pk).update(
+        preferences={"digest_mails": True, "staff_mails": False}, time_zone="Europe/Berlin"
+    )
+    assert sent(20, 9) == [], "nothing waits"
+    file_report(account=ann, target=make_account("target"), draft=ReportDraft())
+    User.objects.filter(pk=make_user("waiting").pk).update(approved=False)
+    HeldPost.objects.create(account=ann, visibility="public", written_at=datetime(2026, 11, 20, tzinfo=UTC))
+    QuarantinedFile.objects.create(sha256="0" * 64, source="upload", account=ann)
+    QuarantinedFile.objects.create(sha256="1" * 64, source="upload", account=ann, decision="destroyed")
+    friends = Blocklist.objects.create(name="friends", url="https://friends.example/list.csv")
+    BlocklistEntry.objects.create(blocklist=friends, domain="bad.example", severity="suspend", state="waiting")
+    work()
+    assert sent(20, 22) == [], "one a day"
+    assert sent(21, 5) == [], "it is six in the morning there"
+    (letter,) = sent(21, 6)
+    assert (letter.to, letter.subject) == (["boss@example.com"], "5 decisions wait at social.localhost")
+    assert "Reports: 1\nSign-ups: 1\nHeld posts: 1\nFiles in quarantine: 1\nChanges by blocklists: 1\n" in letter.body
+    assert "http://social.localhost/admin/" in letter.body
+    assert "Open the administration</a>" in letter.alternatives[0][0]
+    assert sent(21, 9) == []
+    User.objects.filter(pk=boss.pk).update(locale="de")
+    (letter,) = sent(22, 9)
+    assert letter.body.startswith("Hallo @boss")
+    assert Client(enforce_csrf_checks=True).post(address_in(letter), ONE_CLICK).status_code == 200
+    assert sent(23, 9) == []
 
 
 @pytest.mark.verify

@@ -177,6 +177,7 @@ WITHOUT_DRY_RUN = {
     "cleanup list", "manage_domain_rules list", "manage_domain_rules export", "manage_emojis list", "manage_emojis export",
     "manage_settings show", "media usage", "import_archive show",
     "manage_blocklists list", "manage_blocklists try", "manage_blocklists drafts",
+    "manage_hash_lists list", "manage_hash_lists export", "manage_hash_lists find",
 }  # fmt: skip
 
 

@@ -27,7 +27,8 @@ from accounts.copies.policies import (
     is_due,
     pause_after,
 )
-from accounts.copies.services.quarantine import Origin, is_quarantined, known_result, quarantine_file
+from accounts.copies.queries import ListMatch, find_match, needs_perceptual_hash
+from accounts.copies.services.quarantine import Origin, is_quarantined, is_watching, known_result, quarantine_file
 from accounts.events import RemoteCopyStored
 from accounts.policies.refusals import FileReason
 from accounts.services.profile_pictures import SHAPES
@@ -37,7 +38,9 @@ from social.kernel.events import publish
 from social.kernel.http import client as http
 from social.kernel.http.errors import FetchReason
 from social.kernel.media import images, recordings, scanning, storage, types
+from social.kernel.media.hashing import perceptual_hash
 from social.kernel.media.images import Rendition, Shape
+from social.kernel.media.scanning import ScanResult
 from social.kernel.media.types import TYPES
 from social.kernel.reasons import Reason
 from social.kernel.refusals import count_refusals
@@ -153,8 +156,8 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
         with _Download(CopyPurpose(copy.purpose)) as spooled:
             file = cast("IO[bytes]", spooled)
             yield from _download(job, copy, file)
-            if scanning.is_on():
-                yield from _scan(copy, file)
+            if is_watching():
+                yield from _check(copy, file)
             stored = yield _in_thread(_store, copy, file)
     except _Failed as failed:
         logger.info("%s was not copied: %s", copy.url[:500], failed)
@@ -181,20 +184,31 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
             storage.remove(stored.file, stored.preview)
 
 
-def _scan(copy: RemoteCopy, file: IO[bytes]) -> Steps:
-    """Scan a file before it is stored; a refused file is put into quarantine, and its copy fails for good."""
+def _check(copy: RemoteCopy, file: IO[bytes]) -> Steps:
+    """Check a file against hash lists and with the scanner before it is stored; a refused file is put into quarantine, and its
+    copy fails for good.
+    """
     origin = Origin(QuarantineSource.COPY, url=copy.url, copy_digest=copy.digest)
     sha256: str = yield _in_thread(scanning.digest_of, file)
     result = known_result(sha256)
-    if result is None:
-        try:
-            result = yield _in_thread(scanning.scan, file, "", sha256)
-        except Unavailable as error:
-            raise _Failed(CopyFailure.UNREACHABLE, FileReason.FILE_NOT_SCANNED, error.message) from None
+    match: ListMatch | None = None
+    try:
+        if result is None:
+            perceptual = (yield _in_thread(perceptual_hash, file)) if needs_perceptual_hash() else None
+            match = find_match(sha256, perceptual)
+            result = ScanResult(match is None)
+            if match is None and scanning.is_on():
+                result = yield _in_thread(scanning.scan, file, "", sha256)
+    except Unavailable as error:
+        raise _Failed(CopyFailure.UNREACHABLE, FileReason.FILE_NOT_SCANNED, error.message) from None
+    except Invalid as error:
+        raise _Failed(CopyFailure.REFUSED, FileReason.FILE_UNREADABLE, error.message) from None
     if not result.clean:
         file.seek(0)
         kind = types.media_type(file.read(types.HEAD)) or ""
-        quarantine_file(file, sha256=sha256, content_type=kind, result=result, origin=origin)
+        quarantine_file(file, sha256=sha256, content_type=kind, result=result, origin=origin, match=match)
+        if match is not None:
+            raise _Failed(CopyFailure.REFUSED, FileReason.FILE_LISTED, "it is on a hash list")
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_QUARANTINED, "it is in quarantine")
     # Back to the end: `_store` takes the size from the position.
     file.seek(0, os.SEEK_END)

@@ -1,4 +1,6 @@
-"""Quarantines files that the operator's scanner has refused, in a folder that is not served, until staff decide."""
+"""Checks files against hash lists and with the operator's scanner, and keeps refused files in a folder that is not served,
+until staff decide.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,15 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from accounts.copies.models import CopyState, QuarantineDecision, QuarantinedFile, QuarantineSource, RemoteCopy
+from accounts.copies.models import (
+    CopyState,
+    ListedAct,
+    QuarantineDecision,
+    QuarantinedFile,
+    QuarantineSource,
+    RemoteCopy,
+)
+from accounts.copies.queries import ListMatch, enabled_lists, find_match, needs_perceptual_hash
 from accounts.events import FileReleased
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
@@ -25,6 +35,7 @@ from social.kernel.errors import Conflict, Invalid, require_found
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.media import scanning
+from social.kernel.media.hashing import perceptual_hash
 from social.kernel.media.scanning import ScanResult
 from social.kernel.media.storage import DurableStorage
 
@@ -43,21 +54,39 @@ class Origin:
     copy_digest: str = ""
 
 
+def is_watching() -> bool:
+    """Tell whether files are checked before they are shown, by the scanner or against hash lists."""
+    return scanning.is_on() or bool(enabled_lists())
+
+
 def known_result(sha256: str) -> ScanResult | None:
-    """Return the result for a file that was in quarantine before; None for any other file, which has to be scanned."""
-    row = QuarantinedFile.objects.filter(sha256=sha256).order_by("-decided_at", "-id").first()
+    """Return the result for a file that was in quarantine before; None for any other file, which has to be checked."""
+    row = _kept(sha256).order_by("-decided_at", "-id").first()
     if row is None:
         return None
     return ScanResult(row.decision == QuarantineDecision.RELEASED, row.reason)
 
 
-def quarantine_file(file: IO[bytes], *, sha256: str, content_type: str, result: ScanResult, origin: Origin) -> None:
+def _kept(sha256: str) -> QuerySet[QuarantinedFile]:
+    # Files that a list refused and about which staff have not decided are checked again, because lists change.
+    return QuarantinedFile.objects.filter(sha256=sha256).exclude(decision=QuarantineDecision.REFUSED)
+
+
+def quarantine_file(
+    file: IO[bytes],
+    *,
+    sha256: str,
+    content_type: str,
+    result: ScanResult,
+    origin: Origin,
+    match: ListMatch | None = None,
+) -> None:
     """Put a file into quarantine. Its bytes are stored only once for all files with the same digest; if the row cannot
-    be stored, neither are the bytes. Raises OSError.
+    be stored, or if the list of `match` says so, they are not stored at all. Raises OSError.
     """
     with _removed_on_failure() as paths, transaction.atomic():
         lock(f"quarantine:{sha256}")
-        earlier = QuarantinedFile.objects.filter(sha256=sha256).order_by("-id").first()
+        earlier = _kept(sha256).order_by("-id").first()
         file.seek(0, 2)
         row = QuarantinedFile(
             sha256=sha256,
@@ -70,7 +99,13 @@ def quarantine_file(file: IO[bytes], *, sha256: str, content_type: str, result: 
             size=file.tell(),
             reason=result.reason,
         )
-        if earlier is None:
+        if match is not None:
+            row.list_name, row.distance = match.hash_list.name, match.distance
+        elif earlier is not None:
+            row.list_name, row.distance = earlier.list_name, earlier.distance
+        if match is not None and match.hash_list.act == ListedAct.REFUSE:
+            row.decision = QuarantineDecision.REFUSED
+        elif earlier is None:
             file.seek(0)
             row.path = _store().save(f"{sha256[:2]}/{sha256}", File(file, name=sha256))
             paths.append(row.path)
@@ -79,37 +114,52 @@ def quarantine_file(file: IO[bytes], *, sha256: str, content_type: str, result: 
         row.save(force_insert=True)
 
 
-def is_clean(file: IO[bytes], *, content_type: str, origin: Origin, seconds: float = scanning.SCAN_SECONDS) -> bool:
-    """Tell whether a file may be shown; a refused file is put into quarantine. Without a scanner every file may be
-    shown.
+def is_clean(
+    file: IO[bytes],
+    *,
+    content_type: str,
+    origin: Origin,
+    seconds: float = scanning.SCAN_SECONDS,
+    scanned: bool = True,
+) -> bool:
+    """Tell whether a file may be shown; a refused file is put into quarantine. Without a scanner, or with `scanned` False,
+    the file is checked against hash lists only.
 
-    Call it outside of transactions. Raises Unavailable when the scanner does not respond, and OSError.
+    Call it outside of transactions. Raises Unavailable when the scanner does not respond, Invalid for a file on which its
+    decoder fails, and OSError.
     """
-    if not scanning.is_on():
+    scanned = scanned and scanning.is_on()
+    if not scanned and not enabled_lists():
         return True
     sha256 = scanning.digest_of(file)
-    result = known_result(sha256) or scanning.scan(file, content_type, sha256, seconds=seconds)
+    result = known_result(sha256)
+    match: ListMatch | None = None
+    if result is None:
+        match = find_match(sha256, perceptual_hash(file) if needs_perceptual_hash() else None)
+        result = ScanResult(match is None)
+        if match is None and scanned:
+            result = scanning.scan(file, content_type, sha256, seconds=seconds)
     if not result.clean:
-        quarantine_file(file, sha256=sha256, content_type=content_type, result=result, origin=origin)
+        quarantine_file(file, sha256=sha256, content_type=content_type, result=result, origin=origin, match=match)
     file.seek(0)
     return result.clean
 
 
-def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: Origin) -> None:
-    """Scan a file while its sender waits. Raises Invalid for a file that may not be shown, Unavailable when it cannot be
-    scanned now.
+def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: Origin, scanned: bool = True) -> None:
+    """Check a file as `is_clean` does, while its sender waits. Raises Invalid for a file that may not be shown, with a message
+    that mentions neither lists nor the scanner, and Unavailable when it cannot be scanned now.
     """
     opened = BytesIO(file) if isinstance(file, bytes) else file
-    if not is_clean(opened, content_type=content_type, origin=origin, seconds=REQUEST_SECONDS):
+    if not is_clean(opened, content_type=content_type, origin=origin, seconds=REQUEST_SECONDS, scanned=scanned):
         raise Invalid(_("This file cannot be used here."))
 
 
 def is_quarantined(copy_digest: str) -> bool:
     """Tell whether a copy of a remote file is in quarantine, so that it is not fetched again."""
-    if not scanning.is_on():
+    if not is_watching():
         return False
     rows = QuarantinedFile.objects.filter(copy_digest=copy_digest)
-    return rows.exclude(decision=QuarantineDecision.RELEASED).exists()
+    return rows.exclude(decision__one_of=[QuarantineDecision.RELEASED, QuarantineDecision.REFUSED]).exists()
 
 
 @contextmanager
@@ -163,6 +213,10 @@ def forget_released(file: QuarantinedFile) -> None:
     _remove(paths)
 
 
+#: Decisions that staff can replace.
+_OPEN_DECISIONS: Final = [QuarantineDecision.WAITING, QuarantineDecision.REFUSED]
+
+
 def _same_digest(file: QuarantinedFile) -> QuerySet[QuarantinedFile]:
     return QuarantinedFile.objects.filter(sha256=file.sha256)
 
@@ -170,9 +224,9 @@ def _same_digest(file: QuarantinedFile) -> QuerySet[QuarantinedFile]:
 def _decide(by: Staff, file: QuarantinedFile, decision: QuarantineDecision) -> QuarantinedFile:
     lock(f"quarantine:{file.sha256}")
     current = require_found(QuarantinedFile.objects.select_for_update(of=("self",)).filter(pk=file.pk).first())
-    if current.decision:
+    if current.decision not in _OPEN_DECISIONS:
         raise Conflict(_("Somebody has already released or destroyed this file."))
-    _same_digest(current).filter(decision=QuarantineDecision.WAITING).update(
+    _same_digest(current).filter(decision__one_of=_OPEN_DECISIONS).update(
         decision=decision, decided_by=by.name, decided_at=clock.now()
     )
     return current

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from allauth.account.models import EmailAddress
 from django.contrib import admin
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -16,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.acts import APPROVE, CONFIRM, DISABLE_USERS, ENABLE, REJECT
 from accounts.admin.accounts import account_column, matching
 from accounts.admin.acting import ActingAdmin
+from accounts.identity.queries.sign_up import UNCONFIRMED, list_unapproved
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
@@ -53,9 +53,6 @@ PERMISSION_NAMES = {
 def role_name(role: Role) -> str:
     """The role's name; for the role of everybody, which has no name, a translated text."""
     return role.name or gettext("Everyone")
-
-
-_UNCONFIRMED = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True))
 
 
 StateFilter = condition_filter(
@@ -138,14 +135,14 @@ class UserAdmin(ActingAdmin):
 
     def waiting(self) -> QuerySet[User]:
         """Users who have confirmed their e-mail address and wait for approval."""
-        return User.objects.filter(approved=False, account__deleted_at=None).exclude(_UNCONFIRMED)
+        return list_unapproved()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Users, each annotated with `unconfirmed`, which is read from allauth's table; without users whose account is
         deleted, because their rows are removed within seconds.
         """
         rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
-        return rows.select_related("account", "role").annotate(unconfirmed=_UNCONFIRMED)
+        return rows.select_related("account", "role").annotate(unconfirmed=UNCONFIRMED)
 
     def find_rows(self, rows: QuerySet[User], term: str) -> QuerySet[User]:
         """Find users by e-mail address or username, in any usual spelling."""

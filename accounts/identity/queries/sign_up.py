@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import UTC, timedelta
+from typing import Final
 
 from allauth.account.models import EmailAddress
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Value
@@ -27,6 +28,14 @@ from accounts.queries.accounts import has_address
 from accounts.queries.tags import HISTORY_DAYS, DayOfUse
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
+
+UNCONFIRMED: Final = ~Exists(EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True))
+"""Condition of users who have not confirmed their e-mail address."""
+
+
+def list_unapproved() -> QuerySet[User]:
+    """List users who have confirmed their e-mail address and wait for approval, unordered."""
+    return User.objects.filter(approved=False, account__deleted_at=None).exclude(UNCONFIRMED)
 
 
 def load_findings(

@@ -19,7 +19,7 @@ CONVERSION_SECONDS: Final = jobs.LIMITS[jobs.CONVERTED].seconds
 """Longest time that `convert` may take, in seconds, not counting the start of its process."""
 
 # FFmpeg's demuxer for the type that the first bytes of a file show: no other demuxer is tried.
-_READERS: Final = {
+READERS: Final = {
     "video/mp4": "mov",
     "video/quicktime": "mov",
     "audio/m4a": "mov",
@@ -34,7 +34,7 @@ _READERS: Final = {
     "video/x-ms-asf": "asf",
     "image/gif": "gif",
 }
-READABLE: Final = frozenset(_READERS) - {"image/gif"}
+READABLE: Final = frozenset(READERS) - {"image/gif"}
 """Types that the first bytes of video and audio may show; a GIF counts as a picture until it is found to be animated."""
 ACCEPTED: Final = (
     "video/webm",
@@ -99,7 +99,7 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
     Raises Unidentified for a file that cannot be read, Unsupported for a file beyond the limits of
     `social.kernel.media.limits`.
     """
-    with images.decoded(jobs.EXAMINED, source, {"format": _READERS[content_type]}) as found:
+    with images.decoded(jobs.EXAMINED, source, {"format": READERS[content_type]}) as found:
         facts = found.facts
         yield Examined(facts["kind"], facts["meta"], _cover(found) if "preview" in facts else None)
 
@@ -111,7 +111,7 @@ def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
 
     Takes up to CONVERSION_SECONDS: for background work.
     """
-    with images.decoded(jobs.CONVERTED, source, {"format": _READERS[content_type]}) as found:
+    with images.decoded(jobs.CONVERTED, source, {"format": READERS[content_type]}) as found:
         yield Converted(found.files[0], **found.facts["file"], meta=found.facts["meta"])
 
 

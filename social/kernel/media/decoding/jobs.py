@@ -13,6 +13,8 @@ SHAPED: Final = "shaped"
 COVER: Final = "cover"
 EXAMINED: Final = "examined"
 CONVERTED: Final = "converted"
+HASHED: Final = "hashed"
+HASHED_FRAME: Final = "hashed_frame"
 
 #: The limits of each job. A picture of 33 megapixels takes 130 MiB decoded, and up to three copies may be needed at once.
 LIMITS: Final[dict[str, Limits]] = {
@@ -21,6 +23,8 @@ LIMITS: Final[dict[str, Limits]] = {
     COVER: Limits(cpu=20, seconds=40, memory=1024 * _MEBIBYTE, written=64 * _MEBIBYTE),
     EXAMINED: Limits(cpu=15, seconds=30, memory=1536 * _MEBIBYTE, written=64 * _MEBIBYTE),
     CONVERTED: Limits(cpu=3600, seconds=7200, memory=3072 * _MEBIBYTE, written=512 * _MEBIBYTE, nice=10),
+    HASHED: Limits(cpu=20, seconds=40, memory=1024 * _MEBIBYTE, written=_MEBIBYTE),
+    HASHED_FRAME: Limits(cpu=15, seconds=30, memory=1536 * _MEBIBYTE, written=_MEBIBYTE),
 }
 #: Number of files that a job writes: the original or the shown file, and its preview.
 OUTPUTS: Final = 2

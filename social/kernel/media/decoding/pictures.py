@@ -12,7 +12,7 @@ import io
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, Any, Final, NoReturn, cast
+from typing import IO, Any, Final, cast
 
 import pillow_heif
 
@@ -184,6 +184,15 @@ def cover(source: IO[bytes], output: IO[bytes]) -> tuple[Facts, Image.Image]:
     return write(preview, target, output), preview
 
 
+def still(source: IO[bytes], side: int) -> Image.Image:
+    """Return the picture, or the first frame of an animation, on white; a JPEG is decoded no larger than `side` needs."""
+    with _opened(source) as opened:
+        _check_size(opened, PIXEL_LIMIT)
+        opened.draft(None, (side, side))
+        image = _upright(opened)
+    return _plain(image, alpha=False)
+
+
 @contextlib.contextmanager
 def _opened(source: IO[bytes]) -> Iterator[ImageFile.ImageFile]:
     try:
@@ -193,13 +202,9 @@ def _opened(source: IO[bytes]) -> Iterator[ImageFile.ImageFile]:
         raise Refused("large") from None
 
 
-def _refuse_size(image: Image.Image) -> NoReturn:
-    raise Refused("size", width=image.width, height=image.height)
-
-
 def _check_size(image: Image.Image, pixels: int) -> None:
     if image.width * image.height > pixels or max(image.size) > SIDE_LIMIT:
-        _refuse_size(image)
+        raise Refused("size", width=image.width, height=image.height)
 
 
 def _is_moving(opened: ImageFile.ImageFile, parameters: Mapping[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from social.kernel.media.decoding.colours import colours_of
 from social.kernel.media.decoding.converting import Transcoding, copied, is_copied, opened_for_writing
 from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.decoding.measuring import Facts, check_limits, measured_facts
+from social.kernel.media.decoding.pdq import hash_of
 from social.kernel.media.limits import PREVIEW_PIXELS, VIDEO_PIXEL_LIMIT
 
 #: Limits of what may be missing at the end of a file: a share of its duration, or seconds, whichever is more.
@@ -81,6 +82,16 @@ def cover(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO
     """Do the job COVER: a preview of a picture goes to the first output. Returns `preview`, `blurhash` and `colours`."""
     drawn, image = pictures.cover(source, outputs[0])
     return {"preview": drawn, "blurhash": pictures.blur(image), "colours": colours_of(image)}
+
+
+def hashed_frame(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
+    """Do the job HASHED_FRAME: return `hash_of` the first picture of a video in the parameter `format`."""
+    file = reading.RecordedFile(source, parameters["format"])
+    recording = file.open()
+    if recording.video is None:
+        raise Refused("empty")
+    frame = reading.first_frame(file)
+    return hash_of(_picture_of(frame, reading.pixel_aspect(recording.video, reading.quarters_of(frame))))
 
 
 def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:

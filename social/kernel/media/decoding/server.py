@@ -31,6 +31,8 @@ MODULES: Final = {
     jobs.COVER: "social.kernel.media.decoding.recordings",
     jobs.EXAMINED: "social.kernel.media.decoding.recordings",
     jobs.CONVERTED: "social.kernel.media.decoding.recordings",
+    jobs.HASHED: "social.kernel.media.decoding.pdq",
+    jobs.HASHED_FRAME: "social.kernel.media.decoding.recordings",
 }
 # Python imports these only when a file names them, but a confined process can import nothing.
 _CODECS: Final = ("latin-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252", "ascii", "unicode_escape", "idna")

@@ -1,0 +1,170 @@
+"""Hash lists of files that are not wanted, for staff."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils.text import capfirst, slugify
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.acting import acting
+from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
+from accounts.copies.models import DISTANCE_LIMIT, HashKind, HashList
+from accounts.copies.policies import HashListDraft, list_errors
+from accounts.copies.queries import export_hashes, list_hash_lists
+from accounts.copies.services.hash_lists import (
+    change_list,
+    create_list,
+    delete_list,
+    import_hashes,
+    switch_list,
+)
+from accounts.models.user import Permission
+from social.api.staff import action, takes
+from social.api.staff_acts import BoundAct, Words, switches
+from social.api.staff_columns import ENABLED_STATES, shortened, shown
+from social.api.staff_forms import StaffForm
+
+# A whole file is read in one request; a perceptual hash takes about a millisecond.
+FILE_BYTES: Final = 1024 * 1024
+# Forms up to this size are read to the end even if their file is too large, so that the form can show the error.
+FORM_BYTES: Final = 8 * 1024 * 1024
+
+
+class HashListForm(DraftForm):
+    """A hash list; the policy validates its values."""
+
+    class Meta:
+        model = HashList
+        fields = ("name", "kind", "act", "distance", "source", "note")
+        labels: ClassVar[dict[str, Any]] = {
+            "name": _("Name"),
+            "kind": _("Kind of hashes"),
+            "act": _("What it does"),
+            "distance": _("Distance"),
+            "source": _("Where it comes from"),
+            "note": _("Note"),
+        }
+        help_texts: ClassVar[dict[str, Any]] = {
+            "name": _("For staff: who sends a file on the list does not see it. It cannot be changed later."),
+            "distance": _(
+                "PDQ only: how many of 256 bits may differ. With 31 copies are found that were scaled and encoded again."
+            ),
+        }
+        widgets: ClassVar[dict[str, Any]] = {
+            "name": forms.TextInput({"dir": "auto"}),
+            "source": forms.TextInput({"dir": "auto"}),
+            "note": forms.Textarea({"rows": 3, "dir": "auto"}),
+            "distance": forms.NumberInput({"min": 0, "max": DISTANCE_LIMIT}),
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk is not None:
+            for name in ("name", "kind"):
+                self.fields[name].disabled = True
+
+    @property
+    def draft(self) -> HashListDraft:
+        """Return the draft that the form holds."""
+        sent: dict[str, Any] = self.cleaned_data
+        return HashListDraft(**{name: sent[name] for name in self.Meta.fields})
+
+    def clean(self) -> dict[str, Any]:
+        """Return the values; add the errors of the policy."""
+        sent: dict[str, Any] = super().clean() or {}
+        if not self.errors:
+            for error in list_errors(self.draft):
+                self.add_error(error.field, capfirst(error.message))
+        return sent
+
+
+class HashFileForm(StaffForm):
+    """A file of hashes."""
+
+    file = forms.FileField(
+        label=_("File"), help_text=_("Text or CSV: a hash of 64 hexadecimal digits at the beginning of each line.")
+    )
+    replace = forms.BooleanField(label=_("In the place of the hashes that the list has"), required=False)
+
+    def clean_file(self) -> Any:
+        """Return the file. Raises ValidationError for one that is too large for a request."""
+        sent = self.cleaned_data["file"]
+        if sent.size > FILE_BYTES:
+            text = gettext("The file is larger than %(most)d kB. The operator reads it with %(command)s.")
+            raise forms.ValidationError(text % {"most": FILE_BYTES // 1024, "command": "manage_hash_lists import"})
+        return sent
+
+
+@admin.register(HashList)
+class HashListAdmin(EditedAdmin):
+    """Hash lists. A new list is empty and disabled."""
+
+    permission = Permission.MANAGE_BLOCKS
+    form = HashListForm
+    writes = Writes(
+        create=lambda by, row, form: create_list(by=by, draft=form.draft),
+        change=lambda by, row, form: change_list(by=by, hash_list=row, draft=form.draft),
+        remove=lambda by, row: delete_list(by=by, hash_list=row),
+    )
+    list_display = (
+        shown("name", _("List"), lambda found: shortened(found.name, 80), order="name"),
+        ENABLED_STATES.column(),
+        shown("kind", _("Kind of hashes"), lambda found: found.get_kind_display(), minor=True),
+        shown("act", _("What it does"), lambda found: found.get_act_display(), minor=True),
+        shown("size", _("Hashes"), order="size"),
+        shown("matches", _("Refused files")),
+    )
+    list_filter = (ENABLED_STATES.filter(),)
+    ordering = ("name",)
+    actions_detail = ("import_hashes", "export_hashes")
+    acts = switches(
+        lambda by, found, enabled: switch_list(by=by, hash_list=found, enabled=enabled),
+        on=(
+            Words(
+                _("Switch this list on? It is asked about files that come from now on."),
+                _("The list is on: within seconds it is asked about what comes."),
+            ),
+            Words("", ngettext_lazy("%(count)d list is on.", "%(count)d lists are on.", "count")),
+        ),
+        off=(
+            Words(_("Switch this list off?"), _("The list is off. What it put into quarantine waits for you.")),
+            Words("", ngettext_lazy("%(count)d list is off.", "%(count)d lists are off.", "count")),
+        ),
+    )
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[HashList]:
+        """Return the lists with their numbers of refused files."""
+        return list_hash_lists()
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Return only the names of the lists: their hashes are deleted as well, but there may be a million."""
+        return [self.name_of(row) for row in objs], {}, set(), []
+
+    @takes(FORM_BYTES)
+    @action(description=_("Import a file"), icon="upload", permissions=["manage"])
+    def import_hashes(self, request: HttpRequest, object_id: Any) -> HttpResponse:
+        """Ask for a file, and add its hashes to the list."""
+
+        def read(found: HashList, sent: dict[str, Any]) -> None:
+            done = import_hashes(by=acting(request), hash_list=found, file=sent["file"], replace=sent["replace"])
+            self.message_user(request, done.words, messages.WARNING if done.wrong else messages.SUCCESS)
+
+        act = BoundAct(read, "import", _("The file was read."), _("Which file has the hashes?"), HashFileForm)
+        return self.one(request, object_id, act)
+
+    @action(description=_("Export"), icon="download", permissions=["manage"])
+    def export_hashes(self, request: HttpRequest, object_id: Any) -> StreamingHttpResponse:
+        """Return the hashes as a file to download."""
+        found = self.get_object(request, str(object_id))
+        if found is None:
+            raise Http404
+        answer = StreamingHttpResponse(export_hashes(found), content_type="text/csv; charset=utf-8")
+        name = slugify(found.name) or HashKind(found.kind)
+        answer.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+        return answer

@@ -1,0 +1,114 @@
+from pathlib import Path
+from typing import Annotated
+
+from django.core.management.base import CommandError
+from django.utils.translation import gettext as _
+
+from accounts.copies.models import DISTANCE_LIMIT, HashKind, HashList, ListedAct
+from accounts.copies.policies import HashListDraft
+from accounts.copies.queries import (
+    export_hashes,
+    find_hash_list,
+    find_match,
+    list_hash_lists,
+    needs_perceptual_hash,
+)
+from accounts.copies.services.hash_lists import create_list, delete_list, import_hashes, switch_list
+from accounts.policies.staff import OPERATOR
+from social.kernel.errors import NotFound
+from social.kernel.media.hashing import perceptual_hash
+from social.kernel.media.scanning import digest_of
+from social.management.base import OperatorCommand, undone_if, would
+
+
+def _named(name: str) -> HashList:
+    try:
+        return find_hash_list(name)
+    except NotFound:
+        raise CommandError(_("There is no list %(name)s.") % {"name": name}) from None
+
+
+_List = Annotated[HashList, _named, ("metavar", "LIST")]
+
+
+class Command(OperatorCommand):
+    """Manage hash lists of files that are not wanted. Uploads and files of other servers that are on an enabled list are
+    refused. Add a list, import a file of hashes into it, then enable it.
+    """
+
+    def list_(self, *, json: bool) -> None:
+        """Show the lists, with the numbers of their hashes and of the files that they have refused."""
+        columns = ("id", "name", "enabled", "kind", "act", "distance", "size", "matches", "source")
+        rows = [row | {"id": str(row["id"])} for row in list_hash_lists().values(*columns)]
+        self.print_rows(rows, as_json=json, empty=_("There are no hash lists."))
+
+    def add(
+        self, name: str, *, kind: HashKind = HashKind.SHA256, act: ListedAct = ListedAct.QUARANTINE,
+        distance: Annotated[int, range(DISTANCE_LIMIT + 1)] = DISTANCE_LIMIT, source: str = "", note: str = "",
+        dry_run: bool,
+    ) -> None:  # fmt: skip
+        """Add a list, empty and disabled.
+
+        name: name of the list, for staff
+        kind: sha256 finds the same file, pdq pictures that look alike
+        act: what happens to a file on the list
+        distance: with pdq: how many of 256 bits may differ (%(default)s)
+        source: where the list comes from
+        note: a note for staff
+        """
+        draft = HashListDraft(name=name, kind=kind, source=source, note=note, act=act, distance=distance)
+        with undone_if(dry_run):
+            create_list(by=OPERATOR, draft=draft)
+
+    def import_(self, hash_list: _List, file: Path, *, replace: bool, dry_run: bool) -> None:
+        """Add the hashes of a text or CSV file to a list: 64 hexadecimal digits at the beginning of each line.
+
+        hash_list: name or id of the list
+        file: the file of hashes
+        replace: put the hashes of the file in the place of those that the list has
+        """
+        with file.open("rb") as opened, undone_if(dry_run):
+            self.stdout.write(import_hashes(by=OPERATOR, hash_list=hash_list, file=opened, replace=replace).words)
+
+    def export(self, hash_list: _List, file: Path) -> None:
+        """Write the hashes of a list to a file.
+
+        hash_list: name or id of the list
+        file: the file to write
+        """
+        with file.open("w", encoding="ascii") as opened:
+            opened.writelines(export_hashes(hash_list))
+
+    def enable(self, hash_list: _List, *, dry_run: bool) -> None:
+        """Enable a list: from now on it is asked about files.
+
+        hash_list: name or id of the list
+        """
+        with undone_if(dry_run):
+            switch_list(by=OPERATOR, hash_list=hash_list, enabled=True)
+
+    def disable(self, hash_list: _List, *, dry_run: bool) -> None:
+        """Disable a list; what it put into quarantine stays there.
+
+        hash_list: name or id of the list
+        """
+        with undone_if(dry_run):
+            switch_list(by=OPERATOR, hash_list=hash_list, enabled=False)
+
+    def remove(self, hash_list: _List, *, dry_run: bool) -> None:
+        """Remove a list with its hashes; what it put into quarantine stays there.
+
+        hash_list: name or id of the list
+        """
+        with undone_if(dry_run):
+            delete_list(by=OPERATOR, hash_list=hash_list)
+        self.stdout.write(f"{hash_list.name}: {hash_list.size} hashes, {would(dry_run)}removed.")
+
+    def find(self, file: Path) -> None:
+        """Say which enabled list has a file.
+
+        file: the picture, video or other file
+        """
+        with file.open("rb") as opened:
+            match = find_match(digest_of(opened), perceptual_hash(opened) if needs_perceptual_hash() else None)
+        self.stdout.write(match.words if match is not None else _("No enabled list has this file."))
