@@ -188,7 +188,7 @@ class BlocklistAdmin(EditedAdmin):
     acts = (
         Act(
             "approve_all",
-            _("Approve all waiting changes"),
+            _("Approve all"),
             lambda by, blocklist: approve_entries(
                 by=by, entries=list_waiting().filter(blocklist=blocklist), limit=APPROVAL_LIMIT
             ),
