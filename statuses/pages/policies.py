@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
 from django.contrib import messages
@@ -22,6 +22,9 @@ from social.pages.frame import show
 from statuses.models import Interaction
 from statuses.policies.interactions import PREFERENCE, Choice, choice_of_rule, default_policy, rule_of_choice
 from statuses.policies.interactions import rule_of as part_of
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
 
 _TITLES: Final[dict[Choice, str | Promise]] = {
     Choice.EVERYBODY: gettext_lazy("Everybody who may read it"),
@@ -50,7 +53,7 @@ _KINDS: Final = {
 
 
 def policy_field(
-    label: str | Promise, kind: Interaction, blank: str | Promise | None = _DEFAULT_TITLE
+    label: str | _StrPromise, kind: Interaction, blank: str | Promise | None = _DEFAULT_TITLE
 ) -> forms.ChoiceField:
     """Return the field of the choice for a kind of interaction; an empty choice is offered as `blank`, unless that is None."""
     titles: dict[Choice, str | Promise] = dict(_TITLES)
