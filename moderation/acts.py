@@ -41,7 +41,7 @@ def _house_rules() -> list[tuple[int, str]]:
 class WordsForm(StaffForm):
     """Form for a message to the person."""
 
-    text = text_field(_("What you write to the person (may be empty)"), STRIKE_TEXT_LIMIT, rows=5)
+    text = text_field(_("Message to the person (may be empty)"), STRIKE_TEXT_LIMIT, rows=5)
 
 
 class SanctionForm(WordsForm):
@@ -56,21 +56,23 @@ class SanctionForm(WordsForm):
         empty_value=None,
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text=_("They stand in the statement of reasons; without a choice those of the report do."),
+        help_text=_(
+            "They are named in the statement of reasons. If you choose none, the rules of the report are named."
+        ),
     )
-    notify = forms.BooleanField(label=_("Tell them by mail and by a notification"), required=False, initial=True)
+    notify = forms.BooleanField(label=_("Notify the person by e-mail and in the app"), required=False, initial=True)
 
 
 class NoteForm(StaffForm):
-    text = text_field(_("What colleagues should know"), NOTE_LIMIT, rows=5, required=True)
+    text = text_field(_("Note for colleagues"), NOTE_LIMIT, rows=5, required=True)
 
 
 class HoldForm(StaffForm):
-    reason = text_field(_("Why it is held (stands in the audit log only)"), NOTE_LIMIT, rows=3, required=True)
+    reason = text_field(_("Why the account is put on hold (only in the audit log)"), NOTE_LIMIT, rows=3, required=True)
 
 
 class EvidenceForm(StaffForm):
-    reason = text_field(_("Who asks for it and why (stands in the audit log)"), REASON_LIMIT, rows=3, required=True)
+    reason = text_field(_("Who requested it and why (in the audit log)"), REASON_LIMIT, rows=3, required=True)
 
 
 def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Callable[[Account], bool]:
@@ -120,11 +122,11 @@ ACCOUNT_ACTS: Final = (
         "sensitive",
         icon="visibility_off",
         one=Words(
-            _("Show all media of this account as sensitive, also those to come?"),
+            _("Show all media of this account as sensitive, future media too?"),
             _("All media of the account are shown as sensitive."),
         ),
         many=Words(
-            _("Show all media of these accounts as sensitive, also those to come?"),
+            _("Show all media of these accounts as sensitive, future media too?"),
             ngettext_lazy(
                 "Media of %(count)d account are shown as sensitive.",
                 "Media of %(count)d accounts are shown as sensitive.",
@@ -144,7 +146,7 @@ ACCOUNT_ACTS: Final = (
             _("Media of the account are shown as its author marks them."),
         ),
         fits=_if_present(lambda account: account.sensitized_at is not None),
-        audit=_("%(by)s no longer marks media of %(target)s as sensitive"),
+        audit=_("%(by)s unmarked the media of %(target)s as sensitive"),
         api="unsensitive",
         api_summary="Stop marking all media of an account as sensitive.",
     ),
@@ -154,11 +156,11 @@ ACCOUNT_ACTS: Final = (
         "silence",
         icon="volume_off",
         one=Words(
-            _("Limit this account? Only those who follow it see it; it is kept out of public places."),
+            _("Limit this account? Only its followers see it; its posts do not appear in public timelines and search."),
             _("The account is limited."),
         ),
         many=Words(
-            _("Limit these accounts? Only those who follow them see them."),
+            _("Limit these accounts? Only their followers see them."),
             ngettext_lazy("%(count)d account was limited.", "%(count)d accounts were limited.", "count"),
         ),
         fits=_if_present(lambda account: not account.limited),
@@ -196,12 +198,16 @@ ACCOUNT_ACTS: Final = (
         icon="block",
         one=Words(
             _(
-                "Suspend this account? Nothing of it is shown any more. For 30 days this can be undone; then it is erased."
+                "Suspend this account? It disappears with everything it has posted. This can be undone "
+                "for 30 days; then the account is erased."
             ),
             _("The account is suspended."),
         ),
         many=Words(
-            _("Suspend these accounts? Nothing of them is shown any more. For 30 days this can be undone."),
+            _(
+                "Suspend these accounts? They disappear with everything they have posted. This can be undone "
+                "for 30 days."
+            ),
             ngettext_lazy("%(count)d account was suspended.", "%(count)d accounts were suspended.", "count"),
         ),
         fits=_if_present(lambda account: not account.suspended),
@@ -220,23 +226,23 @@ ACCOUNT_ACTS: Final = (
     ),
     _DATA_ACT(
         "hold",
-        _("Hold: nothing may be erased"),
+        _("Put on hold: none of its data may be erased"),
         lambda by, account, sent: sanctions.hold_account(by=by, account=account, **sent),
         icon="inventory_2",
         one=Words(
-            _("Keep everything of this account, whatever happens to it?"),
-            _("Nothing of the account is erased until the hold is released."),
+            _("Put this account on hold? All its data is kept, whatever happens to it."),
+            _("None of the account's data is erased until the hold is released."),
         ),
         form=HoldForm,
         fits=lambda account: account.held_at is None,
-        audit=_("%(by)s holds what %(target)s has"),
+        audit=_("%(by)s put %(target)s on hold"),
     ),
     _DATA_ACT(
         "release",
         _("Release the hold"),
         lambda by, account: sanctions.release_account(by=by, account=account),
         icon="inventory_2",
-        one=Words(_("Release the hold? An erasure that waited for it goes on."), _("The hold is released.")),
+        one=Words(_("Release the hold? If an erasure was waiting for it, it continues."), _("The hold is released.")),
         fits=lambda account: account.held_at is not None,
         audit=_("%(by)s released the hold on %(target)s"),
     ),
@@ -246,8 +252,8 @@ ACCOUNT_ACTS: Final = (
         lambda by, account, sent: request_evidence(by=by, account=account, **sent),
         icon="folder_zip",
         one=Words(
-            _("Export what is known of this account, for a court or an authority?"),
-            _("The file is being written: find it among the evidence files."),
+            _("Export the data of this account, for a court or an authority?"),
+            _("The file is being written. You will find it under evidence files."),
         ),
         form=EvidenceForm,
         verb="export",
@@ -255,11 +261,11 @@ ACCOUNT_ACTS: Final = (
     ),
     _DATA_ACT(
         "erase",
-        _("Delete for good"),
+        _("Delete permanently"),
         lambda by, account: delete_account(by=by, account=account),
         icon="delete_forever",
         one=Words(
-            _("Delete this account with everything it has written? This cannot be undone."),
+            _("Delete this account with everything it has posted? This cannot be undone."),
             _("The account is deleted."),
         ),
         verb="delete",
@@ -311,7 +317,7 @@ ACCOUNT_ACTS: Final = (
         lambda by, account, sent: write_note(by=by, account=account, **sent),
         permission=_MODERATE,
         icon="note_add",
-        one=Words(_("A note for colleagues: nobody else sees it."), _("The note is kept.")),
+        one=Words(_("A note for colleagues. Nobody else sees it."), _("The note has been saved.")),
         form=NoteForm,
         verb="write_note",
         fits=_if_present(),
@@ -350,7 +356,7 @@ REPORTED_POST_ACTS: Final = (
         permission=Permission.MANAGE_REPORTS,
         ranked=True,
         one=Words(
-            _("Delete this post? It disappears in ten minutes; until then you can take this back."),
+            _("Delete this post? It disappears in ten minutes; until then you can undo this."),
             _("The post will be deleted; the reports stay open."),
         ),
         form=WordsForm,

@@ -30,7 +30,7 @@ QUEUE = shown("queue", _("Queue"), order="queue")
 KEY = shown("key", _("About"), lambda row: shortened(row.key, 80), order="key", minor=True)
 STATE = _STATES.column()
 ATTEMPTS = shown("attempts", _("Attempts"), order="attempts", minor=True)
-DUE_AT = shown("due_at", _("Due"), order="due_at", minor=True)
+DUE_AT = shown("due_at", _("Next attempt"), order="due_at", minor=True)
 
 
 @admin.register(OutboxRow)
@@ -40,7 +40,7 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     list_display = (EVENT, SUBSCRIBER, KEY, STATE, ATTEMPTS, DUE_AT)
     list_filter = (_STATES.filter(), "queue")
     search_fields = ("key", "event", "subscriber")
-    search_help_text = _("Part of an event, a subscriber or a key (status:12)")
+    search_help_text = _("Part of the name of an event, of a subscriber, or of a key (status:12)")
     ordering = ("id",)
     actions = ("retry", "discard")
     # Dead letters wait for an operator.
@@ -48,13 +48,13 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     fieldsets = (
         lines(None, EVENT, SUBSCRIBER, QUEUE, KEY, shown("payload", _("Contents"))),
         lines(
-            _("How it stands"),
+            _("State"),
             STATE,
             ATTEMPTS,
             shown("last_error", _("Last error")),
             shown("created_at", _("Since")),
             DUE_AT,
-            shown("claimed_until", _("In a process's hands until")),
+            shown("claimed_until", _("Being processed until")),
             shown("dead_at", _("Dead since")),
         ),
     )
@@ -67,18 +67,18 @@ class OutboxRowAdmin(ReadOnlyAdmin):
         """Tell whether the user may retry and discard rows, which takes the model's permission to change rows."""
         return request.user.has_perm("social.change_outboxrow")
 
-    @admin.action(description=_("Try the chosen rows again"), permissions=["repair"])
+    @admin.action(description=_("Retry the selected rows"), permissions=["repair"])
     def retry(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> None:
         """Retry the chosen rows now, with the full number of attempts."""
         count = outbox.retry([row.pk for row in queryset], by=request.user)
-        text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
+        text = ngettext("%(count)d row will be retried.", "%(count)d rows will be retried.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)
 
-    @admin.action(description=_("Drop the chosen rows without running their reactions"), permissions=["repair"])
+    @admin.action(description=_("Drop the selected rows without doing their work"), permissions=["repair"])
     def discard(self, request: HttpRequest, queryset: QuerySet[OutboxRow]) -> TemplateResponse | None:
         """Discard the chosen rows, except those that a process is running."""
         done = ngettext_lazy("%(count)d row dropped.", "%(count)d rows dropped.", "count")
-        question = _("Drop these rows? What they should have brought about will not happen.")
+        question = _("Drop these rows? The work they stand for will never be done.")
         return self.each(request, queryset, BoundAct(partial(_discard, by=request.user), "discard", done, question))
 
 
@@ -86,4 +86,4 @@ def _discard(row: OutboxRow, *, by: Any) -> None:
     try:
         outbox.discard(row.pk, by=by)
     except Conflict:
-        raise Conflict(gettext("A process is running it just now.")) from None
+        raise Conflict(gettext("A process is working on this row right now.")) from None

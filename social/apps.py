@@ -30,7 +30,7 @@ class SocialConfig(AppConfig):
 
     name = "social"
     label = "social"
-    verbose_name = _("Machinery")
+    verbose_name = _("System")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -41,10 +41,10 @@ ID_LENGTH = 15
 POSTS_SEARCHED = 20_000
 VISIBILITIES: dict[Any, Any] = dict(
     zip(FOLLOWER_VISIBILITIES, (_("Public"), _("Unlisted"), _("Only followers")), strict=True)
-) | dict.fromkeys(ADDRESSED_VISIBILITIES, _("Only people whom it mentions"))
+) | dict.fromkeys(ADDRESSED_VISIBILITIES, _("Only people who are mentioned"))
 FILE_KINDS: dict[str, Any] = {
     MediaType.IMAGE: _("Picture"),
-    MediaType.GIFV: _("Moving picture"),
+    MediaType.GIFV: _("Animation"),
     MediaType.VIDEO: _("Video"),
     MediaType.AUDIO: _("Sound"),
 }
@@ -75,7 +75,7 @@ def words_of(status: Status) -> str:
         parts.append(text)
     elif not parts:
         parts = [media.description for media in status.media.all() if media.description]
-    return " ".join(parts) or gettext("(without words)")
+    return " ".join(parts) or gettext("(no text)")
 
 
 def _page(status: Status) -> Any:
@@ -150,12 +150,13 @@ class StatusAdmin(ActingAdmin):
     list_filter = (HomeFilter, VisibilityFilter, MediaFilter)
     search_fields = ("text",)
     search_help_text = _(
-        "Words of one of the newest 20,000 posts, an author (@anna, @anna@there.example), or a post's address"
+        "An author (@anna, @anna@there.example), a post's address, or words; only the newest 20,000 "
+        "posts are searched for words"
     )
     acts = (
         Act(
             "remove",
-            _("Delete the chosen posts"),
+            _("Delete the selected posts"),
             lambda by, status: remove_status(by=by, status=status),
             permission=Permission.MANAGE_REPORTS,
             verb="delete",
@@ -183,12 +184,12 @@ class StatusAdmin(ActingAdmin):
             shown("sensitive", _("Pictures are sensitive")),
         ),
         lines(
-            _("About it"),
+            _("Details"),
             VISIBILITY,
             shown("language", _("Language")),
             POSTED,
             shown("edited_at", _("Edited")),
-            shown("in_reply_to", _("Answer to"), _parent),
+            shown("in_reply_to", _("In reply to"), _parent),
             shown("application", _("App"), lambda status: getattr(status.application, "name", None)),
             shown("replies", _("Replies"), _figure("replies_count")),
             shown("reblogs", _("Boosts"), _figure("reblogs_count")),

@@ -48,25 +48,25 @@ class ProfileForm(ServiceForm):
     avatar = _picture(_("Picture"), _("JPEG, PNG, GIF or WebP, less than 8 MB. It is cut to a square of 400 pixels."))
     avatar_description = text_field(_("What the picture shows"), help_text=_("For people who cannot see it."))
     remove_avatar = check_field(_("Remove the picture"))
-    header = _picture(_("Header"), _("JPEG, PNG, GIF or WebP, less than 8 MB. It is fitted into 1500 by 500 pixels."))
+    header = _picture(_("Header"), _("JPEG, PNG, GIF or WebP, less than 8 MB. It is scaled to 1500 by 500 pixels."))
     header_description = text_field(_("What the header shows"), help_text=_("For people who cannot see it."))
     remove_header = check_field(_("Remove the header"))
-    locked = check_field(_("Approve followers yourself"), _("Nobody follows you before you have said yes."))
+    locked = check_field(_("Approve followers yourself"), _("Nobody can follow you until you accept their request."))
     discoverable = check_field(
         _("Be suggested to others"),
-        _("Your profile may stand in the directory and in suggestions, here and elsewhere."),
+        _("Your profile may appear in the directory and in suggestions, here and on other servers."),
     )
     indexable = check_field(
-        _("Let your public posts be found by search"), _("By anybody on this network, not only by you.")
+        _("Let your public posts be found by search"), _("Anybody on any server can find them, not only you.")
     )
     hide_collections = check_field(_("Hide whom you follow and who follows you"))
-    bot = check_field(_("This account is a bot"), _("It mostly does things by itself."))
+    bot = check_field(_("This account is a bot"), _("The account mainly performs automated actions."))
     show_media = check_field(_("Show a section with pictures and videos"))
-    show_media_replies = check_field(_("Show those of your replies there, too"))
-    show_featured = check_field(_("Show a section with what you recommend"))
+    show_media_replies = check_field(_("Include media from your replies"))
+    show_featured = check_field(_("Show a section with your recommendations"))
     attribution_domains = text_field(
-        _("Sites that may name you as an author"),
-        help_text=_("One domain in each line, for example news.example. Links to articles there show your name."),
+        _("Sites that may credit you as an author"),
+        help_text=_("One domain per line, for example news.example. Links to articles there show your name."),
         widget=forms.Textarea({"rows": 3, "dir": "ltr", "spellcheck": "false", "autocapitalize": "none"}),
     )
 
@@ -157,6 +157,6 @@ class FeaturedTagForm(ServiceForm):
         name = str(self.cleaned_data["name"]).removeprefix("#")
         if not is_hashtag(name):
             raise forms.ValidationError(
-                _("A hashtag is one word of letters, digits and underscores, not of digits alone.")
+                _("A hashtag is one word of letters, digits and underscores; it cannot consist only of digits.")
             )
         return name

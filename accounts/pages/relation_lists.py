@@ -45,8 +45,11 @@ class _Page:
 _PAGES: Final = {
     "follow_requests": _Page(
         _("Follow requests"),
-        _("These people ask to follow you. Who follows you can read your posts for followers."),
-        _("Nobody asks to follow you."),
+        _(
+            "These people have asked to follow you. Your followers can read the posts that you publish for "
+            "followers only."
+        ),
+        _("There are no follow requests."),
         list_follow_requests,
         {
             "authorize": (_("Accept"), lambda me, other: authorize_request(account=me, requester=other)),
@@ -55,15 +58,15 @@ _PAGES: Final = {
     ),
     "mutes": _Page(
         _("Muted people"),
-        _("You do not see the posts of these people. They are not told."),
-        _("You have muted nobody."),
+        _("You do not see the posts of these people. They are not notified."),
+        _("You have not muted anybody."),
         list_muted,
         {"unmute": (_("Unmute"), lambda me, other: unmute_account(account=me, target=other))},
     ),
     "blocks": _Page(
         _("Blocked people"),
         _("These people cannot follow you or see your posts, and you do not see theirs."),
-        _("You have blocked nobody."),
+        _("You have not blocked anybody."),
         list_blocked,
         {"unblock": (_("Unblock"), lambda me, other: unblock_account(account=me, target=other))},
     ),

@@ -71,7 +71,7 @@ GROUPS: Final[list[Group]] = [
         (
             Entry("settings_profile", _("Profile"), ("settings_feature_tag",)),
             Entry("settings_preferences", _("Preferences")),
-            Entry("settings_notification_mails", _("Notifications by mail")),
+            Entry("settings_notification_mails", _("E-mail notifications")),
             Entry("strikes", _("Moderation")),
             Entry("invitations", _("Invitations"), shown_to=_may_invite),
         ),

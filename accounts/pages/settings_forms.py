@@ -48,7 +48,7 @@ VISIBILITIES: Final[dict[str, str | Promise]] = dict(
     )
 )
 QUOTERS: Final[dict[str, str | Promise]] = dict(
-    zip(QUOTE_POLICIES, (_("Everybody"), _("Your followers"), _("Nobody but you")), strict=True)
+    zip(QUOTE_POLICIES, (_("Everybody"), _("Your followers"), _("Only you")), strict=True)
 )
 _MEDIA: Final[Choices] = (
     ("default", _("Hide media that is marked as sensitive")),
@@ -61,21 +61,21 @@ class PreferencesForm(ServiceForm):
     """Preferences for reading and posting. Only changed values are saved."""
 
     locale = forms.ChoiceField(
-        label=_("Language of these pages"), required=False, choices=(), help_text=_("Mails are written in it, too.")
+        label=_("Language of these pages"), required=False, choices=(), help_text=_("Also used for e-mails.")
     )
     time_zone = forms.ChoiceField(label=_("Time zone"), required=False, choices=())
     privacy = forms.ChoiceField(label=_("Who may read your posts"), choices=list(VISIBILITIES.items()))
     quote_policy = forms.ChoiceField(label=_("Who may quote your posts"), choices=list(QUOTERS.items()))
     language = forms.ChoiceField(label=_("Language of your posts"), required=False, choices=())
-    sensitive = check_field(_("Mark media as sensitive"), _("They are shown when somebody asks to see them."))
-    show_application = check_field(_("Show which application you have posted with"))
+    sensitive = check_field(_("Mark media as sensitive"), _("People have to click to see them."))
+    show_application = check_field(_("Show which app you used to post"))
     expand_media = forms.ChoiceField(label=_("Media"), choices=_MEDIA)
     expand_spoilers = check_field(_("Always open posts with a content warning"))
     autoplay_gifs = check_field(_("Play animations without being asked"))
     live_posts = check_field(
-        _("Show new posts at the top of a page as they arrive"), _("Without it they are only counted.")
+        _("Show new posts at the top of a page as they arrive"), _("Otherwise you only see how many there are.")
     )
-    noindex = check_field(_("Ask search engines to leave your profile alone"))
+    noindex = check_field(_("Ask search engines not to index your profile"))
     staff_mails = check_field(SWITCHES[STAFF])
     sign_up_mails = check_field(SWITCHES[SIGN_UPS])
     digest_mails = check_field(SWITCHES[DIGEST], _("In the morning, unless nothing waits."))
@@ -110,7 +110,7 @@ class PreferencesForm(ServiceForm):
             for name in self.parts["staff"]:
                 del self.fields[name]
         names = [(code, str(LANG_INFO[code]["name_local"])) for code, _name in settings.LANGUAGES]
-        self._choices("locale", [("", _("As the browser asks")), *names])
+        self._choices("locale", [("", _("As set in the browser")), *names])
         zones = sorted(clock.time_zones())
         self._choices("time_zone", [("", _("UTC")), *((zone, zone.replace("_", " ")) for zone in zones)])
         self._choices("language", [("", _("The language of these pages")), *language_choices(values["language"])])
@@ -141,16 +141,16 @@ class NotificationMailsForm(ServiceForm):
     """Form for the choice of the notifications that a user gets by mail."""
 
     notification_mails = forms.ChoiceField(
-        label=_("How you get mails"),
+        label=_("How often you get e-mails"),
         choices=[
-            (SINGLE, _("A mail for each, two minutes later if you have not read it here")),
-            (DAILY, _("All of a day in one mail")),
-            (NO_MAILS, _("No mails")),
+            (SINGLE, _("An e-mail for each, after two minutes if you have not read it here")),
+            (DAILY, _("One e-mail a day")),
+            (NO_MAILS, _("No e-mails")),
         ],
         widget=forms.RadioSelect,
     )
     mails_when_online = check_field(
-        _("Also while you are here"), _("Otherwise what happens while an app is open is not mailed.")
+        _("Also while you are active"), _("Otherwise you get no e-mails about what happens while an app is open.")
     )
     summary_mails = check_field(SWITCHES[SUMMARIES], _("Once a week, for two months."))
 
@@ -200,9 +200,7 @@ _ENDS: Final[Choices] = [
 
 
 class InvitationForm(ServiceForm):
-    max_uses = forms.ChoiceField(label=_("Who can use it"), required=False, choices=_USES)
+    max_uses = forms.ChoiceField(label=_("Number of people who can use it"), required=False, choices=_USES)
     expires_in = forms.ChoiceField(label=_("How long it can be used"), required=False, choices=_ENDS, initial="86400")
-    autofollow = check_field(_("Whoever comes by it follows you"))
-    comment = text_field(
-        _("Comment"), help_text=_("So that you know later what it was for. Only you and the staff see it.")
-    )
+    autofollow = check_field(_("Everybody who joins with it follows you"))
+    comment = text_field(_("Comment"), help_text=_("A note about what it is for. Only you and the staff see it."))

@@ -43,9 +43,9 @@ def type_switch(kind: str) -> str:
 
 
 SWITCHES: Final[Mapping[str, str | Promise]] = {
-    STAFF: _("Mails about reports and appeals"),
-    SIGN_UPS: _("Mails about people who wait for approval"),
-    DIGEST: _("A mail a day about what waits for you"),
+    STAFF: _("E-mails about reports and appeals"),
+    SIGN_UPS: _("E-mails about sign-ups that wait for approval"),
+    DIGEST: _("A daily e-mail about what waits for you"),
     NOTIFICATIONS: _("Notifications of all kinds"),
     SUMMARIES: _("What has happened while you were away for a week or longer"),
     type_switch("mention"): _("Somebody mentions you"),

@@ -103,7 +103,7 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
     """
     written = read_lines(kind, data, most=most)
     if not written:
-        raise UnreadableFile(_("The file names nothing."))
+        raise UnreadableFile(_("The file has no entries."))
     # Before the lines are parsed: domains in other scripts than Latin take long to normalise (security row 78).
     if most is not None and len(written) > most:
         message = _("The file has more than %(most)d lines. The operator can import it with %(command)s.")
@@ -136,9 +136,9 @@ def read_lines(
             if most is not None and len(found) > most:
                 break
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UnreadableFile(_("That is no CSV file in UTF-8.")) from error
+        raise UnreadableFile(_("That is not a CSV file in UTF-8.")) from error
     if "\0" in text:
-        raise UnreadableFile(_("The file has zero bytes in it (NUL), which no text has."))
+        raise UnreadableFile(_("The file contains NUL bytes, so it is not a text file."))
     return found
 
 

@@ -81,7 +81,7 @@ def rule_errors(draft: SpamRuleDraft) -> list[FieldError]:
     errors += _out_of_range("minimum_mentions", draft.minimum_mentions, MENTIONS_LIMIT)
     errors += _out_of_range("maximum_age_hours", draft.maximum_age_hours, AGE_LIMIT)
     if not draft.has_conditions:
-        message = _("are missing: this rule would meet everything")
+        message = _("are missing: this rule would match everything")
         errors.append(FieldError("conditions", "ERR_BLANK", message, _("Conditions")))
     return errors
 

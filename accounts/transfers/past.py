@@ -70,36 +70,36 @@ class Reason(StrEnum):
 
 SENTENCES: Final[dict[Reason, str | Promise]] = {
     Reason.NO_ARCHIVE: _(
-        "This is no archive that can be read: a .zip or .tar.gz file is expected. Tables (CSV) of follows and lists are"
-        " imported on the page “Import”."
+        "This archive cannot be read: a .zip or .tar.gz file is expected. Tables (CSV) of follows and "
+        "lists are imported on the page “Import”."
     ),
     Reason.NO_POSTS: _("There are no posts in this archive that can be read."),
     Reason.NO_JSON: _("The list of posts in this archive is damaged."),
     Reason.TOO_LARGE: _("This archive is too large."),
     Reason.TOO_MANY: _("There are too many files or posts in this archive."),
     Reason.LOCKED: _("This archive is protected by a password."),
-    Reason.NO_SPACE: _("This server has no room for this archive."),
-    Reason.OVER_POSTS: _("There are more posts in this archive than you may bring along."),
-    Reason.OVER_BYTES: _("The files in this archive are larger than what you may bring along."),
-    Reason.BOOST: _("A boost: posts of others are not brought along."),
-    Reason.NO_POST: _("This is no post."),
+    Reason.NO_SPACE: _("This server does not have enough space for this archive."),
+    Reason.OVER_POSTS: _("There are more posts in this archive than you may import."),
+    Reason.OVER_BYTES: _("The files in this archive are larger than you may import."),
+    Reason.BOOST: _("A boost: other people's posts are not imported."),
+    Reason.NO_POST: _("This is not a post."),
     Reason.FOREIGN_AUTHOR: _("This post was written by somebody else."),
-    Reason.DIRECT: _("A private mention: what was written to a few people stays with them."),
+    Reason.DIRECT: _("A private mention: these are not imported."),
     Reason.WRONG_DATE: _("The date of this post is missing or impossible."),
     Reason.UNREADABLE: _("This post cannot be read."),
-    Reason.EMPTY: _("There is nothing in this post."),
+    Reason.EMPTY: _("This post is empty."),
     Reason.REPEATED: _("This post is in the archive twice."),
-    Reason.ALREADY: _("This post is here already."),
-    Reason.LIKE: _("A favourite: its author would be notified of it again."),
+    Reason.ALREADY: _("This post has been imported already."),
+    Reason.LIKE: _("A favourite: the author would be notified again."),
     Reason.BOOKMARK: _("A bookmark: import the list of bookmarks as a file of its own."),
-    Reason.FOLLOW: _("A follow: import the list of follows as a file of its own, so that people are asked anew."),
-    Reason.FOLLOWER: _("A follower: your followers come along when the old account moves here."),
+    Reason.FOLLOW: _("A follow: import the list of follows as a file of its own, so that people get a new request."),
+    Reason.FOLLOWER: _("A follower: your followers are moved when the old account moves here."),
     Reason.LIST_ENTRY: _("A line of a table: import the table (CSV) as a file of its own."),
-    Reason.FILE_MISSING: _("The post came along without a file that is not in the archive."),
-    Reason.FILE_REFUSED: _("The post came along without a file that this server does not accept."),
-    Reason.FILE_NO_ROOM: _("The post came along without a file: there was no room left for your files."),
-    Reason.QUOTE: _("The post came along without the post that it quotes."),
-    Reason.REPLY_OF_OTHERS: _("The post came along, but it is not shown below the post of others that it answers."),
+    Reason.FILE_MISSING: _("The post was imported without a file that is not in the archive."),
+    Reason.FILE_REFUSED: _("The post was imported without a file that this server does not accept."),
+    Reason.FILE_NO_ROOM: _("The post was imported without a file: your storage is full."),
+    Reason.QUOTE: _("The post was imported without the post that it quotes."),
+    Reason.REPLY_OF_OTHERS: _("The post was imported, but it is not shown as a reply to another person's post."),
 }
 
 PARTS: Final = frozenset(

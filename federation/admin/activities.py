@@ -46,7 +46,9 @@ class ActivityAdmin(FederationAdmin):
 
     sender: ClassVar[str]
     search_fields = ("uri",)
-    search_help_text = _("A sender's address, or a part of an ActivityPub id, of one of the newest 10,000 activities")
+    search_help_text = _(
+        "The address of a sender, or part of an ActivityPub id; only the newest 10,000 activities are searched"
+    )
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
         """Find matching activities among the newest ones."""
@@ -101,7 +103,7 @@ class InboundActivityAdmin(ActivityAdmin):
 
 
 _DELIVERY_STATES = States(
-    waiting=(_("On its way"), "good", Q(dead_at=None, attempts=0)),
+    waiting=(_("Waiting"), "good", Q(dead_at=None, attempts=0)),
     failing=(_("Failing"), "waiting", Q(dead_at=None, attempts__gt=0)),
     given_up=(_("Given up"), "bad", Q(dead_at__isnull=False)),
 )
@@ -109,7 +111,7 @@ DELIVERED = shown("activity", _("Activity"), lambda delivery: delivery.activity.
 RECEIVER = shown("host", _("Server"), lambda delivery: shortened(delivery.host, 60), order="host")
 ABOUT = shown("key", _("About"), lambda delivery: shortened(delivery.key, 60), order="key", minor=True)
 DELIVERY_STATE = _DELIVERY_STATES.column()
-DUE_AT = shown("due_at", _("Due"), order="due_at", minor=True)
+DUE_AT = shown("due_at", _("Next attempt"), order="due_at", minor=True)
 
 
 @admin.register(Delivery)
@@ -121,8 +123,8 @@ class DeliveryAdmin(FederationAdmin):
     list_select_related = ("activity",)
     search_fields = ("host",)
     search_help_text = _(
-        "Part of a server's name; for the newest 10,000 deliveries also of what they are about (status:12), or of an"
-        " ActivityPub id"
+        "Part of a server's name. Among the newest 10,000 deliveries also part of their key (status:12) "
+        "or of an ActivityPub id"
     )
     actions = ("retry_now",)
     fieldsets = (
@@ -134,13 +136,13 @@ class DeliveryAdmin(FederationAdmin):
             ABOUT,
         ),
         lines(
-            _("How it stands"),
+            _("State"),
             DELIVERY_STATE,
             ATTEMPTS,
             shown("last_error", _("Last error")),
             CREATION,
             DUE_AT,
-            shown("claimed_until", _("In a process's hands until")),
+            shown("claimed_until", _("Being processed until")),
             shown("dead_at", _("Given up since")),
         ),
     )
@@ -152,9 +154,9 @@ class DeliveryAdmin(FederationAdmin):
         about = newest(Delivery.objects.filter(Q(key__contains=term) | Q(activity__uri__contains=term)))
         return rows.filter(Q(host__contains=term.lower()) | Q(id__in=about.values("id")))
 
-    @admin.action(description=_("Try the chosen rows again"), permissions=["manage"])
+    @admin.action(description=_("Retry the selected rows"), permissions=["manage"])
     def retry_now(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         """Restart the deliveries now, with the full number of attempts, and end the back-off of their hosts."""
         count = retry(by=acting(request), ids=list(queryset.values_list("id", flat=True)))
-        text = ngettext("%(count)d row will be tried again.", "%(count)d rows will be tried again.", count)
+        text = ngettext("%(count)d row will be retried.", "%(count)d rows will be retried.", count)
         self.message_user(request, text % {"count": count}, messages.SUCCESS)

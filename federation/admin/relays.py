@@ -17,7 +17,7 @@ from federation.outbound.relaying import add_relay, remove_relay
 from social.api.staff_columns import CREATION, States, shortened, shown
 
 _STATES: Final = States(
-    pending=(_("Asked: its operator may have to agree"), "waiting", Q(state=RelayState.PENDING)),
+    pending=(_("Requested: the relay's operator may have to approve it"), "waiting", Q(state=RelayState.PENDING)),
     accepted=(_("Subscribed"), "good", Q(state=RelayState.ACCEPTED)),
     rejected=(_("Refused by the relay"), "bad", Q(state=RelayState.REJECTED)),
 )
@@ -32,8 +32,8 @@ class RelayForm(DraftForm):
         labels: ClassVar[dict[str, Any]] = {"inbox_url": _("Inbox of the relay")}
         help_texts: ClassVar[dict[str, Any]] = {
             "inbox_url": _(
-                "Such as https://relay.example/inbox. It gets the public posts of this server, and passes those of the other "
-                "subscribed servers on to it"
+                "For example https://relay.example/inbox. The relay receives the public posts of this "
+                "server, and forwards those of other subscribed servers to this one"
             )
         }
         widgets: ClassVar[dict[str, Any]] = {

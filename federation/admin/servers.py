@@ -31,7 +31,9 @@ UNKNOWN: Final = "-"
 
 
 def _host_state(host: Host) -> SafeString:
-    return mark(gettext("Left alone"), "bad") if host.retry_at > clock.now() else mark(gettext("On trial"), "waiting")
+    return (
+        mark(gettext("Paused"), "bad") if host.retry_at > clock.now() else mark(gettext("Being tried again"), "waiting")
+    )
 
 
 QUEUE = shown("queue", _("Queue"), order="queue", minor=True)
@@ -39,7 +41,7 @@ HOST_STATE = shown("state", _("State"), _host_state)
 NAME = shown("name", _("Server"), lambda host: shortened(", ".join(host.known_as), 80), order="name")
 FAILURES = shown("failures", _("Failures"), order="failures", minor=True)
 FAILING_SINCE = shown("failing_since", _("Failing since"), order="failing_since", minor=True)
-RETRY = shown("retry_at", _("Next try"), order="retry_at")
+RETRY = shown("retry_at", _("Next attempt"), order="retry_at")
 
 
 @admin.register(Host)
@@ -94,7 +96,7 @@ def _name_servers(hosts: list[Any]) -> None:
 
 _STATES: Final = {
     "reachable": (_("Reachable"), "good"),
-    "backing off": (_("Left alone for a while"), "waiting"),
+    "backing off": (_("Paused after failures"), "waiting"),
     "unavailable": (_("Unavailable for a week"), "bad"),
 }
 
@@ -108,7 +110,7 @@ SERVER_STATE = shown("state", _("State"), lambda server: mark(*_STATES[server.fi
 RULE = shown("rule", _("Rule"), lambda server: server.rule.get_severity_display() if server.rule is not None else "")
 ACCOUNTS = _figure("accounts", _("Accounts"))
 POSTS = _figure("posts", _("Posts"), minor=True)
-FOLLOWED = _figure("followed", _("Followed from here"), minor=True)
+FOLLOWED = _figure("followed", _("Followed by people here"), minor=True)
 FOLLOWERS = _figure("followers", _("Followers here"), minor=True)
 SOFTWARE = shown(
     "software",
@@ -118,12 +120,12 @@ SOFTWARE = shown(
     minor=True,
 )
 REACHED = shown("reached_at", _("Last reached"), order="reached_at", minor=True)
-WAITING = _figure("waiting", _("On their way"))
+WAITING = _figure("waiting", _("Waiting"))
 GIVEN_UP = _figure("given_up", _("Given up"), minor=True)
 REFUSALS = shown(
-    "not_taken", _("Not taken"), lambda server: sum(number for _reason, number in server.refusals), minor=True
+    "not_taken", _("Refused"), lambda server: sum(number for _reason, number in server.refusals), minor=True
 )
-_REFUSED: Final = (_("Reason"), _("How often"))
+_REFUSED: Final = (_("Reason"), _("Count"))
 
 
 def _software() -> list[tuple[str, str]]:
@@ -166,13 +168,13 @@ class ServerAdmin(FederationAdmin):
     acts = (
         Act(
             "ask_again",
-            _("Ask again now"),
+            _("Retry now"),
             lambda by, server: retry_host(by=by, name=server.name),
             icon="refresh",
             verb="retry",
             one=Words(
-                _("Ask this server again now, and send it also what was given up?"),
-                _("It is asked again, and everything for it is sent."),
+                _("Contact this server again now, and also send the deliveries that were given up?"),
+                _("The server is being contacted again, and everything for it is being sent."),
             ),
         ),
         Act(
@@ -182,8 +184,8 @@ class ServerAdmin(FederationAdmin):
             icon="delete_sweep",
             verb="discard",
             one=Words(
-                _("Drop everything that is on its way to this server? It will never arrive."),
-                _("What was on its way to the server is dropped."),
+                _("Drop all waiting deliveries to this server? They will never arrive."),
+                _("The deliveries to the server are dropped."),
             ),
         ),
         Act(
@@ -196,10 +198,11 @@ class ServerAdmin(FederationAdmin):
             variant=ActionVariant.DANGER,
             one=Words(
                 _(
-                    "Delete all accounts of this server with everything they have written? They come back when they are "
-                    "met again: block the server to keep them away."
+                    "Delete all accounts of this server with everything they have posted? They come back "
+                    "as soon as somebody here interacts with them or they send something here: suspend "
+                    "the server to keep them away."
                 ),
-                _("Its accounts are being removed in the background."),
+                _("The accounts of the server are being removed in the background."),
             ),
             audit=_("%(by)s removed everything of the server %(target)s"),
         ),
@@ -209,20 +212,20 @@ class ServerAdmin(FederationAdmin):
             None, SERVER, shown("first_seen_at", _("First seen")), SOFTWARE, RULE, ACCOUNTS, POSTS, FOLLOWED, FOLLOWERS
         ),
         lines(
-            _("How it stands"),
+            _("State"),
             SERVER_STATE,
             REACHED,
             _figure("failures", _("Failures")),
             _figure("failing_since", _("Failing since")),
-            _figure("next_try", _("Next try")),
+            _figure("next_try", _("Next attempt")),
             _figure("last_error", _("Last error")),
         ),
         lines(
-            _("Not taken in the last 30 days"),
+            _("Activities refused in the last 30 days"),
             shown("refusals", _("Reasons"), lambda server: table(_REFUSED, server.refusals)),
         ),
         lines(
-            _("Deliveries"), WAITING, _figure("failing", _("Failing")), _figure("oldest", _("Oldest since")), GIVEN_UP
+            _("Deliveries"), WAITING, _figure("failing", _("Failing")), _figure("oldest", _("Oldest from")), GIVEN_UP
         ),
     )
 

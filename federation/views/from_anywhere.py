@@ -91,9 +91,7 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
             return HttpResponseRedirect(here)
         page_url = _find(pair[0], pair[1], aim.uri) if pair is not None and pair[1] is not None else ""
         if not page_url:
-            form.add_error(
-                "address", _("There is no server at this address that says where to go on. Is it spelt right?")
-            )
+            form.add_error("address", _("No server at this address supports this. Is the address spelt right?"))
     context = {
         "form": form,
         "here": here,

@@ -64,7 +64,7 @@ def strike_state(strike: Any) -> Any:
     """Return a label for a strike: that it was undone, else the state of its appeal; None if there is neither."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
-        return mark(_("Taken back"), "good")
+        return mark(_("Undone"), "good")
     if appeal is None:
         return None
     words = mark(_("Rejected"), "bad") if appeal.state == "rejected" else mark(_("Waiting"), "waiting")
@@ -169,8 +169,12 @@ SAME_ADDRESS_TAB = _tab("same_address", gettext_lazy("Same IP address"), lambda 
 SAME_DOMAIN_TAB = _tab(
     "same_mail_domain", gettext_lazy("Same mail server"), lambda found: _people(found.same_mail_domain)
 )
-REPORTS_TAB = _tab("reports", gettext_lazy("Reports about it"), lambda found: _reports(found.reports, "account"))
-REPORTED_TAB = _tab("reported", gettext_lazy("Reports by it"), lambda found: _reports(found.reported, "target_account"))
+REPORTS_TAB = _tab(
+    "reports", gettext_lazy("Reports about this account"), lambda found: _reports(found.reports, "account")
+)
+REPORTED_TAB = _tab(
+    "reported", gettext_lazy("Reports by this account"), lambda found: _reports(found.reported, "target_account")
+)
 AUDIT_TAB = _tab("audit", gettext_lazy("Audit log"), _audit)
 
 EMAIL = _tab("email", gettext_lazy("E-mail address"), _user(lambda user: address(user.email)))

@@ -44,9 +44,9 @@ class AnnouncementForm(DraftForm):
     zone.
     """
 
-    starts_at = _moment_field(_("It takes place from"))
+    starts_at = _moment_field(_("Event starts at"))
     ends_at = _moment_field(_("until"))
-    scheduled_at = _moment_field(_("To be published at"))
+    scheduled_at = _moment_field(_("Publish at"))
 
     class Meta:
         model = Announcement
@@ -57,8 +57,8 @@ class AnnouncementForm(DraftForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         zone = timezone.get_current_timezone()
-        hints = {"starts_at": "", "ends_at": gettext("it is no longer shown afterwards")}
-        hints["scheduled_at"] = gettext("without a time it is a draft")
+        hints = {"starts_at": "", "ends_at": gettext("it is hidden after this")}
+        hints["scheduled_at"] = gettext("leave empty for a draft")
         for name, hint in hints.items():
             self.fields[name].help_text = f"{zone}; {hint}" if hint else str(zone)
         for name in ("starts_at", "ends_at") if self.instance.all_day else ():
@@ -102,7 +102,7 @@ class AnnouncementAdmin(EditedAdmin):
     list_display = (
         shown("text", _("Announcement"), lambda row: shortened(row.text, 120)),
         _STATES.column(),
-        shown("scheduled_at", _("To be published at"), order="scheduled_at", minor=True),
+        shown("scheduled_at", _("Publish at"), order="scheduled_at", minor=True),
         shown("published_at", _("Published"), order="published_at", minor=True),
         shown("ends_at", _("Shown until"), order="ends_at", minor=True),
     )
@@ -114,7 +114,7 @@ class AnnouncementAdmin(EditedAdmin):
             lambda by, row: publish_announcement(by=by, announcement=row),
             icon="campaign",
             one=Words(
-                _("Show this announcement to everybody here now, as it was last saved?"),
+                _("Publish this announcement now, as it was last saved? Everybody here will see it."),
                 _("The announcement is published."),
             ),
             many=Words(
@@ -127,19 +127,19 @@ class AnnouncementAdmin(EditedAdmin):
         ),
         Act(
             "unpublish",
-            _("Take back"),
+            _("Unpublish"),
             lambda by, row: unpublish_announcement(by=by, announcement=row),
             icon="undo",
             one=Words(
-                _("Take this announcement back? It is a draft then, which nobody sees."),
+                _("Unpublish this announcement? It becomes a draft, which nobody sees."),
                 _("The announcement is a draft again."),
             ),
             many=Words(
                 "",
                 ngettext_lazy(
-                    "%(count)d announcement was taken back.", "%(count)d announcements were taken back.", "count"
+                    "%(count)d announcement was unpublished.", "%(count)d announcements were unpublished.", "count"
                 ),
-                _("Take back: make drafts of them"),
+                _("Unpublish: turn them into drafts"),
             ),
             fits=lambda row: row.published_at is not None,
         ),

@@ -74,7 +74,7 @@ class AuditAdmin(PermittedAdmin):
     list_display_links = (SENTENCE,)
     list_filter = (WhoFilter, ActionFilter, KindFilter, ("created_at", RangeDateTimeFilter))
     search_fields = ("target_name",)
-    search_help_text = _("A name of whom it was done to, or of who has done it: @anna")
+    search_help_text = _("The person who did it, or to whom it was done: @anna")
     fieldsets = (
         lines(
             None,

@@ -26,11 +26,11 @@ CATEGORIES: Final = {
 }
 MINUTES: Final = int(UNDO_PERIOD.total_seconds()) // 60
 ACTS: Final = (
-    ("resolve", _("Resolve: nothing else is done")),
-    ("assign", _("Take over")),
+    ("resolve", _("Resolve without any other action")),
+    ("assign", _("Assign to me")),
     ("warn", _("Warn")),
-    ("mark", _("Mark the chosen posts as sensitive")),
-    ("delete", format_lazy(_("Delete the chosen posts, in {minutes} minutes"), minutes=MINUTES)),
+    ("mark", _("Mark the selected posts as sensitive")),
+    ("delete", format_lazy(_("Delete the selected posts, in {minutes} minutes"), minutes=MINUTES)),
     ("sensitive", _("Mark all media as sensitive")),
     ("silence", _("Limit the account")),
     ("disable", _("Disable sign-in")),
@@ -48,9 +48,9 @@ class DecisionForm(StaffForm):
     """A decision about reported accounts."""
 
     acts = forms.MultipleChoiceField(
-        label=_("What is done"), choices=ACTS, required=False, widget=forms.CheckboxSelectMultiple
+        label=_("Actions"), choices=ACTS, required=False, widget=forms.CheckboxSelectMultiple
     )
-    text = text_field(_("What the person is told (may be empty)"), STRIKE_TEXT_LIMIT, rows=3)
+    text = text_field(_("Message to the person (may be empty)"), STRIKE_TEXT_LIMIT, rows=3)
     note = text_field(_("Note for colleagues (may be empty)"), NOTE_LIMIT)
 
     def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
@@ -69,9 +69,11 @@ class DecisionForm(StaffForm):
         """Require an action or a note. Resolving without a sanction cannot be combined with an action on the person."""
         found = super().clean() or {}
         if not self.errors and not (found["acts"] or found["note"].strip()):
-            raise forms.ValidationError(gettext("Choose what to do."))
+            raise forms.ValidationError(gettext("Choose at least one action, or write a note."))
         if not self.errors and "resolve" in found["acts"] and not set(found["acts"]) <= {"resolve", "assign"}:
-            raise forms.ValidationError(gettext("Choose what is done, or that nothing else is done."))
+            raise forms.ValidationError(
+                gettext("Choose either actions on the account, or to resolve without any other action.")
+            )
         return found
 
     @property
@@ -85,16 +87,16 @@ def outcome(decision: Decision, target: Account) -> str:
     count = len(decision.report_ids)
     if not decision.can_be_undone:
         text = (
-            gettext("@%(name)s: you have taken these reports over.")
+            gettext("@%(name)s: these reports are assigned to you.")
             if "assign" in decision.acts
-            else gettext("@%(name)s: the note is kept.")
+            else gettext("@%(name)s: the note has been saved.")
         )
     elif not count:
-        text = gettext("@%(name)s: done. You can take this back for %(minutes)d minutes.")
+        text = gettext("@%(name)s: done. You can undo this for %(minutes)d minutes.")
     else:
         text = ngettext(
-            "@%(name)s: %(count)d report is settled. You can take this back for %(minutes)d minutes.",
-            "@%(name)s: %(count)d reports are settled. You can take this back for %(minutes)d minutes.",
+            "@%(name)s: %(count)d report is resolved. You can undo this for %(minutes)d minutes.",
+            "@%(name)s: %(count)d reports are resolved. You can undo this for %(minutes)d minutes.",
             count,
         )
     return text % {"name": target.acct, "count": count, "minutes": MINUTES}

@@ -37,7 +37,7 @@ class ServerForm(RowForm):
         """Return the server's name in its stored spelling."""
         name = domain_elsewhere(self.cleaned_data["domain"])
         if name is None:
-            raise ValidationError(gettext("This is no domain of another server."))
+            raise ValidationError(gettext("This is not the domain of another server."))
         return name
 
 
@@ -65,13 +65,13 @@ class DomainRuleForm(ServerForm):
         )
         labels = {
             "domain": _("Server"),
-            "severity": _("Its people are"),
-            "reject_media": _("Its files are not kept"),
-            "reject_reports": _("Its reports are not taken"),
-            "obfuscate": _("Its name is covered in the public list"),
+            "severity": _("Its accounts are"),
+            "reject_media": _("Reject its media files"),
+            "reject_reports": _("Reject its reports"),
+            "obfuscate": _("Obfuscate its name in the public list"),
         }
         widgets = {"domain": forms.TextInput({"dir": "ltr"})}
-        error_messages = {"domain": {"unique": _("It has a rule already.")}}
+        error_messages = {"domain": {"unique": _("This server has a rule already.")}}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -146,7 +146,7 @@ class DomainRuleAdmin(FiledBlockListAdmin):
     )
     list_display = (
         shown("domain", _("Server"), _server, order="domain"),
-        shown("severity", _("Its people are"), _severity, order="severity"),
+        shown("severity", _("Its accounts are"), _severity, order="severity"),
         shown("public_comment", _("Public reason"), lambda rule: shortened(rule.public_comment or "", 120)),
         CREATION,
     )
@@ -178,7 +178,7 @@ class DomainAllowForm(ServerForm):
         fields = ("domain",)
         labels = {"domain": _("Server")}
         widgets = {"domain": forms.TextInput({"dir": "ltr"})}
-        error_messages = {"domain": {"unique": _("It is let in already.")}}
+        error_messages = {"domain": {"unique": _("This server is allowed already.")}}
 
 
 @admin.register(DomainAllow)

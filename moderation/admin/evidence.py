@@ -38,7 +38,7 @@ def _fetching(row: EvidenceFile) -> Any:
 EVIDENCE_ACCOUNT = account_column("account", _("About"))
 EVIDENCE_STATE = shown("state", _("State"), _evidence_state)
 EVIDENCE_FILE = shown("file", _("File"), _fetching)
-EVIDENCE_AUTHOR = shown("author_name", _("Asked for by"), minor=True)
+EVIDENCE_AUTHOR = shown("author_name", _("Requested by"), minor=True)
 EVIDENCE_END = shown("expires_at", _("Kept until"), minor=True)
 
 

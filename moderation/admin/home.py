@@ -68,18 +68,18 @@ def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the steps of setting up a new server that are not done yet."""
     user: Any = request.user
     who: Any = {
-        "open": _("Everybody may sign up now."),
-        "approval": _("Staff let people in one by one now."),
-        "closed": _("Nobody may sign up now."),
+        "open": _("Everybody can sign up at the moment."),
+        "approval": _("Staff approve each sign-up at the moment."),
+        "closed": _("Nobody can sign up at the moment."),
     }[find_registrations()]
     steps = {
         "describe": (
-            "info", "accounts_sitesetting_changelist", _("Say what this server is"),
-            _("Its name and its description stand on the front page, and in every app."),
+            "info", "accounts_sitesetting_changelist", _("Describe this server"),
+            _("The name and the description are shown on the front page and in every app."),
         ),
         "contact": (
-            "alternate_email", "accounts_sitesetting_changelist", _("Say who is to be written to"),
-            _("A username and an e-mail address for everybody who needs help or has to complain."),
+            "alternate_email", "accounts_sitesetting_changelist", _("Name a contact"),
+            _("A username and an e-mail address for everybody who needs help or has a complaint."),
         ),
         "rules": (
             "rule", "moderation_instancerule_add", _("Write the rules"),
@@ -88,15 +88,15 @@ def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
         "registrations": ("person_add", "accounts_sitesetting_changelist", _("Choose who may sign up"), who),
         "invite": (
             "mail", "accounts_invite_add", _("Invite somebody"),
-            _("An invitation is an address with which one person or many may sign up."),
+            _("An invitation is a link with which one or more people can sign up."),
         ),
         "factor": (
             "lock", "", _("Protect your account"),
-            _("With a second factor your password alone is not enough to act as you."),
+            _("With a second factor, nobody can sign in with your password alone."),
         ),
         "backup": (
             "backup", "", _("Take backups"),
-            _("The operator takes one with %(command)s, best every night: docs/operating.md says how.")
+            _("The operator takes a backup with %(command)s, preferably every night: see docs/operating.md.")
             % {"command": "manage.py backup"},
         ),
     }  # fmt: skip
@@ -143,7 +143,7 @@ def _lanes() -> dict[str, Any]:
         oldest = max((found.oldest for found in mine), default=0.0)
         depth, dead = sum(found.depth for found in mine), sum(found.dead for found in mine)
         rows.append([str(_LANE_NAMES[lane]), depth, _age(oldest) if depth else "–", dead])
-    return {"headers": [_("Work"), _("Waits"), _("The oldest"), _("Given up")], "rows": rows}
+    return {"headers": [_("Queue"), _("Waiting"), _("Oldest"), _("Given up")], "rows": rows}
 
 
 def _lane_of(queue: str) -> str:
@@ -184,10 +184,10 @@ def _space() -> list[Part]:
         parts.append(_posts(_("Posts of other servers"), last.rows, last.bytes))
         if days := (_time(last.taken_at) - _time(first.taken_at)) / timedelta(days=1):
             change = (last.rows - first.rows) / days, (last.bytes - first.bytes) / days
-            parts.append(_posts(_("Change in a day, in the mean of a week"), *change))
+            parts.append(_posts(_("Change per day, average of a week"), *change))
     if current is not None:
         when = _time(current.ended_at or current.began_at)
-        title = _("Removed until %(time)s") if current.ended_at else _("Removed since %(time)s")
+        title = _("Removed, finished %(time)s") if current.ended_at else _("Removed so far, since %(time)s")
         removed = title % {"time": date_format(localtime(when), "SHORT_DATETIME_FORMAT")}
         parts.append(Part("", removed, "", shown=number_format(current.removed, force_grouping=True)))
     return parts

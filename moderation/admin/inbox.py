@@ -81,7 +81,7 @@ class InboxAdmin(PermittedAdmin):
         chosen = sorted({*_numbers(request.POST.getlist("account")), *authors.values()})
         if form.is_bound:
             if not chosen:
-                self.message_user(request, gettext("Choose whom it is about."), messages.WARNING)
+                self.message_user(request, gettext("Select at least one account."), messages.WARNING)
             elif form.is_valid():
                 # Reports that arrived after the page was loaded are not part of the decision.
                 last = _last(request)
@@ -231,7 +231,7 @@ class InboxAdmin(PermittedAdmin):
         except KernelError as error:
             self.message_user(request, f"@{decision.target_account.acct}: {error.message}", messages.ERROR)
         else:
-            text = gettext("What was done about @%(name)s is taken back.") % {"name": decision.target_account.acct}
+            text = gettext("The decision about @%(name)s has been undone.") % {"name": decision.target_account.acct}
             self.message_user(request, text, messages.SUCCESS)
 
     def _staff(self, request: HttpRequest) -> Staff:
@@ -264,7 +264,7 @@ class InboxAdmin(PermittedAdmin):
         found = load_reported(rows, 0)
         cards = load_shown_cards([one.account_id for one in found.people])
         context = {
-            "title": gettext("Is this what you want?"),
+            "title": gettext("Please confirm"),
             "people": people_with_posts(found, cards, list(authors), chosen),
             "posts": list(authors),
             "several": len(found.people) > 1,
@@ -293,7 +293,7 @@ class InboxAdmin(PermittedAdmin):
         for account in Account.objects.filter(id__one_of=list(chosen)).order_by("id"):
             ids = list(rows.filter(target_account=account).order_by("id").values_list("id", flat=True))
             if not ids:
-                text = gettext("@%(name)s: somebody has settled these reports already.") % {"name": account.acct}
+                text = gettext("@%(name)s: somebody has already resolved these reports.") % {"name": account.acct}
                 self.message_user(request, text, messages.WARNING)
                 continue
             posts = [number for number, author in authors.items() if author == account.pk]

@@ -33,7 +33,7 @@ def _reason(file: QuarantinedFile) -> str:
 
 FILE_DIGEST = shown("sha256", "SHA-256", lambda file: address(file.sha256[:16]))
 FILE_STATE = _STATES.column("decision")
-FILE_SOURCE = shown("source", _("Came as"), lambda file: file.get_source_display(), minor=True)
+FILE_SOURCE = shown("source", _("Source"), lambda file: file.get_source_display(), minor=True)
 FILE_ACCOUNT = account_column("account", _("Account"))
 FILE_REASON = shown("reason", _("Why"), _reason, minor=True)
 
@@ -51,14 +51,14 @@ class QuarantineAdmin(PermittedAdmin):
     list_filter = (_STATES.filter(), RefusedByFilter)
     list_select_related = ("account",)
     search_fields = ("sha256__startswith",)
-    search_help_text = _("The beginning of a SHA-256")
+    search_help_text = _("The beginning of a SHA-256 digest")
     acts = (
         Act(
             "release",
-            _("Release: they may be shown"),
+            _("Release: show these files"),
             lambda by, file: release_file(by=by, file=file),
             many=Words(
-                _("Release these files? Everybody may see them then."),
+                _("Release these files? Everybody will be able to see them."),
                 ngettext_lazy("%(count)d file was released.", "%(count)d files were released.", "count"),
             ),
             audit=_("%(by)s released the file %(target)s"),
@@ -68,7 +68,7 @@ class QuarantineAdmin(PermittedAdmin):
             _("Destroy"),
             lambda by, file: destroy_file(by=by, file=file),
             many=Words(
-                _("Destroy these files? Their digests stay known. This cannot be undone."),
+                _("Destroy these files? Their digests are kept, so that copies are recognised. This cannot be undone."),
                 ngettext_lazy("%(count)d file was destroyed.", "%(count)d files were destroyed.", "count"),
             ),
             audit=_("%(by)s destroyed the file %(target)s"),

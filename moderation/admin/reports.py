@@ -66,8 +66,8 @@ StrikeActionFilter = condition_filter(
 StrikeStateFilter = condition_filter(
     "state",
     _("state"),
-    appealed=(_("Appeal waits"), Q(appeal__isnull=False, appeal__approved_at=None, appeal__rejected_at=None)),
-    overruled=(_("Taken back"), Q(overruled_at__isnull=False)),
+    appealed=(_("Appeal pending"), Q(appeal__isnull=False, appeal__approved_at=None, appeal__rejected_at=None)),
+    overruled=(_("Undone"), Q(overruled_at__isnull=False)),
 )
 
 
@@ -75,7 +75,7 @@ class _WordsAboutPeople(PermittedAdmin):
     """Base of pages that list texts about the account of `person_column`; they can be searched by account or by words."""
 
     search_fields = ("text",)
-    search_help_text = _("@anna, anna@there.example, or words of the text")
+    search_help_text = _("@anna, anna@there.example, or words from the text")
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
         """Find the rows about an account if the term is its address; otherwise the rows that contain these words, or are about
@@ -110,14 +110,14 @@ class StrikeAdmin(_WordsAboutPeople):
             shown("text", _("Text")),
             shown("report", _("Report"), _report),
             CREATION,
-            shown("overruled_at", _("Taken back since")),
+            shown("overruled_at", _("Undone at")),
         ),
     )
 
 
 _APPEAL_STATES = States(
     waiting=(_("Waiting"), "waiting", Q(approved_at=None, rejected_at=None)),
-    accepted=(_("Accepted"), "good", Q(approved_at__isnull=False)),
+    accepted=(_("Approved"), "good", Q(approved_at__isnull=False)),
     rejected=(_("Rejected"), "bad", Q(rejected_at__isnull=False)),
 )
 
@@ -165,22 +165,20 @@ class AppealAdmin(_WordsAboutPeople):
     acts = (
         Act(
             "accept",
-            _("Accept: what was done is taken back"),
+            _("Approve: undo what was done"),
             lambda by, appeal: accept_appeal(by=by, appeal=appeal),
             icon="check",
-            one=Words(
-                _("Accept this appeal? What was done to the account is taken back."), _("The appeal is accepted.")
-            ),
+            one=Words(_("Approve this appeal? What was done to the account is undone."), _("The appeal is approved.")),
             fits=_waits,
             many=Words(
-                _("Accept these appeals? What was done to the accounts is taken back."),
-                ngettext_lazy("%(count)d appeal was accepted.", "%(count)d appeals were accepted.", "count"),
+                _("Approve these appeals? What was done to the accounts is undone."),
+                ngettext_lazy("%(count)d appeal was approved.", "%(count)d appeals were approved.", "count"),
             ),
-            audit=_("%(by)s accepted the appeal of %(target)s"),
+            audit=_("%(by)s approved the appeal of %(target)s"),
         ),
         Act(
             "reject",
-            _("Reject: what was done stays"),
+            _("Reject: keep what was done"),
             lambda by, appeal: reject_appeal(by=by, appeal=appeal),
             icon="close",
             one=Words(_("Reject this appeal?"), _("The appeal is rejected.")),
@@ -223,7 +221,7 @@ def _rules(report: Report) -> list[str]:
 
 def _posts(report: Report) -> Any:
     rows = [
-        (found.url, found.words or gettext("(without words)"), earlier_lines(found.earlier) or "")
+        (found.url, found.words or gettext("(no text)"), earlier_lines(found.earlier) or "")
         for found in report.__dict__.get("evidence", ())
     ]
     return format_html_join("", '<p dir="auto"><a href="{}">{}</a></p>{}', rows)
@@ -250,7 +248,7 @@ def _settling(name: str, title: Any, service: Callable[..., Any], question: Any,
     def settle(by: Staff, report: Report, sent: dict[str, Any]) -> None:
         service(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)
 
-    done = ngettext_lazy("%(count)d report was settled.", "%(count)d reports were settled.", "count")
+    done = ngettext_lazy("%(count)d report was resolved.", "%(count)d reports were resolved.", "count")
     return Act(name, title, settle, many=Words(question, done), form=WordsForm, verb=verb)
 
 
@@ -291,12 +289,12 @@ class ReportAdmin(InboxAdmin):
             shown("posts", _("Posts"), _posts),
         ),
         lines(
-            _("How it stands"),
+            _("State"),
             REPORT_STATE,
             CREATION,
             shown("forwarded", _("Forwarded")),
             account_column("assigned_account", _("Assigned to")),
-            shown("action_taken_at", _("Resolved since")),
+            shown("action_taken_at", _("Resolved at")),
             account_column("action_taken_by", _("Resolved by")),
         ),
         lines(_("History"), shown("history", _("History"), _history)),

@@ -29,7 +29,7 @@ from social.kernel.media import images
 from social.kernel.text.languages import LANGUAGE_NAMES
 from timelines.policies.access import Openness
 
-_AUDIENCE_NAMES = {"disabled": _("Nobody"), "users": _("Who is signed in"), "all": _("Everybody")}
+_AUDIENCE_NAMES = {"disabled": _("Nobody"), "users": _("People who are signed in"), "all": _("Everybody")}
 
 
 def _text(label: Any) -> forms.CharField:
@@ -46,8 +46,8 @@ def _audience(label: Any) -> forms.ChoiceField:
 
 _OPENNESS_NAMES = {
     Openness.PUBLIC: _("Everybody"),
-    Openness.AUTHENTICATED: _("Who is signed in"),
-    Openness.DISABLED: _("Nobody but who may see closed timelines"),
+    Openness.AUTHENTICATED: _("People who are signed in"),
+    Openness.DISABLED: _("Only people who may see closed timelines"),
 }
 
 
@@ -55,10 +55,10 @@ def _openness(label: Any) -> forms.ChoiceField:
     return forms.ChoiceField(label=label, choices=[(value.value, words) for value, words in _OPENNESS_NAMES.items()])
 
 
-REGISTRATIONS: Final = {"open": _("Everybody"), "approval": _("Whom staff let in"), "closed": _("Nobody")}
+REGISTRATIONS: Final = {"open": _("Everybody"), "approval": _("People whom staff approve"), "closed": _("Nobody")}
 
 
-_UNLIMITED = _("0: for ever")
+_UNLIMITED = _("0: forever")
 
 
 def _days(label: Any, words: Any = _UNLIMITED) -> forms.IntegerField:
@@ -66,9 +66,9 @@ def _days(label: Any, words: Any = _UNLIMITED) -> forms.IntegerField:
 
 
 _LANDING_NAMES = {
-    "trends": _("What many people like at the moment, or else the newest posts of this server"),
+    "trends": _("Popular posts, or the newest posts of this server if there are none"),
     "local_feed": _("The newest posts of this server"),
-    "about": _("The description alone"),
+    "about": _("Only the description"),
 }
 _PART_NAMES: Final = {
     "identity": _("Name and look"),
@@ -118,7 +118,7 @@ class SiteForm(Styled, ServiceForm):
     site_short_description = text_field(_("Short description"), rows=3)
     site_extended_description = text_field(_("Long description"), rows=10, help_text=_("Markdown"))
     site_privacy_policy = text_field(
-        _("Privacy policy"), rows=10, help_text=_("Markdown; without one, that of this software is shown")
+        _("Privacy policy"), rows=10, help_text=_("Markdown. If empty, the default policy of this software is shown")
     )
     site_contact_username = _text(_("Username of the contact"))
     site_contact_email = _text(_("E-mail address of the contact"))
@@ -131,45 +131,43 @@ class SiteForm(Styled, ServiceForm):
     add_languages = forms.CharField(
         label=_("Add languages"),
         required=False,
-        help_text=_("Begin to write the name of a language; several are separated by commas"),
+        help_text=_("Start typing the name of a language; separate several by commas"),
         widget=forms.TextInput({"dir": "auto", "list": "languages", "autocomplete": "off"}),
     )
-    site_default_language = forms.ChoiceField(
-        label=_("Language for people who have chosen none"), required=False, choices=settings.LANGUAGES
-    )
+    site_default_language = forms.ChoiceField(label=_("Default language"), required=False, choices=settings.LANGUAGES)
     site_status_page_url = _text(_("Address of the status page"))
     site_registrations = forms.ChoiceField(
         label=_("Who may sign up"),
         required=False,
         choices=REGISTRATIONS.items(),
-        help_text=_("Who has an invitation may sign up in any case"),
+        help_text=_("People with an invitation can always sign up"),
     )
     site_confirm_email = _switch(
         _("Addresses must be confirmed"),
-        _("People who sign up get a mail with a link; without it nobody knows whether an address is theirs"),
+        _("People who sign up get an e-mail with a link, which proves that the address is theirs"),
     )
     site_suggested_accounts = Lines(
-        _("Accounts that newcomers are offered"),
-        _("One address a line, such as @ada or @news@social.example: they come first among the people to follow"),
+        _("Accounts suggested to new members"),
+        _("One address per line, for example @ada or @news@social.example: they come first among the suggestions"),
     )
     site_limited_federation = _switch(
         _("Federate with allowed servers only"),
-        _("All other servers are closed as if they were suspended, and documents are served to signed requests only"),
+        _("All other servers are treated as suspended, and documents are served to signed requests only"),
     )
-    site_closed_message = text_field(_("What is said while nobody can sign up"), rows=3, help_text=_("Markdown"))
-    site_minimum_age = _number("site_minimum_age", _("Age in years that people must have to sign up"), _("0: any"))
+    site_closed_message = text_field(_("Message shown while sign-up is closed"), rows=3, help_text=_("Markdown"))
+    site_minimum_age = _number("site_minimum_age", _("Minimum age in years to sign up"), _("0: no limit"))
     site_remote_media_megabytes = _number(
         "site_remote_media_megabytes",
-        _("Room in megabytes for copies of files of other servers"),
-        _("Those that nobody has looked at for longest go first"),
+        _("Space in megabytes for copies of other servers' files"),
+        _("The files that nobody has viewed for the longest time are removed first"),
     )
-    site_show_domain_blocks = _audience(_("Who sees which servers are limited"))
-    site_show_domain_blocks_rationale = _audience(_("Who sees why"))
-    site_publish_activity = _switch(_("Publish how much happens here"))
-    site_publish_peers = _switch(_("Publish which servers are known"))
+    site_show_domain_blocks = _audience(_("Who can see which servers are limited"))
+    site_show_domain_blocks_rationale = _audience(_("Who can see the reasons"))
+    site_publish_activity = _switch(_("Publish activity statistics"))
+    site_publish_peers = _switch(_("Publish the list of known servers"))
     site_trends_without_review = _switch(
-        _("Show trends before they were reviewed"),
-        _("Posts, hashtags and links that many people like are shown until you refuse them"),
+        _("Show trends before they are reviewed"),
+        _("Popular posts, hashtags and links are shown unless you reject them"),
     )
     site_access_live_feeds_local = _openness(_("Public timeline: posts of this server"))
     site_access_live_feeds_remote = _openness(_("Public timeline: posts of other servers"))
@@ -177,29 +175,33 @@ class SiteForm(Styled, ServiceForm):
     site_access_hashtag_feeds_remote = _openness(_("Timelines of hashtags: posts of other servers"))
     site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts of this server"))
     site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts of other servers"))
-    site_keep_addresses_days = _days(_("Days for which network addresses of people are kept"))
-    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), _("0: for ever, else 30 at least"))
-    site_keep_closed_reports_days = _days(_("Days for which settled reports are kept"))
-    site_keep_held_posts_days = _days(_("Days after which posts that nobody has reviewed are discarded"))
+    site_keep_addresses_days = _days(_("Days for which people's IP addresses are kept"))
+    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), _("0: forever; otherwise at least 30"))
+    site_keep_closed_reports_days = _days(_("Days for which resolved reports are kept"))
+    site_keep_held_posts_days = _days(_("Days after which held posts that nobody has reviewed are discarded"))
     site_keep_remote_posts_days = _days(
         _("Days for which posts of other servers are kept"),
         _(
-            "0: for ever, else 7 at least. Posts of accounts that somebody here follows or has in a list, and posts that "
-            "somebody here has answered, liked, boosted, bookmarked or quoted, stay in any case"
+            "0: forever; otherwise at least 7. Posts of accounts that somebody here follows or has in a "
+            "list, and posts that somebody here has replied to, favourited, boosted, bookmarked or "
+            "quoted, are always kept"
         ),
     )
     site_remote_posts_limit = _number(
         "site_remote_posts_limit",
-        _("Number of the newest posts of other servers that are kept"),
-        _("0: any. Older ones than these are removed as above, but none that is younger than a week"),
+        _("Number of posts of other servers that are kept"),
+        _(
+            "0: no limit. If there are more, the oldest are removed, with the same exceptions as above, but "
+            "none from the last week"
+        ),
     )
     site_colour = forms.CharField(
         label=_("Colour"),
         required=False,
         widget=forms.TextInput({"dir": "ltr", "placeholder": "#0b6e66", "spellcheck": "false"}),
         help_text=_(
-            "Of links and buttons, such as #7a1fa2. It is made darker or lighter where it could not be read. Empty: the colour "
-            "of this software"
+            "The colour of links and buttons, for example #7a1fa2. It is made darker or lighter where it "
+            "would be hard to read. Empty: the default colour"
         ),
     )
     site_custom_css = forms.CharField(
@@ -207,8 +209,8 @@ class SiteForm(Styled, ServiceForm):
         required=False,
         widget=forms.Textarea({"rows": 8, "dir": "ltr", "spellcheck": "false"}),
         help_text=_(
-            "CSS for all pages but those of the administration. It loads nothing from other servers, but can hide or move "
-            "whatever pages show: use nothing that you do not understand"
+            "CSS for all pages except the administration. It cannot load anything from other servers, "
+            "but it can hide or move anything on a page: use only what you understand"
         ),
     )
     site_landing_page = forms.ChoiceField(
@@ -272,7 +274,7 @@ class SiteForm(Styled, ServiceForm):
         self._offer_default("site_default_language", dict(settings.LANGUAGES)[settings.DEFAULT_LANGUAGE])
         for name in fixed_site_settings():
             self.fields[name].disabled = True
-            words = gettext("Set in the environment of the server, as %(name)s: it can only be changed there.")
+            words = gettext("This is set in the server's environment as %(name)s, and can only be changed there.")
             self.fields[name].help_text = words % {"name": name.removeprefix("site_").upper()}
         chosen = self["site_languages"].value() or ()
         languages: Any = self.fields["site_languages"]
@@ -295,7 +297,7 @@ class SiteForm(Styled, ServiceForm):
         named = [name.strip() for name in self.cleaned_data["add_languages"].split(",") if name.strip()]
         unknown = [name for name in named if name.casefold() not in codes]
         if unknown:
-            raise forms.ValidationError(gettext("No language is called %(name)s.") % {"name": ", ".join(unknown)})
+            raise forms.ValidationError(gettext("There is no language %(name)s.") % {"name": ", ".join(unknown)})
         return [codes[name.casefold()] for name in named]
 
     def shown_parts(self, wanted: str, request: HttpRequest) -> Iterator[Part]:

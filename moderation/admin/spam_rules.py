@@ -53,16 +53,16 @@ _SEEN_LIMIT = 100
 class SpamRuleForm(DraftForm):
     """A spam rule; the policy validates its conditions."""
 
-    words = Lines(_("Words"), _("One a line, in the text of posts or the reason of sign-ups"))
-    link_hosts = Lines(_("Hosts of links"), _("One a line, subdomains included; posts"))
+    words = Lines(_("Words"), _("One per line, in the text of posts or the reason given at sign-up"))
+    link_hosts = Lines(_("Link domains"), _("One per line, subdomains included; only for posts"))
     minimum_mentions = forms.IntegerField(
-        label=_("Mentioned people, at least"), required=False, min_value=1, max_value=MENTIONS_LIMIT
+        label=_("Minimum number of mentions"), required=False, min_value=1, max_value=MENTIONS_LIMIT
     )
     maximum_age_hours = forms.IntegerField(
-        label=_("Hours since the account is known here, at most"), required=False, min_value=1, max_value=AGE_LIMIT
+        label=_("Maximum age of the account on this server, in hours"), required=False, min_value=1, max_value=AGE_LIMIT
     )
-    mail_domains = Lines(_("Domains of e-mail addresses"), _("One a line; sign-ups"))
-    networks = Lines(_("IP addresses or networks"), _("One a line; sign-ups"))
+    mail_domains = Lines(_("Domains of e-mail addresses"), _("One per line; only for sign-ups"))
+    networks = Lines(_("IP addresses or networks"), _("One per line; only for sign-ups"))
 
     class Meta:
         model = SpamRule
@@ -81,14 +81,14 @@ class SpamRuleForm(DraftForm):
         )
         labels: ClassVar[dict[str, Any]] = {
             "name": _("Name"),
-            "subject": _("What it looks at"),
-            "outcome": _("What it does"),
-            "first_contact": _("Nobody who is mentioned knows the author"),
-            "origin": _("Posts of"),
+            "subject": _("Applies to"),
+            "outcome": _("Action"),
+            "first_contact": _("First contact with everybody mentioned"),
+            "origin": _("Posts from"),
         }
         help_texts: ClassVar[dict[str, Any]] = {
-            "name": _("For staff: who is held or limited does not see it"),
-            "first_contact": _("None of them follows the author or has ever written to the author"),
+            "name": _("Only staff see the name, not the people whom the rule affects"),
+            "first_contact": _("Nobody who is mentioned follows the author or has ever written to the author"),
         }
         widgets: ClassVar[dict[str, Any]] = {"name": forms.TextInput({"dir": "auto"})}
 
@@ -125,9 +125,9 @@ class SpamRuleAdmin(EditedAdmin):
     list_display = (
         shown("name", _("Rule"), lambda rule: shortened(rule.name, 80), order="name"),
         ENABLED_STATES.column(),
-        shown("subject", _("What it looks at"), lambda rule: rule.get_subject_display(), minor=True),
-        shown("outcome", _("What it does"), lambda rule: rule.get_outcome_display(), minor=True),
-        shown("met", _("Met"), lambda rule: rule.met),
+        shown("subject", _("Applies to"), lambda rule: rule.get_subject_display(), minor=True),
+        shown("outcome", _("Action"), lambda rule: rule.get_outcome_display(), minor=True),
+        shown("met", _("Matches"), lambda rule: rule.met),
         shown("waits", _("Held"), lambda rule: rule.waits),
     )
     list_filter = (ENABLED_STATES.filter(),)
@@ -138,26 +138,28 @@ class SpamRuleAdmin(EditedAdmin):
             lambda by, rule, enabled: switch_rule(by=by, rule=rule, enabled=enabled),
             on=(
                 Words(
-                    _("Switch this rule on? It looks at what comes from now on."),
-                    _("The rule is on: within seconds it looks at what comes."),
+                    _("Switch this rule on? It applies to new posts and sign-ups."),
+                    _("The rule is on. Within seconds it applies to new posts and sign-ups."),
                 ),
                 Words("", ngettext_lazy("%(count)d rule is on.", "%(count)d rules are on.", "count")),
             ),
             off=(
-                Words(_("Switch this rule off?"), _("The rule is off. What it holds waits for you.")),
+                Words(_("Switch this rule off?"), _("The rule is off. The posts that it holds still wait for review.")),
                 Words("", ngettext_lazy("%(count)d rule is off.", "%(count)d rules are off.", "count")),
             ),
         ),
         Act(
             "discard_all",
-            _("Discard everything that they hold"),
+            _("Discard all posts that they hold"),
             lambda by, rule: discard_held_by_rule(by=by, rule=rule),
             permission=Permission.MANAGE_REPORTS,
             verb="discard",
             many=Words(
                 _("Discard every post that these rules hold? This cannot be undone."),
                 ngettext_lazy(
-                    "What %(count)d rule held is discarded.", "What %(count)d rules held is discarded.", "count"
+                    "The posts held by %(count)d rule are discarded.",
+                    "The posts held by %(count)d rules are discarded.",
+                    "count",
                 ),
             ),
         ),
@@ -168,7 +170,7 @@ class SpamRuleAdmin(EditedAdmin):
         rows: QuerySet[SpamRule] = super().get_queryset(request)
         return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
 
-    @action(description=_("Try it on the last 30 days"), icon="science", permissions=["manage"])
+    @action(description=_("Test it on the last 30 days"), icon="science", permissions=["manage"])
     def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         """Show what the rule would have matched; nothing is stored."""
         rule = self.get_object(request, str(object_id))
@@ -177,7 +179,7 @@ class SpamRuleAdmin(EditedAdmin):
         found = try_rule(rule, days=DAYS, limit=_POSTS_LIMIT, seconds=_SECONDS_LIMIT)
         context = {
             **self.admin_site.each_context(request),
-            "title": gettext("What %(rule)s would have met") % {"rule": rule.name},
+            "title": gettext("What %(rule)s would have matched") % {"rule": rule.name},
             "opts": self.model._meta,
             "rule": rule,
             "found": found,
@@ -198,7 +200,7 @@ SourceFilter = condition_filter(
 def _words(held: HeldPost) -> Any:
     if held.visibility not in OPEN_VISIBILITIES:
         return mark(gettext("Not public"), "plain")
-    return shortened(held.excerpt, 70) if held.excerpt else gettext("(without words)")
+    return shortened(held.excerpt, 70) if held.excerpt else gettext("(no text)")
 
 
 def _kind(held: HeldPost) -> Any:

@@ -50,7 +50,7 @@ def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
             lambda by, row: review(by, row, True),
             verb="approve_trend",
             many=Words(
-                _("Let these be shown as trending?"),
+                _("Allow these as trending?"),
                 ngettext_lazy("%(count)d was approved.", "%(count)d were approved.", "count"),
             ),
         ),
@@ -60,7 +60,7 @@ def _reviews(review: Callable[[Staff, Any, bool], Any]) -> tuple[Act, ...]:
             lambda by, row: review(by, row, False),
             verb="reject_trend",
             many=Words(
-                _("Show these to nobody as trending?"),
+                _("Reject these as trending?"),
                 ngettext_lazy("%(count)d was rejected.", "%(count)d were rejected.", "count"),
             ),
         ),
@@ -78,7 +78,7 @@ def _words(trend: Trend) -> str:
     row: Any = trend
     if trend.kind == TrendKind.TAG:
         return f"#{row.name}"
-    return plain(row.name) or gettext("(without words)") if trend.kind == TrendKind.STATUS else row.name
+    return plain(row.name) or gettext("(no text)") if trend.kind == TrendKind.STATUS else row.name
 
 
 @admin.register(Trend)
@@ -91,7 +91,7 @@ class TrendAdmin(ReviewedAdmin):
         )
     )
     list_display = (
-        shown("name", _("What trends"), lambda trend: shortened(_words(trend), _WORDS)),
+        shown("name", _("Trend"), lambda trend: shortened(_words(trend), _WORDS)),
         shown("kind", _("Kind"), lambda trend: _KINDS[TrendKind(trend.kind)], minor=True),
         shown("source", _("From"), lambda trend: address(trend.source) if trend.source else ""),
         STATE,
@@ -140,10 +140,10 @@ class TagForm(DraftForm):
         model = Tag
         fields = ("display_name", "usable", "listable", "trendable")
         labels = {
-            "display_name": _("How it is written"),
-            "usable": _("It may stand in new posts"),
-            "listable": _("Search and directories name it"),
-            "trendable": _("It may be shown as trending"),
+            "display_name": _("Spelling"),
+            "usable": _("Allow in new posts"),
+            "listable": _("Show in search and directories"),
+            "trendable": _("Allow as trending"),
         }
         widgets = {"display_name": forms.TextInput({"dir": "auto"})}
 
@@ -172,7 +172,7 @@ class TagAdmin(EditedAdmin):
     list_filter = (ReviewFilter,)
     # A search for a part of the name would scan every row.
     search_fields = ("name__startswith",)
-    search_help_text = _("The beginning of a hashtag")
+    search_help_text = _("Beginning of a hashtag")
 
     def find_rows(self, rows: QuerySet[Tag], term: str) -> QuerySet[Tag]:
         """Find hashtags by the beginning of their name, in any spelling."""

@@ -26,7 +26,7 @@ from social.api.staff_columns import ENABLED_STATES, address, mark, moment, shor
 from social.kernel.crypto import UnreadableSecret, decrypt
 from social.kernel.http.client import place_of
 
-_SECRET_CHANGED: Final = _("The secret is another one: what is sent from now on is signed with it.")
+_SECRET_CHANGED: Final = _("The webhook has a new secret. Everything sent from now on is signed with it.")
 
 
 class WebhookForm(DraftForm):
@@ -41,10 +41,10 @@ class WebhookForm(DraftForm):
         fields = ("url", "events", "template")
         labels: ClassVar[dict[str, Any]] = {"url": _("Address"), "template": _("Template")}
         help_texts: ClassVar[dict[str, Any]] = {
-            "url": _("Such as https://hooks.example/social: each event is sent there by POST, as JSON"),
+            "url": _("For example https://hooks.example/social: each event is sent there by POST as JSON"),
             "template": _(
-                "What is sent instead, with variables such as {{event}}, {{object.account.acct}} or {{object.content}}. "
-                "Empty: the whole event"
+                "Body to send instead of the event, with variables such as {{event}}, "
+                "{{object.account.acct}} or {{object.content}}. Empty: the whole event"
             ),
         }
         widgets: ClassVar[dict[str, Any]] = {
@@ -71,7 +71,7 @@ def _secret(webhook: Webhook) -> SafeString:
     try:
         return format_html('<code class="words" dir="ltr">{}</code>', decrypt(webhook.secret))
     except UnreadableSecret:
-        return mark(gettext("It cannot be read any more: make a new one"), "bad")
+        return mark(gettext("It cannot be shown again: create a new one"), "bad")
 
 
 def _attempts(webhook: Webhook) -> SafeString:
@@ -95,7 +95,7 @@ def _duration(attempt: WebhookAttempt) -> SafeString:
 STATE: Final = ENABLED_STATES.column()
 SECRET: Final = shown("secret", _("Secret"), _secret)
 WAITING: Final = shown("waiting", _("Waiting"), lambda webhook: webhook.waiting)
-ATTEMPTS: Final = shown("attempts", _("What was sent last"), _attempts)
+ATTEMPTS: Final = shown("attempts", _("Recent deliveries"), _attempts)
 
 
 @admin.register(Webhook)
@@ -122,21 +122,23 @@ class WebhookAdmin(EditedAdmin):
         *switches(
             lambda by, webhook, enabled: switch_webhook(by=by, webhook=webhook, enabled=enabled),
             on=(
-                Words(_("Switch this webhook on? It is sent what happens from now on."), _("The webhook is on.")),
+                Words(_("Switch this webhook on? Events are sent to it from now on."), _("The webhook is on.")),
                 Words("", ngettext_lazy("%(count)d webhook is on.", "%(count)d webhooks are on.", "count")),
             ),
             off=(
-                Words(_("Switch this webhook off? What waits for it is not sent any more."), _("The webhook is off.")),
+                Words(
+                    _("Switch this webhook off? Events that are waiting will not be sent."), _("The webhook is off.")
+                ),
                 Words("", ngettext_lazy("%(count)d webhook is off.", "%(count)d webhooks are off.", "count")),
             ),
         ),
         Act(
             "renew_secret",
-            _("Make a new secret"),
+            _("Create a new secret"),
             lambda by, webhook: renew_secret(by=by, webhook=webhook),
             icon="key",
-            one=Words(_("Replace the secret? Whoever receives the events must learn the new one."), _SECRET_CHANGED),
-            audit=_("%(by)s made a new secret for the webhook %(target)s"),
+            one=Words(_("Replace the secret? The receiver of the events needs the new one."), _SECRET_CHANGED),
+            audit=_("%(by)s created a new secret for the webhook %(target)s"),
         ),
     )
 
@@ -144,7 +146,7 @@ class WebhookAdmin(EditedAdmin):
         """Return the form; for a stored webhook also its secret, its state and the last responses."""
         parts: list[Any] = [(None, {"fields": [*WebhookForm.Meta.fields]})]
         if obj is not None:
-            parts.append((_("How it stands"), {"fields": [STATE, SECRET, WAITING, ATTEMPTS]}))
+            parts.append((_("State"), {"fields": [STATE, SECRET, WAITING, ATTEMPTS]}))
         return parts
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:

@@ -61,10 +61,10 @@ class ReportForm(ServiceForm):
         label=gettext_lazy("Rules that are broken"), required=False, widget=forms.CheckboxSelectMultiple
     )
     posts = forms.MultipleChoiceField(
-        label=gettext_lazy("Posts that show it"), required=False, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Posts to report"), required=False, widget=forms.CheckboxSelectMultiple
     )
     comment = forms.CharField(
-        label=gettext_lazy("What moderators should know"),
+        label=gettext_lazy("Message to the moderators"),
         required=False,
         max_length=COMMENT_LIMIT,
         widget=forms.Textarea({"rows": 4, "dir": "auto"}),
@@ -81,7 +81,7 @@ class ReportForm(ServiceForm):
         known = {post["id"] for post in newest}
         asked = load_shown(chosen, reader) if chosen else []
         posts = [post for post in asked if post["account"]["id"] == str(target.id) and post["id"] not in known] + newest
-        texts = ((post["id"], summary_of(post) or _("(without words)")) for post in posts)
+        texts = ((post["id"], summary_of(post) or _("(no text)")) for post in posts)
         fields["posts"].choices = [(number, Truncator(text).chars(_EXCERPT)) for number, text in texts]
         fields["rules"].choices = [(str(rule.pk), rule.text) for rule in list_rules()]
         for name in ("posts", "rules"):
@@ -120,7 +120,7 @@ def report(request: HttpRequest, account_id: int) -> HttpResponse:
         except Invalid as refusal:
             form.add_details(refusal)
         else:
-            messages.success(request, _("Thank you. A moderator looks at your report."))
+            messages.success(request, _("Thank you. A moderator will look at your report."))
             return back(request)
     context = {
         "person": shown_person(target),
@@ -142,7 +142,7 @@ def block(request: HttpRequest, account_id: int) -> HttpResponse:
         messages.success(request, _("You no longer block %(name)s.") % name)
     else:
         block_account(account=user.account, target=target)
-        messages.success(request, _("You have blocked %(name)s: you see nothing of each other.") % name)
+        messages.success(request, _("You have blocked %(name)s. You no longer see each other.") % name)
     return back(request)
 
 

@@ -36,7 +36,7 @@ PAGE_SIZE = 20
 
 class AppealForm(ServiceForm):
     text = forms.CharField(
-        label=gettext_lazy("Why should it be taken back?"),
+        label=gettext_lazy("Why should the decision be undone?"),
         max_length=APPEAL_TEXT_LIMIT,
         widget=forms.Textarea({"rows": 6, "dir": "auto"}),
         help_text=gettext_lazy("A moderator will read this. You can appeal once."),
@@ -70,7 +70,7 @@ def strike(request: HttpRequest, strike_id: int) -> HttpResponse:
             except Invalid as refusal:
                 form.add_details(refusal)
             else:
-                messages.success(request, _("Your appeal has been sent. You will get a mail when it is decided."))
+                messages.success(request, _("Your appeal has been sent. You will get an e-mail when it is decided."))
                 return redirect(with_query(reverse("strike", args=[strike_id]), key=key))
     return show(request, "moderation/strike.html", _context(found, form), status=422 if form.errors else 200)
 

@@ -168,12 +168,12 @@ def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[st
     if texts.site_status_page_url and not _is_valid(URLValidator(["https", "http"]), texts.site_status_page_url):
         errors.append(FieldError("site_status_page_url", "ERR_INVALID", _("is invalid")))
     if texts.site_colour and parse_colour(texts.site_colour) != texts.site_colour:
-        errors.append(FieldError("site_colour", "ERR_INVALID", _("is no colour such as #0b6e66")))
+        errors.append(FieldError("site_colour", "ERR_INVALID", _("is not a colour such as #0b6e66")))
     if len(texts.site_suggested_accounts) > SUGGESTED_LIMIT:
         message = _("are more than %(count)d") % {"count": SUGGESTED_LIMIT}
         errors.append(FieldError("site_suggested_accounts", "ERR_TOO_MANY", message))
     elif unknown:
-        message = _("hold accounts that are not known here: %(names)s") % {"names": ", ".join(unknown)}
+        message = _("contain accounts that this server does not know: %(names)s") % {"names": ", ".join(unknown)}
         errors.append(FieldError("site_suggested_accounts", "ERR_INVALID", message))
     if not contact_known:
         errors.append(FieldError("site_contact_username", "ERR_INVALID", _("is not a person of this server")))

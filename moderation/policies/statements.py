@@ -24,18 +24,22 @@ REPORT_SOURCE: Final = "report"
 RULE_SOURCE: Final = "rule"
 
 _EFFECTS: Final = {
-    StrikeAction.NONE: gettext_lazy("You are warned; this alone restricts nothing."),
-    StrikeAction.DISABLE: gettext_lazy("You cannot sign in any more. What you have posted stays."),
+    StrikeAction.NONE: gettext_lazy("You have received a warning. Your account is not restricted."),
+    StrikeAction.DISABLE: gettext_lazy("You cannot sign in any more. Your posts stay."),
     StrikeAction.MARK_STATUSES_AS_SENSITIVE: gettext_lazy("The files of these posts are hidden behind a warning."),
-    StrikeAction.DELETE_STATUSES: gettext_lazy("These posts were deleted. They do not come back."),
+    StrikeAction.DELETE_STATUSES: gettext_lazy("These posts were deleted. They cannot be restored."),
     StrikeAction.SENSITIVE: gettext_lazy("The files of all your posts are hidden behind a warning."),
-    StrikeAction.SILENCE: gettext_lazy("Your posts are kept out of public places; your followers still see them."),
-    StrikeAction.SUSPEND: gettext_lazy("Nothing of your account is shown any more. It can be restored for 30 days."),
+    StrikeAction.SILENCE: gettext_lazy(
+        "Your posts do not appear in public timelines and search; your followers still see them."
+    ),
+    StrikeAction.SUSPEND: gettext_lazy(
+        "Your account and its posts are no longer shown. It can be restored for 30 days."
+    ),
 }
 _SOURCES: Final = {
-    STAFF_SOURCE: gettext_lazy("The staff of this server have looked into it by themselves."),
+    STAFF_SOURCE: gettext_lazy("The staff of this server looked into it on their own initiative."),
     REPORT_SOURCE: gettext_lazy("Somebody has reported it to the staff of this server."),
-    RULE_SOURCE: gettext_lazy("It was found by an automatic spam rule."),
+    RULE_SOURCE: gettext_lazy("An automatic spam rule found it."),
 }
 
 
@@ -91,24 +95,24 @@ def read_statement(statement: Mapping[str, Any], posts: Sequence[str] = ()) -> l
     lasting = action not in (StrikeAction.NONE, StrikeAction.DELETE_STATUSES)
     decision = [str(_EFFECTS[action])]
     if lasting:
-        decision.append(_("This holds until it is taken back, for this server and for what it sends to others."))
+        decision.append(_("This applies until it is undone, on this server and to what it sends to other servers."))
     sections = [
         (_("What was done"), decision),
-        (_("Which posts"), [words or _("(without words)") for words in posts]),
+        (_("Which posts"), [words or _("(no text)") for words in posts]),
         (_("Why"), _grounds(statement)),
         (_("How it was found"), [str(_SOURCES[statement["source"]])]),
         (
             _("Who decided"),
             [
-                _("No person has decided: a rule acts by itself.")
+                _("The decision was automatic: no person was involved.")
                 if statement["automated"]
-                else _("A person has decided.")
+                else _("A person made the decision.")
             ],
         ),
         (
             _("What you can do"),
             [
-                _("You can appeal until %(day)s: somebody of the staff will read it.")
+                _("You can appeal until %(day)s. A member of staff will read your appeal.")
                 % {"day": date_format(datetime.fromisoformat(statement["appeal_until"]), "DATE_FORMAT")},
                 _("You can also turn to a certified body for the settlement of disputes, or to a court."),
             ],

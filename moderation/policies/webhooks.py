@@ -44,7 +44,7 @@ def webhook_errors(draft: WebhookDraft, *, may_be_asked: bool) -> list[FieldErro
     """Return the errors of a draft; `may_be_asked` tells whether this server may send requests to the webhook's address."""
     errors = []
     if not may_be_asked:
-        message = _("is no address such as https://hooks.example/social, on another server and on the open web")
+        message = _("is not an address on another, public server, such as https://hooks.example/social")
         errors.append(FieldError("url", "ERR_INVALID", message))
     if not draft.events:
         errors.append(FieldError("events", "ERR_BLANK", _("can't be blank")))

@@ -74,7 +74,7 @@ def _warn(by: Staff, account: Account, reason: str) -> None:
 def _disable(by: Staff, account: Account, reason: str) -> None:
     user = User.objects.select_related("role", "account").filter(account_id=account.pk).first()
     if user is None:
-        raise NotPermitted(_("Their sign-in is a matter of their own server."))
+        raise NotPermitted(_("Only their own server can disable their sign-in."))
     staff.disable(by=by, user=user, reason=reason)
 
 
@@ -152,7 +152,7 @@ def _act(
         if not done:
             untouched = own if action == StrikeAction.DELETE_STATUSES else own.filter(sensitive=False)
             if report is None or not settle or untouched.exists():
-                raise Conflict(_("None of these posts is there to act on."))
+                raise Conflict(_("None of these posts exists any more."))
             # Another report about the same posts was settled first, with a strike: nothing is left to do.
             settle_reports(by=by, target=account, only=[report])
             return None

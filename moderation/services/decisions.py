@@ -64,7 +64,7 @@ def decide(
     """
     unknown = [act for act in acts if act not in ACTS]
     if unknown or not (acts or note.strip()):
-        raise Invalid.of([FieldError("acts", "ERR_INCLUSION", _("Choose what to do."))])
+        raise Invalid.of([FieldError("acts", "ERR_INCLUSION", _("Choose at least one action, or write a note."))])
     user = User.objects.select_related("role", "account").filter(account_id=target.pk).first()
     concerned = user is not None and any(act not in ("assign", "resolve") for act in acts)
     require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and concerned else None)
@@ -78,8 +78,8 @@ def decide(
         is_open = [report.action_taken_at is None for report in reports]
         if set(acts) - {"assign"} and not all(is_open):
             if any(is_open):
-                raise Conflict(_("Somebody has settled some of these reports meanwhile: nothing was done."))
-            raise Conflict(_("Somebody has settled these reports already."))
+                raise Conflict(_("Somebody has resolved some of these reports in the meantime: nothing was done."))
+            raise Conflict(_("Somebody has already resolved these reports."))
         before = set(Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True))
         strikes = [
             strike.pk
@@ -131,10 +131,10 @@ def undo_decision(*, by: Staff, decision: Decision) -> None:
         user = User.objects.select_related("role").filter(account_id=current.target_account_id).first()
         require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and current.strike_ids else None)
         if current.undone_at is not None:
-            raise Conflict(_("This has been taken back already."))
+            raise Conflict(_("This has been undone already."))
         now = clock.now()
         if now >= current.ends_at:
-            raise Conflict(_("It is too late to take this back."))
+            raise Conflict(_("It is too late to undo this."))
         Decision.objects.filter(pk=current.pk).update(undone_at=now)
         strikes = Strike.objects.select_related("target_account__user").filter(
             id__one_of=current.strike_ids, overruled_at=None

@@ -37,7 +37,7 @@ def _server(name: str) -> str:
     # A name without a dot is probably from another kind of file. Such names can be entered by hand, for servers of a local
     # network.
     if domain is None or "." not in domain:
-        raise WrongLine(_("%(domain)s is no domain of another server") % {"domain": name[:253] or "''"})
+        raise WrongLine(_("%(domain)s is not the domain of another server") % {"domain": name[:253] or "''"})
     return domain
 
 
@@ -149,7 +149,7 @@ def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: 
         candidate, rule.severity, reject_media=rule.reject_media, reject_reports=rule.reject_reports
     ):
         return "change", _("now %(severity)s") % now
-    return "keep", _("it has another rule: %(severity)s") % now
+    return "keep", _("it has a different rule: %(severity)s") % now
 
 
 def _values(draft: DomainRuleDraft) -> Iterable[tuple[str, object]]:
@@ -172,7 +172,7 @@ class AllowFile(BlockFile[None]):
         names = [entry.name for entry in entries]
         allowed = set(DomainAllow.objects.filter(domain__one_of=names).values_list("domain", flat=True))
         for entry in entries:
-            yield Planned(entry, "keep", _("it is let in already")) if entry.name in allowed else Planned(entry, "add")
+            yield Planned(entry, "keep", _("it is allowed already")) if entry.name in allowed else Planned(entry, "add")
 
     def do(self, by: Staff, plans: Sequence[Planned[None]]) -> Sequence[Planned[None]]:
         allow_domains(by=by, domains=[plan.entry.name for plan in plans])

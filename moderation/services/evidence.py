@@ -69,7 +69,7 @@ def begin_export(*, by: Staff, account: Account, reason: str) -> None:
     account = Account.objects.get(pk=account.pk)
     reports = Report.objects.filter(target_account=account).count()
     if account.held_at is None and not reports:
-        raise Conflict(_("Evidence is exported of accounts that are held or reported only."))
+        raise Conflict(_("Evidence can only be exported for accounts that are on hold or reported."))
     with transaction.atomic():
         held = account.held_at is not None
         record_about(by, "export", account, reason=reason.strip(), held=held, reports=reports)

@@ -133,7 +133,7 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
         locked = Strike.objects.select_for_update(no_key=True).get(id=strike.id)
         existing = Appeal.objects.filter(strike=locked).first()
         if not may_be_appealed(locked, existing, now=clock.now()):
-            raise Forbidden(_("There can be no appeal against this any more."))
+            raise Forbidden(_("It is too late to appeal against this."))
         appeal = Appeal(strike=locked, account_id=locked.target_account_id, text=text.strip())
         appeal.save(force_insert=True)
         publish(AppealFiled(appeal_id=appeal.id, account_id=appeal.account_id))

@@ -30,14 +30,14 @@ from statuses.pages.posts import posts_for_templates, reader_of
 
 _HANDLINGS: Final = (
     (Handling.ACCEPT, gettext_lazy("Notify me")),
-    (Handling.FILTER, gettext_lazy("Hold them as requests")),
+    (Handling.FILTER, gettext_lazy("Hold as requests")),
     (Handling.DROP, gettext_lazy("Do not notify me")),
 )
 _SENDERS: Final = {
-    "for_not_following": gettext_lazy("People whom you do not follow"),
+    "for_not_following": gettext_lazy("People you do not follow"),
     "for_not_followers": gettext_lazy("People who do not follow you, or for less than %(days)d days"),
     "for_new_accounts": gettext_lazy("Accounts that are younger than %(days)d days"),
-    "for_private_mentions": gettext_lazy("Private mentions by people whom you do not follow, unless they answer yours"),
+    "for_private_mentions": gettext_lazy("Private mentions from people you do not follow, unless they reply to yours"),
     "for_limited_accounts": gettext_lazy("Accounts that the moderators of this server have limited"),
     "for_bots": gettext_lazy("Automated accounts"),
 }

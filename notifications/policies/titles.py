@@ -21,7 +21,7 @@ _TITLES: Final[dict[str, str | Promise]] = {
     "quoted_update": gettext_lazy("%(name)s edited a post that you quoted"),
     "admin.sign_up": gettext_lazy("%(name)s has signed up"),
     "admin.report": gettext_lazy("%(name)s has sent a report"),
-    "severed_relationships": gettext_lazy("You have lost followers, or people whom you followed"),
+    "severed_relationships": gettext_lazy("You have lost followers, or people you followed"),
     "moderation_warning": gettext_lazy("You have received a warning from the staff of this server"),
     "annual_report": gettext_lazy("Your year in posts is ready"),
     "added_to_collection": gettext_lazy("%(name)s has added you to a collection"),

@@ -82,14 +82,14 @@ def _link(url: str, words: str) -> str:
 
 
 def _severed_pages(_row: About) -> str:
-    return _("On the website you see %(link)s.") % {
-        "link": _link(links.web_url(reverse("severances")), _("which follows it was"))
+    return _("See %(link)s on the website.") % {
+        "link": _link(links.web_url(reverse("severances")), _("the lost follows"))
     }
 
 
 def _strike_page(row: About) -> str:
     url = links.web_url(reverse("strike", args=[row.strike_id]))
-    return _("On the website you see %(link)s.") % {"link": _link(url, _("what was decided and how you can appeal"))}
+    return _("See %(link)s on the website.") % {"link": _link(url, _("the decision and how you can appeal"))}
 
 
 def _website(_row: About) -> str:

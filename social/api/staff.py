@@ -245,12 +245,12 @@ class ReadOnlyAdmin(Base):
         """
         rows = list(queryset[: ROWS_LIMIT + 1])
         if len(rows) > ROWS_LIMIT:
-            text = _("Choose %(count)d rows at most: nothing was done.") % {"count": ROWS_LIMIT}
+            text = _("Select at most %(count)d rows: nothing was done.") % {"count": ROWS_LIMIT}
             self.message_user(request, text, messages.WARNING)
             return None
         if not rows:
             self.message_user(
-                request, _("None of the chosen rows exists any more: nothing was done."), messages.WARNING
+                request, _("None of the selected rows exists any more: nothing was done."), messages.WARNING
             )
             return None
         answers = self._answers(request, act.form or StaffForm)
@@ -299,7 +299,7 @@ class ReadOnlyAdmin(Base):
         """Tell whether a row was changed after the member of staff saw it, and show a message if so (security row 73)."""
         changed = [row for row in rows if request.POST.get(f"version-{row.pk}", "") != self.version_of(row)]
         for row in changed:
-            text = _("%(name)s was changed meanwhile: look at it again. Nothing was done.") % {
+            text = _("%(name)s has been changed in the meantime: look at it again. Nothing was done.") % {
                 "name": self.name_of(row)
             }
             self.message_user(request, text, messages.ERROR)
@@ -351,7 +351,7 @@ class ReadOnlyAdmin(Base):
             "form": answers,
             "checkbox": ACTION_CHECKBOX_NAME,
             "confirmed": _CONFIRMED,
-            "yes": yes or _("Yes, do it"),
+            "yes": yes or _("Yes, continue"),
             "back": back or request.get_full_path(),
         }
         return TemplateResponse(request, "admin/ask.html", context, status=422 if answers.errors else 200)

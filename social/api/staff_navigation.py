@@ -106,7 +106,7 @@ GROUPS: Final[tuple[tuple[str | _StrPromise, tuple[SidebarLine, ...]], ...]] = (
         ),
     ),
     (
-        _("Machinery"),
+        _("System"),
         (
             SidebarLine("accounts.auditentry", "history"),
             SidebarLine("accounts.domain", "public", _("Known servers")),

@@ -228,7 +228,7 @@ def _asking(service: _Service) -> Ask:
             loopback=settings.TRANSLATION_SERVICE_LOOPBACK,
         )
         if answer.status == service.quota_status:
-            raise Unavailable(_("As much as this server may have translated has been used up for now."))
+            raise Unavailable(_("This server has used up its translations for now."))
         if answer.status == 429:
             raise Unavailable(_("Too much is being translated at the moment. Try again later."))
         if not 200 <= answer.status < 300:
@@ -256,4 +256,4 @@ def _failure(reason: str) -> Unavailable:
 
 
 def _no_answer() -> str:
-    return _("The translation service does not answer as it should. Try again later.")
+    return _("The translation service does not work at the moment. Try again later.")

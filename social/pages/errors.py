@@ -67,7 +67,7 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
     if isinstance(error, Forbidden):
         return error_page(request, error.said, _("You may not see or do this."), status=403)
     if isinstance(error, Gone):
-        return error_page(request, _("Gone"), _("What was at this address has been deleted for good."), status=410)
+        return error_page(request, _("Gone"), _("What was at this address has been deleted permanently."), status=410)
     status = status_of(error)
     if isinstance(error, RateLimited):
         return error_page(request, _("Too many attempts"), _(_TOO_OFTEN), status=status)
@@ -91,12 +91,12 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Answer 404, also for an unknown path."""
-    return _answer(request, 404, _("Not Found"), _("There is nothing at this address, or it is not for you to see."))
+    return _answer(request, 404, _("Not Found"), _("There is nothing at this address, or you may not see it."))
 
 
 def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpResponse:
     """Answer 405: a path that accepts only POST was opened as a page."""
-    text = _("Only a button on a page leads here. Go back, and press it there.")
+    text = _("This address only works from a button on a page. Go back, and press the button there.")
     response = error_page(request, _("This cannot be opened"), text, status=405)
     response.headers["Allow"] = refusal.headers["Allow"]
     return response
@@ -159,8 +159,10 @@ def _refused(status: int, language: str, _minute: int) -> tuple[list[tuple[str, 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer 403: a form lacks its CSRF token, mostly because the page was open for too long or the browser refuses cookies."""
-    text = _("This page was open for too long, or your browser keeps no cookies. Go back, reload, and try again.")
-    return _answer(request, 403, _("The form could not be checked"), text)
+    text = _(
+        "This page was open for too long, or your browser does not accept cookies. Go back, reload, and try again."
+    )
+    return _answer(request, 403, _("The form has expired"), text)
 
 
 def _answer(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:

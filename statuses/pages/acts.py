@@ -104,8 +104,8 @@ _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
 }
 #: Messages shown after actions whose effect is not visible on the card.
 _DONE: Final[dict[str, str | Promise]] = {
-    "mute": gettext_lazy("You get no more notifications of this conversation."),
-    "unmute": gettext_lazy("You get notifications of this conversation again."),
+    "mute": gettext_lazy("You will not be notified about this conversation any more."),
+    "unmute": gettext_lazy("You will be notified about this conversation again."),
     "pin": gettext_lazy("The post is pinned to your profile."),
     "unpin": gettext_lazy("The post is no longer pinned to your profile."),
     "mute_author": gettext_lazy("You have muted this account."),

@@ -41,13 +41,13 @@ _CONTEXTS: Final = {
     FilterContext.ACCOUNT: gettext_lazy("Profiles"),
 }
 _ACTIONS: Final = {
-    FilterAction.WARN: gettext_lazy("Cover the post and say which filter it was"),
-    FilterAction.BLUR: gettext_lazy("Cover its pictures, videos and audio files"),
-    FilterAction.HIDE: gettext_lazy("Hide the post"),
+    FilterAction.WARN: gettext_lazy("Hide the post behind a warning that names the filter"),
+    FilterAction.BLUR: gettext_lazy("Hide only its pictures, videos and audio files"),
+    FilterAction.HIDE: gettext_lazy("Hide the post completely"),
 }
 _KEEP: Final = "keep"
 _DURATIONS: Final = (
-    ("", gettext_lazy("It never ends")),
+    ("", gettext_lazy("Never")),
     ("1800", gettext_lazy("30 minutes")),
     ("3600", gettext_lazy("1 hour")),
     ("21600", gettext_lazy("6 hours")),
@@ -68,7 +68,7 @@ class FilterForm(ServiceForm):
     parts = {"contexts": [f"in_{context.value}" for context in _CONTEXTS]}
 
     title = text_field(gettext_lazy("Title"), widget=forms.TextInput({"dir": "auto", "maxlength": TITLE_LIMIT}))
-    action = forms.ChoiceField(label=gettext_lazy("What happens with a post"), choices=list(_ACTIONS.items()))
+    action = forms.ChoiceField(label=gettext_lazy("What happens to the posts"), choices=list(_ACTIONS.items()))
     expires_in = forms.ChoiceField(label=gettext_lazy("How long it applies"), required=False, choices=_DURATIONS)
 
     def __init__(self, *args: Any, keywords: Iterable[FilterKeyword] = (), ends: bool = False, **kwargs: Any) -> None:
@@ -90,7 +90,7 @@ class FilterForm(ServiceForm):
         if ends:
             expires = self.fields["expires_in"]
             assert isinstance(expires, forms.ChoiceField)
-            expires.choices = [(_KEEP, _("As it is")), *_DURATIONS]
+            expires.choices = [(_KEEP, _("Unchanged")), *_DURATIONS]
 
     def keyword_rows(self) -> list[tuple[forms.BoundField, forms.BoundField]]:
         """Return the text field of each keyword with its whole-word field."""

@@ -40,9 +40,9 @@ _AUDIENCE_OF_ALL, *_NARROWER = VISIBILITIES.items()
 #: Visibilities as the client API names them, widest first, with their titles.
 AUDIENCES: Final = (
     _AUDIENCE_OF_ALL,
-    (LOCAL, _("Only people of this server")),
+    (LOCAL, _("Only people on this server")),
     *_NARROWER,
-    ("direct", _("Only people whom it mentions")),
+    ("direct", _("Only people who are mentioned")),
 )
 _DURATIONS: Final = (
     ("300", _("5 minutes")),
@@ -87,22 +87,20 @@ class PostForm(ServiceForm):
     )
     spoiler_text = text_field(_("Content warning"))
     visibility = forms.ChoiceField(label=_("Who may read it"), choices=AUDIENCES)
-    sensitive = check_field(_("The files are sensitive"))
+    sensitive = check_field(_("Mark the files as sensitive"))
     language = forms.ChoiceField(label=_("Language"), required=False, choices=())
     reply_policy = policy_field(_("Who may reply"), Interaction.REPLY)
     reblog_policy = policy_field(_("Who may boost it"), Interaction.REBLOG)
     favourite_policy = policy_field(_("Who may favourite it"), Interaction.FAVOURITE)
     quote_policy = forms.ChoiceField(label=_("Who may quote it"), required=False, choices=list(QUOTERS.items()))
-    markdown = check_field(_("The text is Markdown"))
+    markdown = check_field(_("Use Markdown"))
     scheduled_at = forms.DateTimeField(
         label=_("Publish later"),
         required=False,
         widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
-    multiple = check_field(_("Several answers can be chosen"))
-    expires_in = forms.ChoiceField(
-        label=_("How long the poll runs"), required=False, choices=_DURATIONS, initial="86400"
-    )
+    multiple = check_field(_("Allow several choices"))
+    expires_in = forms.ChoiceField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
     # Set when a local-only post that is not public is redrafted. Public local-only posts have a visibility of their
     # own.
     local_only = forms.BooleanField(required=False, widget=forms.HiddenInput({"id": False}))
@@ -127,7 +125,7 @@ class PostForm(ServiceForm):
         language = self.fields["language"]
         assert isinstance(language, forms.ChoiceField)
         known = self.initial.get("language") or ""
-        language.choices = [("", _("As in your settings")), *language_choices(known)]
+        language.choices = [("", _("Your default setting")), *language_choices(known)]
         if editing:
             del self.fields["visibility"], self.fields["scheduled_at"]
 
@@ -135,7 +133,7 @@ class PostForm(ServiceForm):
         """Raise ValidationError for a time in the past: the author did not intend the post to be published at once."""
         moment: datetime | None = self.cleaned_data["scheduled_at"]
         if moment is not None and moment <= clock.now():
-            raise forms.ValidationError(_("Choose a time that is still to come."))
+            raise forms.ValidationError(_("Choose a time in the future."))
         return moment
 
     def take_files(self, user: User, sent: Any, uploads: MultiValueDict[str, UploadedFile]) -> None:

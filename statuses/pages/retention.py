@@ -36,7 +36,7 @@ def _number(label: Any) -> forms.IntegerField:
         required=False,
         min_value=1,
         max_value=COUNT_LIMIT,
-        help_text=gettext_lazy("Leave it empty to delete them however often that was."),
+        help_text=gettext_lazy("Leave it empty to delete posts regardless of this number."),
     )
 
 
@@ -45,7 +45,7 @@ class RetentionForm(ServiceForm):
 
     enabled = check_field(gettext_lazy("Delete my old posts"))
     min_age = forms.TypedChoiceField(
-        label=gettext_lazy("When they are older than"), coerce=int, choices=[(days, _AGES[days]) for days in AGES]
+        label=gettext_lazy("Delete posts older than"), coerce=int, choices=[(days, _AGES[days]) for days in AGES]
     )
     keep_pinned = check_field(gettext_lazy("Keep pinned posts"))
     keep_direct = check_field(gettext_lazy("Keep private mentions"))
@@ -53,8 +53,8 @@ class RetentionForm(ServiceForm):
     keep_bookmarked = check_field(gettext_lazy("Keep posts that I have bookmarked"))
     keep_media = check_field(gettext_lazy("Keep posts with media"))
     keep_polls = check_field(gettext_lazy("Keep polls"))
-    min_favourites = _number(gettext_lazy("Keep posts that were favourited at least so often"))
-    min_reblogs = _number(gettext_lazy("Keep posts that were boosted at least so often"))
+    min_favourites = _number(gettext_lazy("Keep posts with at least this many favourites"))
+    min_reblogs = _number(gettext_lazy("Keep posts with at least this many boosts"))
 
     @property
     def draft(self) -> RetentionDraft:

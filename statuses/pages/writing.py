@@ -52,10 +52,10 @@ from statuses.services.scheduling import reschedule_status, schedule_status
 #: A video and three pictures, each of the maximum size.
 WRITING_MAX_BODY: Final = VIDEO_SIZE_LIMIT + 3 * IMAGE_SIZE_LIMIT + MEBIBYTE
 _LOST_POST: Final = gettext_lazy(
-    "The post that you answer or quote is not there any more. What you write is a post of its own now."
+    "The post that you reply to or quote does not exist any more. Your text will be a separate post."
 )
 _LOST_DRAFT: Final = gettext_lazy(
-    "The draft is not there any more: it was published or deleted. What you write is a post of its own now."
+    "The draft does not exist any more: it was published or deleted. Your text will be a separate post."
 )
 
 

@@ -38,7 +38,7 @@ class HeldForReview(Invalid):
 
     def __init__(self) -> None:
         super().__init__(
-            _("Your post is kept and waits for review by the staff of this server. There is no need to send it again.")
+            _("Your post is waiting for review by the staff of this server. There is no need to send it again.")
         )
 
 
@@ -47,7 +47,7 @@ class EditHeldForReview(Invalid):
 
     def __init__(self) -> None:
         super().__init__(
-            _("Your edit is kept and waits for review by the staff of this server. Until then the post stays as it is.")
+            _("Your edit is waiting for review by the staff of this server. Until then the post stays as it is.")
         )
 
 
@@ -187,7 +187,7 @@ def forget_received(*, uri: str, author_uri: str) -> None:
 
 def _check_room(author: Account) -> None:
     if HeldPost.objects.filter(account_id=author.id).count() >= HELD_LIMIT:
-        raise Invalid.sentence(_("Too many of your posts wait for review already."))
+        raise Invalid.sentence(_("Too many of your posts are already waiting for review."))
 
 
 def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], **source: Any) -> None:

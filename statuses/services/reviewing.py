@@ -81,7 +81,7 @@ def _approve_edit(by: Staff, held: HeldPost) -> None:
 def _author(held: HeldPost) -> Account:
     author = find_author(held.account_id)
     if author.suspended or author.user.disabled_at is not None:
-        raise Conflict(_("Its author may not post any more."))
+        raise Conflict(_("The author is no longer allowed to post."))
     return author
 
 
@@ -140,7 +140,7 @@ def _lock(held: HeldPost) -> HeldPost:
     rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
     locked = require_found(rows.filter(id=held.id, approved_at=None).first())
     if version_of(locked) != read_version:
-        raise Conflict(_("It was changed meanwhile: look at it again."))
+        raise Conflict(_("It has been changed in the meantime: look at it again."))
     return locked
 
 

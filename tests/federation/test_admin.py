@@ -105,7 +105,7 @@ def test_each_known_server_is_shown_with_its_people_its_queue_and_how_it_answers
     with CaptureQueriesContext(connection) as few:
         listed = client.get("/admin/accounts/domain/")
     text = listed.content.decode()
-    assert (listed.status_code, text.count("Left alone for a while"), text.count("Reachable")) == (200, 1, 1)
+    assert (listed.status_code, text.count("Paused after failures"), text.count("Reachable")) == (200, 1, 1)
     assert "limited" in text
     for number in range(5):
         Domain.objects.create(name=f"s{number}.example")

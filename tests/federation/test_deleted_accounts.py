@@ -90,7 +90,7 @@ def test_the_page_of_a_deleted_account_is_410_and_says_that_it_was_deleted(gone:
     delete_user(user=gone)
     page = Api().get("/@gone", headers={"Accept": "text/html"})
     assert page.status_code == 410
-    assert "has been deleted for good" in page.content.decode()
+    assert "has been deleted permanently" in page.content.decode()
 
 
 def test_an_activity_for_the_inbox_of_a_deleted_account_is_answered_410(gone: User, zoe: RemotePerson) -> None:

@@ -167,7 +167,7 @@ def test_deliveries_are_shown_tried_again_and_dropped(posted: Status) -> None:
     assert OutboundActivity.objects.exists()
     assert said("show_deliveries", "--drop", str(left.id)).strip() == "1 dropped."
     assert not OutboundActivity.objects.exists()
-    assert said("show_deliveries").strip() == "Nothing is on its way."
+    assert said("show_deliveries").strip() == "No deliveries are waiting."
     assert list(AuditEntry.objects.order_by("id").values_list("action", "target_name")) == [
         ("retry", "Create for one.example"),
         ("discard", "Create for two.example"),
@@ -243,7 +243,8 @@ def test_the_end_of_a_server_is_sent_to_every_known_one(
     assert sorted(gone) == sorted(("Delete", user.account.uri) for user in (owner, member))
     for again in ((), ("--dry-run",), confirmed):
         assert (
-            said("self_destruct", *again).strip() == "Nothing is on its way any more: this server can be switched off."
+            said("self_destruct", *again).strip()
+            == "No deliveries are waiting any more: this server can be switched off."
         )
     assert not Account.objects.filter(user__isnull=False, deleted_at=None).exists()
     assert Account.objects.filter(id=zoe_here.id, deleted_at=None).exists()

@@ -37,7 +37,7 @@ def test_a_person_elsewhere_is_led_to_the_page_that_their_server_names(alice: Ac
     for typed in (f"zoe@{elsewhere.domain}", f"  @Zoe@{elsewhere.domain.upper()} ".replace("Zoe", "zoe")):
         text = ask("/@alice/follow", typed).content.decode()
         assert f'href="{elsewhere.url}/follow?who={uri}&amp;x={uri}"' in text
-        assert f'Go on to <bdi dir="ltr">{elsewhere.domain}</bdi>' in text
+        assert f'Continue to <bdi dir="ltr">{elsewhere.domain}</bdi>' in text
     for typed in (elsewhere.domain, f"{elsewhere.url}/home"):
         assert f'href="{elsewhere.url}/any?uri={uri}"' in ask("/@alice/follow", typed).content.decode()
     answer = ask(f"/@alice/{status.id}/interact", f"zoe@{elsewhere.domain}")

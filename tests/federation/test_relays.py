@@ -157,7 +157,7 @@ def test_relays_are_listed_added_and_removed_in_the_administration(
     assert browser.post(f"{pages}add/", {"inbox_url": inbox(relay)}).status_code == 302
     assert kinds(relay) == ["Follow"]
     row = Relay.objects.get()
-    assert "Asked: its operator may have to agree" in browser.get(pages).content.decode()
+    assert "Requested: the relay" in browser.get(pages).content.decode()
     Relay.objects.update(state=RelayState.ACCEPTED)
     assert "Subscribed" in browser.get(f"{pages}{row.pk}/change/").content.decode()
     browser.post(f"{pages}{row.pk}/delete/", {"post": "yes"})

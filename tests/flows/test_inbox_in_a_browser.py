@@ -121,7 +121,7 @@ def test_a_hundred_reports_on_ten_accounts_take_at_most_thirty_clicks(
         hand.choose("[name=acts][value=resolve]")
         hand.go(SUBMIT)
         assert hand.go(SUBMIT) == INBOX
-        assert "No report waits" in tab.run("document.body.innerText")
+        assert "There are no open reports" in tab.run("document.body.innerText")
         assert tab.problems == []
     assert not Report.objects.filter(action_taken_at=None).exists()
     assert hand.clicks <= 30
@@ -163,6 +163,6 @@ def test_the_acts_stay_in_sight_and_u_undoes_the_last_decision_from_any_page(
         tab.letter("u")
         tab.wait("document.querySelector('[data-undo]') === null && document.readyState === 'complete'")
         assert tab.run("location.pathname") == "/admin/accounts/account/"
-        assert "is taken back" in tab.run("document.body.innerText")
+        assert "has been undone" in tab.run("document.body.innerText")
     assert Account.objects.get(pk=target.pk).limited_at is None
     assert Report.objects.filter(target_account=target, action_taken_at=None).count() == 10

@@ -152,7 +152,7 @@ def test_every_act_of_a_page_asks_by_name_and_then_does_it(boss: User, ann: User
     assert said >= {
         "@boss limited @ann: Spam",
         "@boss ended the limit of @ann",
-        "@boss holds what @ann has: A court asks",
+        "@boss put @ann on hold: A court asks",
     }
     assert not {text for text in said if text.startswith("@boss: ")}, "an act without a sentence of its own"
 

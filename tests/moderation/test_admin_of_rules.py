@@ -141,7 +141,7 @@ def test_row_73_a_held_post_that_its_author_changed_since_it_was_looked_at_is_no
     for change in changes:
         change()
         answer = boss.post(act, confirmed(boss.get(act)), follow=True).content.decode()
-        assert "was changed meanwhile" in answer
+        assert "has been changed in the meantime" in answer
         assert HeldPost.objects.get().approved_at is None
         boss.get(page)
     HeldPost.objects.update(mentions_count=7)
@@ -201,7 +201,7 @@ def test_evidence_is_written_in_the_background_and_fetched_by_staff(
     yes = {asked.context["confirmed"]: "yes"}
     assert boss.post(page, yes).status_code == 422, "without a reason"
     refused = boss.post(page, yes | {"reason": "court"}, follow=True)
-    assert "held or reported only" in refused.content.decode()
+    assert "on hold or reported" in refused.content.decode()
     hold_account(by=OPERATOR, account=ann.account, reason="court")
     boss.post(page, yes | {"reason": "court"})
     again = boss.post(page, yes | {"reason": "court"}, follow=True)

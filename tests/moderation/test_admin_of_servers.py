@@ -59,13 +59,13 @@ def test_a_file_is_looked_at_before_it_is_taken_in(client: Client) -> None:
     page = shown.content.decode()
     assert "1 new, 0 changed, 0 unchanged, 1 refused" in page
     assert ("1 follow ends" in page, "@anna → @zoe@bad.example" in page) == (True, True)
-    assert "no domain of another server" in page
+    assert "not the domain of another server" in page
     assert not DomainRule.objects.exists()
     assert "1 new, 0 changed, 0 unchanged, 1 refused" in confirmed(client, RULES, shown)
     assert list(DomainRule.objects.values_list("domain", "severity")) == [("bad.example", "suspend")]
     assert AuditEntry.objects.get(target_type="DomainRule").account_name == "@boss"
     again = chosen(client, RULES, FILE).content.decode()
-    assert ("it has this rule already" in again, "Do it" in again) == (True, False)
+    assert ("it has this rule already" in again, "Import 1 line" in again) == (True, False)
     assert exported(client, RULES).splitlines() == [
         "#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate",
         "bad.example,suspend,false,false,,false",
@@ -75,7 +75,7 @@ def test_a_file_is_looked_at_before_it_is_taken_in(client: Client) -> None:
 def test_a_file_makes_rules_milder_only_when_that_is_chosen(client: Client) -> None:
     DomainRule.objects.create(domain="bad.example", severity="suspend")
     milder = b'#domain,#severity,#public_comment\nbad.example,silence,"a ""quoted""\n<b>line"\n'
-    assert "it has another rule: suspended" in chosen(client, RULES, milder).content.decode()
+    assert "it has a different rule: suspended" in chosen(client, RULES, milder).content.decode()
     assert "0 new, 1 changed" in confirmed(client, RULES, chosen(client, RULES, milder, replace="on"))
     rule = DomainRule.objects.get()
     assert (rule.severity, rule.public_comment) == ("silence", 'a "quoted"\n<b>line')
@@ -85,8 +85,8 @@ def test_a_file_makes_rules_milder_only_when_that_is_chosen(client: Client) -> N
     ("data", "said"),
     [
         (b"", "empty"),
-        (b"\xff\xfe", "no CSV file"),
-        (b"#domain\n", "names nothing"),
+        (b"\xff\xfe", "not a CSV file"),
+        (b"#domain\n", "has no entries"),
         (
             b"a.example\n" * 1001,
             "more than 1000 lines. The operator can import it with manage.py manage_domain_rules import",
@@ -125,7 +125,7 @@ def test_row_78_the_domains_of_a_file_are_normalised_once_and_never_where_they_a
 def test_allowed_servers_come_and_go_as_a_file(client: Client) -> None:
     DomainAllow.objects.create(domain="good.example")
     shown = chosen(client, ALLOWED, b"#domain\nGood.example\nnew.example\nsocial.localhost\n")
-    assert "it is let in already" in shown.content.decode()
+    assert "it is allowed already" in shown.content.decode()
     assert "1 new, 0 changed, 1 unchanged, 1 refused" in confirmed(client, ALLOWED, shown)
     assert exported(client, ALLOWED) == "#domain\ngood.example\nnew.example\n"
 

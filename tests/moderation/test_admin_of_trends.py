@@ -70,9 +70,9 @@ def test_posts_links_and_hashtags_are_decided_many_at_once(boss: Client) -> None
     answer(boss, TRENDS, "reject", rows[:1])
     assert list_trending("tag")[0].allowed is False
     said = {sentence(entry) for entry in AuditEntry.objects.filter(target_type__one_of=["Tag", "Status", "Link"])}
-    assert "@boss let a post of @ann be shown as trending" in said
-    assert "@boss let the page https://site1.example/ be shown as trending" in said
-    assert "@boss refused the hashtag #Rising as trending" in said
+    assert "@boss approved a post of @ann as trending" in said
+    assert "@boss approved the page https://site1.example/ as trending" in said
+    assert "@boss rejected the hashtag #Rising as trending" in said
     post.delete()
     assert boss.get(TRENDS).content.decode().count("hello world") == 0
 

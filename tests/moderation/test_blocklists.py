@@ -148,7 +148,7 @@ def test_exceptions_stay_and_this_server_and_allowed_ones_are_never_blocked(site
     )
     blocklist = subscribed(site, body)
     assert rules() == {"wild.example": "suspend", "x.example": "suspend"}
-    assert blocklist.problems == ["Line 5, social.localhost: social.localhost is no domain of another server"]
+    assert blocklist.problems == ["Line 5, social.localhost: social.localhost is not the domain of another server"]
     assert BlocklistEntry.objects.get(domain="good.example").note == "an exception protects it"
     found = add_exception(by=OPERATOR, domain="deep.x.example")
     work()
@@ -346,7 +346,7 @@ def test_a_page_or_garbage_in_place_of_a_list_changes_nothing(site: Site) -> Non
         (b"[1, 2", "That is no JSON document."),
         (b"[" * 5000, "That is no JSON document."),
         (b"not a domain\nneither is this\n", "No line of the list names a server: Line 1"),
-        (b"\xff\xfe\x00", "That is no CSV file in UTF-8."),
+        (b"\xff\xfe\x00", "That is not a CSV file in UTF-8."),
         (b"a.example\n" * 20_001, "The list has more than 20000 lines."),
         (b"[" + b"1," * 2_000_000 + b"1]", "The list has more than 20000 lines."),
     ):

@@ -225,6 +225,6 @@ def test_strikes_and_appeals_are_found_by_person_and_words(boss: User) -> None:
     assert found("strike", action="suspend") == set()
     appeal = Appeal.objects.get(account=ann.account)
     chosen = {"action": "accept", "_selected_action": [appeal.pk], "confirmed": "yes"}
-    assert "1 appeal was accepted." in client.post("/admin/moderation/appeal/", chosen, follow=True).content.decode()
+    assert "1 appeal was approved." in client.post("/admin/moderation/appeal/", chosen, follow=True).content.decode()
     assert found("strike", state="overruled") == {"Too loud"}
     assert Strike.objects.get(text="Too loud").overruled_at is not None

@@ -54,7 +54,7 @@ def test_a_held_post_is_seen_by_its_author_alone_until_staff_approve_it() -> Non
     for _again in range(2):
         answer = api_of(ann).post(STATUSES, body, headers={"Idempotency-Key": "k"})
         assert answer.status_code == 422
-        assert "waits for review" in answer.json()["error"]
+        assert "waiting for review" in answer.json()["error"]
     assert api_of(ann).post(STATUSES, body).status_code == 422, "files of a held post are no reason for another answer"
     work()
     assert not Status.objects.exists()
@@ -166,7 +166,7 @@ def test_an_edit_that_meets_a_rule_is_held_and_the_post_stays_until_staff_approv
     path = f"{STATUSES}/{post.id}"
     for text in ("a casino", "the best casino"):
         answer = api_of(zoe).put(path, {"status": text})
-        assert (answer.status_code, "waits for review" in answer.json()["error"]) == (422, True)
+        assert (answer.status_code, "waiting for review" in answer.json()["error"]) == (422, True)
     post.refresh_from_db()
     assert (post.text, post.edited_at) == ("harmless", None)
     approve_held(by=OPERATOR, held=HeldPost.objects.get())

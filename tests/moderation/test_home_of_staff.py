@@ -43,7 +43,7 @@ def test_the_first_page_shows_what_waits_and_how_the_server_is_in_at_most_20_sta
     lanes = {row[0]: row[1] for row in answer.context["lanes"]["rows"]}
     assert lanes["Within this server"] >= 12
     page = answer.content.decode()
-    for words in ("What waits for you", "Who stayed", "Website", "PostgreSQL"):
+    for words in ("Waiting for you", "Retention", "Website", "PostgreSQL"):
         assert words in page, words
     assert ("Servers in trouble" in page) == apps.is_installed("federation")
 
@@ -60,7 +60,7 @@ def test_the_owner_of_a_new_server_is_shown_what_to_do_first_until_it_is_done(se
         return shown
 
     everything = [
-        "Say what this server is", "Say who is to be written to", "Write the rules", "Choose who may sign up",
+        "Describe this server", "Name a contact", "Write the rules", "Choose who may sign up",
         "Invite somebody", "Protect your account", "Take backups",
     ]  # fmt: skip
     assert steps() == everything

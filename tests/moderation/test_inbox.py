@@ -155,7 +155,9 @@ def test_only_reports_that_were_shown_are_decided_on_and_a_sanction_names_the_ot
     assert set(Report.objects.filter(action_taken_at=None).values_list("id", flat=True)) == {hidden.pk, later.pk}
 
 
-@pytest.mark.parametrize(("sent", "words"), [({"note": "Hm."}, "note is kept"), ({"acts": ["assign"]}, "taken these")])
+@pytest.mark.parametrize(
+    ("sent", "words"), [({"note": "Hm."}, "note has been saved"), ({"acts": ["assign"]}, "assigned to you")]
+)
 def test_a_decision_that_changes_nothing_offers_no_undo(client: Client, sent: Any, words: str) -> None:
     target = make_account("target")
     kept = report(target)
@@ -214,10 +216,10 @@ def test_the_second_of_two_simultaneous_decisions_does_nothing(client: Client) -
     sent = {"report": [kept.pk], "acts": ["silence"], "text": "", "note": ""}
     client.post(case(target), sent)
     answer = client.post(case(target), sent | {"acts": ["suspend"]})
-    assert "settled these reports already" in answer.content.decode()
+    assert "already resolved these reports" in answer.content.decode()
     assert Strike.objects.get().action == "silence"
     answer = client.post(case(target), sent | {"report": [kept.pk, report(target).pk], "acts": ["suspend"]})
-    assert "settled some of these reports" in answer.content.decode()
+    assert "resolved some of these reports" in answer.content.decode()
     assert open_of(target) == 1
 
 

@@ -65,7 +65,7 @@ def test_staff_delete_posts_with_a_strike_that_names_them_and_settle_the_report(
         delete_posts(by=staff_of(boss), account=ann.account, status_ids=report.status_ids)
     accept_appeal(by=staff_of(boss), appeal=file_appeal(strike=Strike.objects.get(), text="No"))
     work()
-    assert "do not come back" in mail.outbox[-1].body
+    assert "cannot be restored" in mail.outbox[-1].body
 
 
 def test_staff_mark_posts_as_sensitive_and_an_appeal_takes_that_back(boss: User, ann: User) -> None:
@@ -149,7 +149,7 @@ def test_staff_act_on_the_posts_of_a_report_on_its_page(boss: User, ann: User, s
         answered = browser.post(
             "/admin/moderation/report/", chosen | {"confirmed": "yes", "text": "Why <b>"}, follow=True
         )
-        assert "1 report was settled." in answered.content.decode()
+        assert "1 report was resolved." in answered.content.decode()
         strike = Strike.objects.get(report=report)
         assert (strike.action, strike.text, strike.status_ids) == (verb, "Why <b>", report.status_ids)
 

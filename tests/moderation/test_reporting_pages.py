@@ -39,7 +39,7 @@ def test_members_can_report_and_block_from_a_profile_and_visitors_cannot(client:
     assert (filed.status_ids, filed.rule_ids, filed.comment) == ([post.id], [rule.pk], "Again")
     browser.post(f"/block/{target.pk}", {"next": "/@target"})
     assert Block.objects.filter(account=me.account, target=target).exists()
-    assert "Block no longer" in browser.get(path).content.decode()
+    assert "Unblock" in browser.get(path).content.decode()
     browser.post(f"/block/{target.pk}", {"end": "yes"})
     assert not Block.objects.exists()
     assert browser.get(f"/report/{me.account_id}").status_code == 404

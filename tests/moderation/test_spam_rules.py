@@ -95,7 +95,7 @@ def test_an_account_is_limited_by_a_rule_with_a_statement_of_reasons() -> None:
     assert (strike.action, strike.account_id, strike.spam_rule_id) == ("silence", None, made.id)
     assert strike.statement["automated"]
     letter = mail.outbox[0].body
-    for words in ("automatic spam rule", "No person has decided", "casino", "You can appeal until"):
+    for words in ("automatic spam rule", "The decision was automatic", "casino", "You can appeal until"):
         assert words in letter
     assert made.name not in letter, "who sends spam is not told how to pass"
     entry = AuditEntry.objects.get(action="limit")

@@ -64,7 +64,7 @@ def test_one_click_in_a_mail_program_ends_the_mails_without_signing_in(ann: Acco
 def test_a_program_that_opens_the_links_of_a_mail_ends_nothing(ann: Account, boss: User) -> None:
     page = Client().get(address_in(reported(ann)[0]))
     assert page.status_code == 200
-    assert "Mails about reports and appeals" in page.content.decode()
+    assert "E-mails about reports and appeals" in page.content.decode()
     assert 'href="/settings/preferences"' in page.content.decode()
     assert len(reported(ann)) == 1
 
@@ -87,7 +87,7 @@ def test_the_mail_comes_in_the_name_of_the_server_as_text_and_html_and_quotes_st
     assert "Sent by Birds to @boss@social.localhost." in letter.body
     ((html, _kind),) = letter.alternatives
     assert '<blockquote dir="auto">Look:<br><br>&lt;b&gt;here&lt;/b&gt;</blockquote>' in html
-    assert "Look at the report</a>" in html
+    assert "View the report</a>" in html
 
 
 def test_an_unreachable_recipient_does_not_delay_or_repeat_the_mails_of_others(

@@ -151,7 +151,7 @@ def test_a_row_that_cannot_be_acted_on_is_named_with_the_reason() -> None:
             Account,
             "disable",
             make_remote("zoe"),
-            "@zoe@remote.example: Their sign-in is a matter of their own server.",
+            "@zoe@remote.example: Only their own server can disable their sign-in.",
         ),
     ):
         assert words in done_to(client, model, action, row), action

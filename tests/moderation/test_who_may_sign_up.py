@@ -50,8 +50,8 @@ def readers() -> dict[str, Any]:
     new, old = Api().get("/api/v2/instance").json()["registrations"], Api().get("/api/v1/instance").json()
     form = Client().get("/auth/sign_up").content.decode()
     assert new["enabled"] == old["registrations"] == ("Create an account" in Client().get("/").content.decode())
-    assert new["enabled"] != ("does not take new people" in form)
-    assert new["approval_required"] == old["approval_required"] == ("A person looks at every request" in form)
+    assert new["enabled"] != ("does not accept new accounts" in form)
+    assert new["approval_required"] == old["approval_required"] == ("A person reviews every request" in form)
     found = {"enabled": new["enabled"], "approval": new["approval_required"]}
     if apps.is_installed("federation"):
         found["open"] = Client().get("/nodeinfo/2.0").json()["openRegistrations"]
@@ -76,14 +76,14 @@ def test_the_registrations_that_staff_choose_apply_everywhere_and_are_audited(bo
     with translation.override("en"):
         said = [sentence(entry) for entry in AuditEntry.objects.order_by("id")]
     assert said == [
-        "@boss let nobody sign up any more",
-        "@boss let people sign up whom staff let in",
-        "@boss let everybody sign up",
+        "@boss closed sign-up",
+        "@boss made sign-ups depend on approval by staff",
+        "@boss opened sign-up to everybody",
     ]
     choose(boss, "")
     settings.REGISTRATIONS = "approval"
     assert find_registrations() == "approval", "without a choice the default holds, whatever it becomes"
-    assert "The default: Whom staff let in" in boss.get(PAGE).content.decode()
+    assert "The default: People whom staff approve" in boss.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(("mode", "status"), [("closed", 403), ("approval", 422)])
@@ -105,7 +105,7 @@ def test_the_environment_wins_and_the_form_says_so(boss: Client, settings: Any) 
     assert find_registrations() == "closed"
     assert readers()["enabled"] is False
     page = boss.get(PAGE)
-    assert "Set in the environment of the server, as REGISTRATIONS" in page.content.decode()
+    assert "set in the server's environment as REGISTRATIONS" in page.content.decode()
     field = page.context["form"]["site_registrations"]
     assert (field.value(), field.field.disabled) == ("closed", True)
     choose(boss, "approval")

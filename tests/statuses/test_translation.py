@@ -30,7 +30,7 @@ from tests.support.entities import check
 from tests.support.translator import KEY, Translator, translating
 
 pytestmark = pytest.mark.django_db
-FAILURE = {"error": "The translation service does not answer as it should. Try again later."}
+FAILURE = {"error": "The translation service does not work at the moment. Try again later."}
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_deepl_is_asked_as_its_api_wants(alice: Account, deepl: Translator) -> N
     assert translate(alice, make_status(alice, "b", language="de"), "pt_BR")["language"] == "pt"
     deepl.answer = (456, b"")
     used_up = translate(alice, make_status(alice, "c", language="de"), "en", 503)
-    assert used_up == {"error": "As much as this server may have translated has been used up for now."}
+    assert used_up == {"error": "This server has used up its translations for now."}
     deepl.answer = (429, b"")
     assert "Try again later" in translate(alice, make_status(alice, "d", language="de"), "en", 503)["error"]
 

@@ -74,7 +74,7 @@ def test_somebody_of_another_server_is_followed(ann: User, browser: Client, uri:
     assert "@ann@social.localhost" in page
     assert not Follow.objects.exists(), "a look follows nobody"
     done = send(browser, address(uri)).content
-    assert b"You have asked to follow" in done
+    assert b"You have requested to follow" in done
     assert b'<a href="/">Back to your account</a>' in done
     assert FollowRequest.objects.filter(account=ann.account, target=bea).exists()
 
@@ -82,7 +82,7 @@ def test_somebody_of_another_server_is_followed(ann: User, browser: Client, uri:
 def test_people_of_this_server_are_followed_and_oneself_is_not(ann: User, browser: Client) -> None:
     bea, shy = make_account("bea"), make_account("shy", locked=True)
     assert b"You follow this account." in send(browser, address("bea@social.localhost")).content
-    assert b"You have asked to follow" in send(browser, address("http://social.localhost/@shy")).content
+    assert b"You have requested to follow" in send(browser, address("http://social.localhost/@shy")).content
     assert list(Follow.objects.values_list("target_id", flat=True)) == [bea.id]
     assert list(FollowRequest.objects.values_list("target_id", flat=True)) == [shy.id]
     assert b"This is you." in browser.get(address("acct:ann@social.localhost")).content

@@ -130,7 +130,7 @@ def test_timelines_that_are_for_members_are_open_to_them(browser: Client) -> Non
     public.forget_access()
     text = page(browser, "/tags/garden")
     assert shown(text) == []
-    assert "shows no posts by hashtag" in text
+    assert "does not show posts by hashtag" in text
 
 
 def test_explore_shows_members_what_they_may_see_and_people_to_follow(ann: User, browser: Client) -> None:

@@ -64,7 +64,7 @@ def act_on_conversation(request: HttpRequest, id: int) -> HttpResponse:
     account_id, act = signed_in(request).account_id, request.POST.get("act", "")
     if act == "remove":
         remove_conversation(account_id=account_id, conversation_id=id)
-        messages.success(request, _("The conversation has been removed. Its next post brings it back."))
+        messages.success(request, _("The conversation has been removed. It comes back with its next post."))
     elif act in ("read", "unread"):
         mark_conversation(account_id=account_id, conversation_id=id, unread=act == "unread")
     else:

@@ -44,8 +44,8 @@ from timelines.services.lists import (
 )
 
 _POLICIES: Final = (
-    (RepliesPolicy.LIST, gettext_lazy("To members of the list")),
-    (RepliesPolicy.FOLLOWED, gettext_lazy("To people whom you follow")),
+    (RepliesPolicy.LIST, gettext_lazy("Replies to members of the list")),
+    (RepliesPolicy.FOLLOWED, gettext_lazy("Replies to people you follow")),
     (RepliesPolicy.NONE, gettext_lazy("None")),
 )
 
@@ -55,9 +55,9 @@ class ListForm(ServiceForm):
 
     title = text_field(gettext_lazy("Title"))
     replies_policy = forms.ChoiceField(
-        label=gettext_lazy("Replies that are shown"), choices=_POLICIES, initial=RepliesPolicy.LIST
+        label=gettext_lazy("Which replies to show"), choices=_POLICIES, initial=RepliesPolicy.LIST
     )
-    exclusive = check_field(gettext_lazy("Leave its members' posts out of Home"))
+    exclusive = check_field(gettext_lazy("Hide the posts of its members in Home"))
 
     def draft(self) -> ListDraft:
         """Return the values of a valid form."""

@@ -115,7 +115,7 @@ class ConfirmView(ConfirmEmailView):
         if self._needs_captcha():
             try:
                 if not is_solved(request.POST.get("h-captcha-response", "")):
-                    return self._show_captcha(_("The task was not solved. Please try it again."), 422)
+                    return self._show_captcha(_("The check was not passed. Please try again."), 422)
             except Unavailable as failure:
                 return self._show_captcha(failure.message, 503)
         response: HttpResponse = super().post(request, *args, **kwargs)

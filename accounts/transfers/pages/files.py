@@ -87,7 +87,7 @@ def ask_for_archive(request: HttpRequest) -> HttpResponse:
     except Conflict as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, gettext("Your archive is being built. You will get a mail when it is ready."))
+        messages.success(request, gettext("Your archive is being prepared. You will get an e-mail when it is ready."))
     return redirect("settings_export")
 
 
@@ -107,22 +107,22 @@ def archive(request: HttpRequest, archive_id: int) -> HttpResponseBase:
 
 
 _PROBLEMS: Final[dict[Problem, str | Promise]] = {
-    Problem.NO_TEXT: _("This is no text in UTF-8."),
-    Problem.NO_TABLE: _("This is no table of values separated by commas."),
-    Problem.EMPTY: _("There is nothing in this file."),
+    Problem.NO_TEXT: _("This is not a text in UTF-8."),
+    Problem.NO_TABLE: _("This is not a table of comma-separated values."),
+    Problem.EMPTY: _("This file is empty."),
     Problem.TOO_LARGE: _("This file is too large."),
     Problem.TOO_MANY_LINES: _("There are too many lines in this file."),
-    Problem.OTHER_LIST: _("This is another kind of list."),
-    Problem.NO_USABLE_LINE: _("No line of this file can be read as such a list."),
-    Problem.NO_ADDRESS: _("This is no address of an account, such as name@server.example."),
-    Problem.NO_DOMAIN: _("This is no name of another server."),
+    Problem.OTHER_LIST: _("This file is a different kind of list."),
+    Problem.NO_USABLE_LINE: _("This file has no line that fits this kind of list."),
+    Problem.NO_ADDRESS: _("This is not an account address such as name@server.example."),
+    Problem.NO_DOMAIN: _("This is not the name of another server."),
     Problem.NO_BOOLEAN: _("A value is neither true nor false."),
     Problem.CELL_TOO_LONG: _("This is too long."),
-    Problem.NO_POST_ADDRESS: _("This is no address of a post."),
+    Problem.NO_POST_ADDRESS: _("This is not the address of a post."),
     Problem.UNKNOWN: _("This account or post could not be found."),
     Problem.ONESELF: _("This is your own account."),
     Problem.REFUSED: _("This is not possible: one of the two blocks the other, or the account has moved."),
-    Problem.LIMIT: _("You have reached the limit of this list."),
+    Problem.LIMIT: _("You have reached the maximum size of this list."),
 }
 
 
@@ -220,9 +220,9 @@ def _described(batch: Import) -> dict[str, Any]:
 def _sentence(refusal: Unreadable) -> str:
     text = str(_PROBLEMS[refusal.problem])
     if refusal.problem is Problem.TOO_LARGE:
-        return f"{text} " + gettext("At most %(size)d MB are taken.") % {"size": FILE_LIMIT // (1024 * 1024)}
+        return f"{text} " + gettext("At most %(size)d MB are allowed.") % {"size": FILE_LIMIT // (1024 * 1024)}
     if refusal.problem is Problem.TOO_MANY_LINES:
-        return f"{text} " + gettext("At most %(lines)s are taken.") % {"lines": f"{LINES_LIMIT:,}"}
+        return f"{text} " + gettext("At most %(lines)s lines are allowed.") % {"lines": f"{LINES_LIMIT:,}"}
     if refusal.line:
         return gettext("Line %(line)d:") % {"line": refusal.line} + f" {text}"
     return text

@@ -27,7 +27,7 @@ class ImportForm(ServiceForm):
 
     kind = forms.ChoiceField(label=_("What is in the file"), choices=())
     mode = forms.ChoiceField(
-        label=_("What is to be done with it"),
+        label=_("What to do with it"),
         choices=[(MERGE, _("Add it to what I have here")), (REPLACE, _("Replace what I have here"))],
     )
     file = forms.FileField(label=_("File"), widget=forms.FileInput({"accept": ".csv,text/csv"}), allow_empty_file=True)
@@ -38,7 +38,7 @@ class ImportForm(ServiceForm):
         assert isinstance(kind, forms.ChoiceField)
         kind.choices = [(portable.name, portable.title) for portable in all_lists()]
         self.fields["file"].help_text = gettext(
-            "A table (CSV) of at most %(lines)s lines, exported by a server like this."
+            "A table (CSV) of at most %(lines)s lines, exported from a server of this network."
         ) % {"lines": f"{LINES_LIMIT:,}"}
 
 
@@ -63,7 +63,7 @@ class PastForm(ServiceForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = gettext(
-            "The archive that you have asked for at your former server (.zip or .tar.gz), of at most %(size)d MB."
+            "The archive that you requested from your old server (.zip or .tar.gz), at most %(size)d MB."
         ) % {"size": UPLOAD_LIMIT // (1024 * 1024)}
 
 
@@ -75,8 +75,8 @@ class PastStartForm(ServiceForm):
         required=False,
         choices=[
             ("", _("As before")),
-            (LOWERED_VISIBILITIES[0].value, _("Nobody finds them in public timelines")),
+            (LOWERED_VISIBILITIES[0].value, _("Not in public timelines")),
             (LOWERED_VISIBILITIES[1].value, _("Followers only")),
         ],
-        help_text=_("Posts that fewer people could see stay as they are."),
+        help_text=_("Posts that are less visible than this stay as they are."),
     )

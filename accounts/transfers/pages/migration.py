@@ -53,7 +53,9 @@ def migration(request: HttpRequest) -> HttpResponse:
             except Unavailable:
                 form.add_error("acct", _unreachable())
             else:
-                messages.success(request, _("You have moved. Your followers follow you step by step."))
+                messages.success(
+                    request, _("You have moved. Your followers are being moved to the new account one by one.")
+                )
                 return redirect("settings_migration")
     return _show(request, user, form, status=422)
 

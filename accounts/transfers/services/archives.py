@@ -92,7 +92,7 @@ def request_archive(*, account: Account) -> Archive:
     with transaction.atomic():
         lock(f"archive:{account.id}")
         if next_archive_at(account) is not None:
-            raise Conflict(_("You can ask for one archive a week."))
+            raise Conflict(_("You can request one archive a week."))
         for earlier in Archive.objects.filter(account=account):
             _remove(earlier)
         archive = Archive.objects.create(account=account)

@@ -105,7 +105,7 @@ def start_import(*, account: Account, import_id: int) -> None:
             found.save(update_fields=["state", "removed_up_to"])
             publish(ImportDue(import_id=found.id))
     except IntegrityError:
-        raise Conflict(_("Another file of this kind is being worked off. Wait until it is done.")) from None
+        raise Conflict(_("Another file of this kind is being imported. Wait until it is done.")) from None
 
 
 def drop_import(*, account: Account, import_id: int) -> None:

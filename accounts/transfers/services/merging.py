@@ -72,7 +72,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
     if source.id == target.id:
         raise Conflict(_("These are the same account."))
     if source.local or target.local:
-        raise Conflict(_("Only accounts of other servers are merged: those of this server have owners."))
+        raise Conflict(_("Only accounts of other servers can be merged, not accounts of this server."))
     record_about(by, "merge", target, source=f"@{source.acct}", source_id=str(source.pk))
     # Blocks first, so that accounts which block the person do not follow them afterwards.
     yield "blocks, mutes", move_blocks_and_mutes(source=source, target=target)

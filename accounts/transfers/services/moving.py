@@ -133,11 +133,11 @@ def _check_move(account: Account, target: Account) -> None:
     if account.moved_to_id is not None:
         raise _refused("acct", "ERR_MOVED", _("cannot be chosen: this account has moved already"))
     if next_move_at(account) is not None:
-        raise _refused("acct", "ERR_TOO_SOON", _("cannot be chosen yet: you have moved a short time ago"))
+        raise _refused("acct", "ERR_TOO_SOON", _("cannot be chosen yet: you have moved recently"))
     if target.suspended:
         raise _refused("acct", "ERR_NOT_FOUND", _("cannot be found"))
     if target.moved_to_id is not None:
-        raise _refused("acct", "ERR_MOVED", _("has moved itself"))
+        raise _refused("acct", "ERR_MOVED", _("has itself moved to another account"))
     if account.uri not in target.also_known_as:
         raise _refused("acct", "ERR_NO_ALIAS", _("does not name this account as one of its other accounts"))
 

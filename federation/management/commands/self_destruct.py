@@ -53,4 +53,4 @@ def _progress() -> str:
             "Some servers are not notified yet: %(count)d deliveries are waiting. Keep this server "
             "running, and run this command again later."
         ) % {"count": waiting}
-    return _("Nothing is on its way any more: this server can be switched off.")
+    return _("No deliveries are waiting any more: this server can be switched off.")

@@ -42,7 +42,7 @@ class Command(OperatorCommand):
             self.stdout.write(_("%(count)d dropped.") % {"count": count})
         else:
             shown = [_described(row) for row in rows.select_related("activity").order_by("id")[:limit]]
-            self.print_rows(shown, as_json=json, empty=_("Nothing is on its way."))
+            self.print_rows(shown, as_json=json, empty=_("No deliveries are waiting."))
 
 
 def _chosen(rows: QuerySet[Delivery], which: str) -> QuerySet[Delivery]:

@@ -242,7 +242,7 @@ class BlocklistAdmin(EditedAdmin):
         """Return the form; for a stored list also its state and its last audit rows."""
         parts: list[Any] = [(None, {"fields": [*BlocklistForm.Meta.fields]})]
         if obj is not None:
-            parts.append((_("How it stands"), {"fields": list(_STATE_LINES)}))
+            parts.append((_("State"), {"fields": list(_STATE_LINES)}))
         return parts
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Blocklist]:
@@ -290,7 +290,7 @@ def _servers(servers: Any) -> SafeString:
     headers = [
         _("Server"),
         _("What changes"),
-        _("Follows that end"),
+        _("Follows that would end"),
         _("Accounts"),
         _("Posts"),
         _("Reason of the list"),

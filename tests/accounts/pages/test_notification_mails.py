@@ -74,7 +74,7 @@ def test_unknown_fields_are_passed_over(browser: Client, person: User) -> None:
 
 
 def test_a_refused_address_is_reported_and_saving_tries_it_again(browser: Client, person: User) -> None:
-    sentence = "has refused it"
+    sentence = "rejected this address"
     assert sentence not in browser.get(PAGE).content.decode()
     User.objects.filter(id=person.id).update(preferences={"refused_address": person.email})
     assert sentence in browser.get(PAGE).content.decode()

@@ -164,7 +164,9 @@ def test_a_person_sees_and_takes_back_what_applications_may_do(browser: Client, 
     assert not Grant.objects.exists()
     assert browser.delete(f"/oauth/authorized_applications/{other.pk}").status_code == 303
     assert browser.post("/oauth/authorized_applications/999999").status_code == 404
-    assert "No application uses your account" in browser.get("/oauth/authorized_applications").content.decode()
+    assert (
+        "No applications have access to your account" in browser.get("/oauth/authorized_applications").content.decode()
+    )
 
 
 def test_an_application_shows_the_day_on_which_it_was_last_used(browser: Client, person: User, client: Client) -> None:
@@ -264,7 +266,7 @@ def test_all_404_pages_are_equal_and_have_the_usual_frame(client: Client, person
     for page in pages:
         text = page.content.decode()
         assert page.status_code == 404
-        assert "There is nothing at this address, or it is not for you to see." in text
+        assert "There is nothing at this address, or you may not see it." in text
         assert page["Content-Security-Policy"] == client.get("/about")["Content-Security-Policy"]
         assert 'href="/about"' in text
         assert 'hreflang="de"' in text

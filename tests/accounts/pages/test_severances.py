@@ -32,7 +32,7 @@ def test_ended_follows_are_listed_and_downloaded_as_they_can_be_imported() -> No
     follow(ann.account, friend, show_reblogs=False, languages=["de"])
     follow(fan, ann.account)
     browser = signed_in(ann)
-    assert "None of your follows" in browser.get(PAGE).content.decode()
+    assert "You have not lost any follows" in browser.get(PAGE).content.decode()
     block_domain(account=ann.account, domain="remote.example")
     work()
     assert not Follow.objects.exists()

@@ -140,7 +140,7 @@ def test_a_reply_keeps_its_parent_and_the_files_that_were_uploaded() -> None:
     assert "Files have to be chosen again." in html
     Status.objects.filter(id=parent.id).update(deleted_at=clock.now())
     html = browser.get(back).content.decode()
-    assert "What you write is a post of its own now." in html
+    assert "Your text will be a separate post." in html
     assert "an answer</textarea>" in html
 
 

@@ -70,7 +70,7 @@ def test_a_list_is_uploaded_looked_at_and_taken_over(browser: Client, person: Us
     assert "2 lines of this file can be imported." in page
     assert "my &lt;list&gt;.csv" in page
     assert "nonsense" in page
-    assert "This is no address of an account" in page
+    assert "This is not an account address" in page
     assert "Waiting for confirmation" in browser.get(IMPORTS).content.decode()
     assert browser.post(f"{answer['Location']}/start")["Location"] == answer["Location"]
     page = browser.get(answer["Location"]).content.decode()
@@ -93,7 +93,7 @@ def test_replacing_says_first_what_is_lost(browser: Client, person: User) -> Non
         Follow.objects.create(account=person.account, target=make_account(name))
     answer = send(browser, "bob@social.localhost\n", mode="overwrite")
     page = browser.get(answer["Location"]).content.decode()
-    assert "What you have here now, 2 entries, is removed as far as it is not in the file." in page
+    assert "Your 2 existing entries are removed unless they are in the file." in page
     browser.post(f"{answer['Location']}/start")
     work()
     assert "1 entry was removed" in browser.get(answer["Location"]).content.decode()
@@ -103,13 +103,13 @@ def test_replacing_says_first_what_is_lost(browser: Client, person: User) -> Non
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "There is nothing in this file."),
-        (b"\xff\xfe\x00", "Line 1: This is no text in UTF-8."),
-        (b"nonsense\nmore\n", "Line 1: No line of this file can be read as such a list."),
-        (b'a@x.example\n"b', "Line 2: This is no table of values separated by commas."),
-        (b"Account address,Hide notifications\na@x.example,true", "This is another kind of list."),
-        (b"a" * (FILE_LIMIT + 1), "This file is too large. At most 4 MB are taken."),
-        (b"a@x.example\n" * 20_001, "There are too many lines in this file. At most 20,000 are taken."),
+        (b"", "This file is empty."),
+        (b"\xff\xfe\x00", "Line 1: This is not a text in UTF-8."),
+        (b"nonsense\nmore\n", "Line 1: This file has no line that fits this kind of list."),
+        (b'a@x.example\n"b', "Line 2: This is not a table of comma-separated values."),
+        (b"Account address,Hide notifications\na@x.example,true", "This file is a different kind of list."),
+        (b"a" * (FILE_LIMIT + 1), "This file is too large. At most 4 MB are allowed."),
+        (b"a@x.example\n" * 20_001, "There are too many lines in this file. At most 20,000 lines are allowed."),
     ],
 )
 def test_errors_of_an_uploaded_file_are_shown_at_the_field(browser: Client, data: bytes, sentence: str) -> None:
@@ -145,7 +145,7 @@ def test_a_second_file_of_a_kind_waits(browser: Client) -> None:
     browser.post(f"{first}/start")
     second = send(browser, "b@social.localhost\n")["Location"]
     browser.post(f"{second}/start")
-    assert "Another file of this kind is being worked off." in browser.get(second).content.decode()
+    assert "Another file of this kind is being imported." in browser.get(second).content.decode()
 
 
 def test_row_25_imports_are_counted(browser: Client, counted: None) -> None:
@@ -182,7 +182,7 @@ def test_rows_20_and_47_an_archive_is_for_its_owner_alone_and_ends(
     browser: Client, person: User, stranger: Client
 ) -> None:
     assert browser.post(f"{EXPORT}/archives")["Location"] == EXPORT
-    assert "It is being built" in browser.get(EXPORT).content.decode()
+    assert "It is being prepared" in browser.get(EXPORT).content.decode()
     archive = Archive.objects.get()
     path = f"{EXPORT}/archives/{archive.id}"
     assert browser.get(path).status_code == 404
@@ -201,7 +201,7 @@ def test_rows_20_and_47_an_archive_is_for_its_owner_alone_and_ends(
     assert Api(make_token(person)).get(path).status_code == 302
     assert Client().get(f"/system/archives/{archive.id}/archive.tar.gz").status_code == 404
     browser.post(f"{EXPORT}/archives")
-    assert "You can ask for one archive a week." in browser.get(EXPORT).content.decode()
+    assert "You can request one archive a week." in browser.get(EXPORT).content.decode()
     assert Archive.objects.count() == 1
     with time_machine.travel(clock.now() + timedelta(days=7, hours=1)):
         fresh = signed_in(person)
@@ -275,7 +275,7 @@ def test_moving_an_account_requires_the_password_and_can_be_cancelled(browser: C
     assert browser.post(f"{MOVE}/cancel")["Location"] == MOVE
     assert browser.post(f"{MOVE}/cancel")["Location"] == MOVE
     page = browser.get(MOVE).content.decode()
-    assert "You have moved a short time ago." in page
+    assert "You have moved recently." in page
     assert 'name="acct"' not in page
 
 

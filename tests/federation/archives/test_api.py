@@ -58,13 +58,13 @@ def test_an_account_that_others_moved_to_is_offered_an_import_of_posts(ada: User
     assert "You have moved here" not in client.get("/settings/past").content.decode()
     Account.objects.filter(id=old.id).update(moved_to=ada.account)
     assert "You have moved here from" in client.get("/settings/past").content.decode()
-    assert "Bring your old posts along" in client.get("/settings/aliases").content.decode()
+    assert "Import your old posts" in client.get("/settings/aliases").content.decode()
 
 
 def test_the_page_says_how_much_may_be_brought_along(ada: User, client: Client) -> None:
     client.force_login(ada)
     page = client.get("/settings/past").content.decode()
-    assert "You may bring along 200,000 posts and 20.0\xa0GB of files altogether" in page
+    assert "You can import 200,000 posts and 20.0\xa0GB of files in total" in page
     assert (
         "kept for 30 days" in client.get(f"/settings/past/{read(ada, zipped(mastodon(note(1)))).id}").content.decode()
     )

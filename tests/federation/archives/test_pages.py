@@ -49,7 +49,7 @@ def test_old_posts_are_shown_imported_and_undone_on_pages(ada: User, client: Cli
     assert client.post(f"/settings/past/{made.id}/undo").status_code == 303
     process_import(made.id)
     assert not Status.objects.exists()
-    assert "removed again" in client.get("/settings/past").content.decode()
+    assert "were removed" in client.get("/settings/past").content.decode()
 
 
 def test_imports_of_other_accounts_are_404(ada: User, client: Client) -> None:

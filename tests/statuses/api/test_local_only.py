@@ -93,7 +93,7 @@ def test_pages_offer_it_say_it_and_keep_it(ann: User) -> None:
     assert browser.post("/write", sent).status_code == 303
     post = Status.objects.get()
     assert (post.visibility, post.local_only) == ("public", True)
-    mark = "Only people of this server can read this."
+    mark = "Only people on this server can read this."
     assert mark in browser.get(f"/@ann/{post.id}").content.decode()
     assert Client().get(f"/@ann/{post.id}").status_code == 404
     chosen = '<option value="local" selected'

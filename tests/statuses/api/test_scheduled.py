@@ -250,7 +250,7 @@ def test_a_post_that_cannot_be_published_stays_in_the_list(alice: Account, bob: 
     assert [item["id"] for item in api_of(alice).get(SCHEDULED).json()] == [made["id"]]
     (letter,) = mail.outbox
     assert letter.to == [alice.user.email]
-    for words in ("could not be published", "later", "What it answers or quotes is gone."):
+    for words in ("could not be published", "later", "The post that it replies to or quotes does not exist any more."):
         assert words in letter.body
     assert api_of(alice).put(f"{SCHEDULED}/{made['id']}", {"scheduled_at": _in(60)}).status_code == 200
 

@@ -213,6 +213,6 @@ def test_staff_see_how_many_posts_of_other_servers_there_are_and_the_operator_wh
     shown = [(part.name, part.shown) for part in page.context["space"]][3:]
     assert shown[:2] == [
         ("Posts of other servers", "2, about 1000 Bytes"),
-        ("Change in a day, in the mean of a week", "-5, about -2.44 KB"),
+        ("Change per day, average of a week", "-5, about -2.44 KB"),
     ]
     assert shown[2][1] == "2"

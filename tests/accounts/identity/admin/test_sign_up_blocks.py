@@ -71,8 +71,8 @@ def test_every_kind_of_block_is_added_found_and_removed_in_bulk(boss: Client) ->
         assert not model.objects.exists()
     acts = [sentence(entry) for entry in AuditEntry.objects.order_by("id")]
     assert len(acts) == 8
-    assert acts[0] == "@boss created the block of the mail server spam.example"
-    assert acts[5].endswith("removed the block of the network 203.0.113.0/24"), acts[5]
+    assert acts[0] == "@boss created the e-mail domain block spam.example"
+    assert acts[5].endswith("removed the network block 203.0.113.0/24"), acts[5]
 
 
 @pytest.mark.parametrize(

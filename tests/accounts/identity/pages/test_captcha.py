@@ -59,7 +59,7 @@ def test_after_a_sign_up_in_an_application_the_captcha_is_solved_on_the_confirma
     for answer in ({}, {"h-captcha-response": "wrong"}):
         refused = client.post(link, answer)
         assert refused.status_code == 422
-        assert "was not solved" in refused.content.decode()
+        assert "was not passed" in refused.content.decode()
     # What the operator has to mend, or the service, is said as such, and confirms nobody.
     for status, body in (
         (200, b'{"success": false, "error-codes": ["invalid-input-secret"]}'),

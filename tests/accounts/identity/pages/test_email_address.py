@@ -69,7 +69,7 @@ def test_rows_24_and_29_a_new_address_counts_once_it_is_confirmed(
     work()
     (said,) = mailoutbox
     assert said.to == ["ada@example.com"]
-    assert "has another e-mail address now" in said.body
+    assert "has been changed. E-mails about it" in said.body
     assert "127.0.0.1" in said.body
     signed_in = Client().post("/auth/sign_in", {"login": "lovelace@example.org", "password": "correct horse"})
     assert signed_in.status_code == 303

@@ -318,7 +318,7 @@ def test_a_recovery_code_signs_in_without_the_passkey(client: Client, sign_in: S
     show_again(browser)
     codes = codes_on(add(browser, SoftwareKey()))
     sign_in("ada")
-    assert "Without your passkey, type one of your recovery codes." in client.get(SECOND).content.decode()
+    assert "If you do not have your passkey, type one of your recovery codes." in client.get(SECOND).content.decode()
     assert client.post(SECOND, {"code": codes[3]}).status_code == 303
     assert is_signed_in(client)
 

@@ -93,7 +93,7 @@ def test_all_mistakes_of_the_form_are_shown_at_once(client: Client, settings: An
 
 def test_closed_registrations_show_a_page_and_take_nobody(client: Client, settings: Any) -> None:
     settings.REGISTRATIONS = "closed"
-    assert "does not take new people" in client.get("/auth/sign_up").content.decode()
+    assert "does not accept new accounts" in client.get("/auth/sign_up").content.decode()
     client.post("/auth/sign_up", FORM)
     assert not User.objects.exists()
     assert "Create an account" not in client.get("/").content.decode()
@@ -113,7 +113,7 @@ def test_sign_up_asks_for_a_reason_where_staff_approve(client: Client, settings:
     user = User.objects.get()
     assert not user.approved
     assert user.sign_up_reason == "I like it here"
-    assert "A person looks at every request" in client.get("/").content.decode()
+    assert "A person reviews every request" in client.get("/").content.decode()
 
 
 def test_sign_up_signs_nobody_in_before_the_address_is_confirmed(
@@ -243,7 +243,7 @@ def test_after_confirming_a_sign_up_in_a_program_without_an_address_the_page_say
     User.objects.filter(pk=user.pk).update(created_by_application=application, approved=False)
     text = client.get(_path(user)).content.decode()
     assert "Go back to <bdi>toot</bdi>." in text
-    assert "A person looks at every request to join." in text
+    assert "A person reviews every request to join." in text
 
 
 def _path(user: User) -> str:
@@ -326,7 +326,7 @@ def test_an_invitation_leads_to_the_form_where_registrations_are_closed(client: 
     assert client.post(url, FORM).status_code == 303
     assert User.objects.get().invite == invite
     page = Client().get(url).content.decode()
-    assert "does not take new people" in page
+    assert "does not accept new accounts" in page
     assert "This invitation cannot be used any more" in page
     settings.REGISTRATIONS = "open"
     assert "This invitation cannot be used any more" in Client().get(url).content.decode()

@@ -11,7 +11,7 @@ from tests.factories.accounts import make_user
 from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
-SENTENCE = "A person looks at every request to join."
+SENTENCE = "A person reviews every request to join."
 #: Pages that are in no list of settings.
 OTHERS = (
     "/settings",
