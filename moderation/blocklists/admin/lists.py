@@ -202,7 +202,7 @@ class BlocklistAdmin(EditedAdmin):
         ),
         Act(
             "fetch_now",
-            _("Fetch it now"),
+            _("Fetch"),
             lambda by, blocklist: fetch_soon(by=by, blocklist=blocklist),
             icon="refresh",
             one=Words(_("Fetch this list now?"), _("The list will be fetched in a moment.")),
@@ -223,7 +223,7 @@ class BlocklistAdmin(EditedAdmin):
         ),
         Act(
             "withdraw",
-            _("Withdraw its rules"),
+            _("Withdraw"),
             lambda by, blocklist: withdraw_list(by=by, blocklist=blocklist),
             icon="undo",
             variant=ActionVariant.DANGER,
