@@ -27,9 +27,9 @@ from statuses.queries.requests import list_requests
 from statuses.services.requests import decide_request
 
 _TITLES: Final[dict[str, str | Promise]] = {
-    Interaction.REPLY: gettext_lazy("Wants to publish this reply"),
-    Interaction.REBLOG: gettext_lazy("Wants to boost this post"),
-    Interaction.FAVOURITE: gettext_lazy("Wants to favourite this post"),
+    Interaction.REPLY: gettext_lazy("wants to publish this reply"),
+    Interaction.REBLOG: gettext_lazy("wants to boost this post"),
+    Interaction.FAVOURITE: gettext_lazy("wants to favourite this post"),
 }
 _ACTS: Final = {"accept": True, "reject": False}
 

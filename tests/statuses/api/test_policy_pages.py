@@ -65,7 +65,7 @@ def test_requests_are_counted_shown_and_decided_once() -> None:
     assert "is asked first" in shown.content.decode()
     assert "/interaction_requests" in of_ann.get("/bookmarks").content.decode()
     page = of_ann.get("/interaction_requests").content.decode()
-    assert all(part in page for part in ("may I?", "Wants to publish this reply", "Wants to favourite this post"))
+    assert all(part in page for part in ("may I?", "wants to publish this reply", "wants to favourite this post"))
     reply, favourite = InteractionRequest.objects.order_by("id")
     for _time in range(2):
         done = of_ann.post(
