@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from django.contrib.postgres.fields import ArrayField
 from django.db.models import Count, F, Func, IntegerField, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
@@ -108,7 +109,7 @@ def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
     if not alike or perceptual is None:
         return None
     near = (
-        HashEntry.objects.filter(words__overlap=near_words(perceptual), hash_list_id__one_of=list(alike))
+        HashEntry.objects.filter(words__overlap=_hidden(near_words(perceptual)), hash_list_id__one_of=list(alike))
         .annotate(distance=_distance(perceptual))
         .filter(distance__lte=F("hash_list__distance"))
         .order_by("distance", "hash_list_id")
@@ -116,6 +117,12 @@ def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
         .first()
     )
     return ListMatch(alike[near[0]], near[1]) if near is not None else None
+
+
+def _hidden(words: list[int]) -> Func:
+    # From so many words PostgreSQL concludes that most rows have one, and reads the whole table. It does not look into a
+    # subquery.
+    return Func(Value(words, output_field=ArrayField(IntegerField())), template="(SELECT %(expressions)s)")
 
 
 def _bits(value: Any) -> Func:
