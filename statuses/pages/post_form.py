@@ -15,7 +15,8 @@ from django import forms
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
-from django.utils.translation import gettext
+from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
@@ -196,10 +197,45 @@ class PostForm(ServiceForm):
         """Return a range with one number for each file that can still be added."""
         return range(max(0, MEDIA_LIMIT - len(self.media_files)))
 
-    @property
-    def has_poll(self) -> bool:
-        """Tell whether any option of a poll has text."""
-        return any(self[name].value() for name in self._options)
+    def details(self) -> dict[str, dict[str, Any]]:
+        """Return, for each part of the page that can be closed, what is `chosen` in it, which is shown beside its name, and
+        whether it is `open`: where answers of a poll or errors are, and the files if the form was asked for them.
+        """
+        wrong, sections = self.errors, self.sections()
+        answers = sum(bool(self[name].value()) for name in self._options)
+        count = ngettext("%(count)d answer", "%(count)d answers", answers) % {"count": answers}
+        chosen = {
+            "files": [self.fields["sensitive"].label] if self["sensitive"].value() and not self.media_files else [],
+            "poll": [count] if answers else [],
+            "who": self._titles({**dict.fromkeys(self.parts["who"], ""), "quote_policy": "public"}),
+            "more": self._chosen_of_more(),
+        }
+        opened = {"poll": bool(answers), "files": self.data.get("act") == "attach" and not self.media_files}
+        return {
+            part: {
+                "chosen": texts,
+                "open": opened.get(part, False) or any(field.name in wrong for field in sections.get(part, ())),
+            }
+            for part, texts in chosen.items()
+        }
+
+    def _titles(self, usual: Mapping[str, str]) -> list[Any]:
+        """Return the titles of what is chosen in these fields, without those whose value is the one in `usual`."""
+        texts = []
+        for name, value in usual.items():
+            field, chosen = self.fields[name], self[name].value()
+            assert isinstance(field, forms.ChoiceField)
+            texts += [f"{field.label}: {title}" for key, title in field.choices if key == chosen and key != value]
+        return texts
+
+    def _chosen_of_more(self) -> list[Any]:
+        texts = self._titles({"language": ""})
+        if self["markdown"].value():
+            texts.append(self.fields["markdown"].label)
+        moment = getattr(self, "cleaned_data", {}).get("scheduled_at")
+        if moment is not None:
+            texts.append(date_format(timezone.localtime(moment), "SHORT_DATETIME_FORMAT"))
+        return texts
 
     def parameters(self) -> dict[str, Any]:
         """Return the values of a valid form as parameters of the client interface."""

@@ -143,6 +143,7 @@ def test_a_member_lives_on_our_pages(
     # A picture with a description, and a poll.
     reader.opens("/write")
     tab.type("[name=text]", "My garden #garden")
+    tab.click("details:has([name=file_0]) > summary")
     tab.attach("[name=file_0]", tree)
     tab.type("[name=description_0]", "A tree")
     tab.click("[value=publish]")

@@ -62,6 +62,8 @@ def test_a_post_has_files_with_descriptions_and_focus_a_warning_and_a_language(a
     assert wrong.status_code == 422
     assert "a black cat</textarea>" in wrong.content.decode(), "what was typed stays, and the file"
     assert f'name="media" value="{number}"' in wrong.content.decode()
+    chosen = '<span class="hint"><bdi>Language: Deutsch</bdi></span></summary>'
+    assert f"<details><summary>Language, time{chosen}" in wrong.content.decode()
     for _time in range(2):
         done = browser.post("/write", kept | {"act": "publish"})
         assert (done.status_code, done["Location"]) == (303, "/")
@@ -91,6 +93,7 @@ def test_polls_times_markdown_and_who_may_quote(ann: User, browser: Client) -> N
     too_few = browser.post("/write", values(option_1="yes", key="two"))
     assert too_few.status_code == 422
     assert 'value="yes"' in too_few.content.decode()
+    assert '<details open><summary>Poll<span class="hint"><bdi>1 answer</bdi></span>' in too_few.content.decode()
     later = (clock.now() + timedelta(days=2)).strftime("%Y-%m-%dT%H:%M")
     for _time in range(2):
         assert browser.post("/write", values(scheduled_at=later, key="three")).status_code == 303
@@ -183,6 +186,9 @@ def test_the_text_stays_when_the_parent_is_gone_or_too_much_was_written(ann: Use
     assert (refused.status_code, "once more</textarea>" in refused.content.decode()) == (422, True)
     past = browser.post("/write", values(text="not yet", scheduled_at="2001-01-01T12:00"))
     assert (past.status_code, "not yet</textarea>" in past.content.decode()) == (422, True)
+    assert "<details open><summary>Language, time" in past.content.decode(), "where the error is"
+    asked_for = browser.post("/write", values(act="attach")).content.decode()
+    assert "<details open><summary>Add pictures" in asked_for
     assert Status.objects.get() == hers
 
 
