@@ -132,7 +132,7 @@ def test_an_accepted_appeal_takes_back_what_was_done(boss: User, ann: User) -> N
     assert ann.disabled_at is None
     assert strike.overruled_at is not None
     assert mail.outbox[-1].to == ["ann@example.com"]
-    assert "accepted" in mail.outbox[-1].body
+    assert "approved" in mail.outbox[-1].body
     entry = AuditEntry.objects.get(target_type="Appeal")
     assert (entry.account_name, entry.action, entry.details["undone"]) == ("@boss", "accept", "disable")
     with pytest.raises(Conflict):
