@@ -255,7 +255,7 @@ def test_trap_51_consent_and_code_pages_and_the_redirects_between_them_too(brows
     code = browser.get(granted["Location"])
     sent_away = Client().get("/oauth/authorize", asked)
     wrong_form = Client(enforce_csrf_checks=True).post("/auth/sign_in")
-    for response, status in ((consent, 200), (granted, 303), (code, 200), (sent_away, 302), (wrong_form, 403)):
+    for response, status in ((consent, 200), (granted, 302), (code, 200), (sent_away, 302), (wrong_form, 403)):
         assert response.status_code == status
         assert response["Cross-Origin-Opener-Policy"] == "unsafe-none"
     assert browser.get("/")["Cross-Origin-Opener-Policy"] == "same-origin"
