@@ -225,7 +225,9 @@ class PostForm(ServiceForm):
         for name, value in usual.items():
             field, chosen = self.fields[name], self[name].value()
             assert isinstance(field, forms.ChoiceField)
-            texts += [f"{field.label}: {title}" for key, title in field.choices if key == chosen and key != value]
+            # The type names all that may be assigned; what is read is an iterator of pairs.
+            choices: Any = field.choices
+            texts += [f"{field.label}: {title}" for key, title in choices if key == chosen and key != value]
         return texts
 
     def _chosen_of_more(self) -> list[Any]:
