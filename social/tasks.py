@@ -70,9 +70,9 @@ def _drain(queue: str) -> None:
     woke_another = False
     with wakes.draining(queue) as was_woken:
         while claimed := drain(queue, limit):
-            # A claim divides `limit` among the keys it finds: a claim of n rows allowed each key at least limit / n rows. If
-            # n * n is below the limit, all rows of each key were taken, and later rows have their own wake-up, or were
-            # published by a reaction of this drain.
+            # A claim divides `limit` among the keys that it finds. With n rows there are at most n keys, and each was
+            # allowed at least limit / n rows. If that is more than n, no key reached its share: all its rows were
+            # taken. Later rows have their own wake-up, unless a reaction of this drain published them (`was_woken`).
             if claimed * claimed < limit and not was_woken():
                 return
             if time.monotonic() >= end:

@@ -26,7 +26,8 @@ def acting(request: HttpRequest) -> Staff:
 
 class ActingAdmin(ReadOnlyAdmin):
     """Admin of a model with the staff actions in `acts`, which become buttons on a row's page and entries in the menu of the
-    list. `actions` and `actions_detail` may name further methods, and the entries that come first.
+    list. `actions` and `actions_detail` may name further methods, which come before the acts; `actions` may also name
+    the acts that are to come first.
     """
 
     acts: ClassVar[tuple[Act, ...]] = ()

@@ -46,8 +46,8 @@ def invite_code(request: HttpRequest) -> str:
     return request.GET.get("invite_code", "")
 
 
-#: Session key of the issuer that began the session and of its ID token, with which the issuer's own session can be
-#: ended.
+#: Name under which the session holds the issuer that signed the person in, and its ID token, with which the issuer's
+#: own session can be ended.
 ISSUER_SESSION = "issuer"
 #: Argument of a sign-in with a link that the operator has made.
 RECOVERY = "recovery"

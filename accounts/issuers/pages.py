@@ -144,7 +144,9 @@ class IssuerSignUpView(SignupView):
         return answer
 
     def form_valid(self, form: IssuerSignUpForm) -> HttpResponse:
-        """Create the account and sign in, or show the errors that the service found; the issuer's answer is then kept."""
+        """Create the account and sign in. If the service finds errors, show them, and keep the issuer's answer for the
+        next attempt.
+        """
         login, filled_in = self.sociallogin, form.cleaned_data
         issuer = find_issuer(login.account.provider)
         draft = SignUpDraft(

@@ -127,7 +127,7 @@ def _offered(viewer_id: int) -> list[int]:
 
 def _followable() -> QuerySet[Account]:
     """List the accounts of other servers, and of the confirmed, approved and active users here, without restrictions."""
-    # Users are looked up for accounts of this server alone: a join would look for one of each account.
+    # A subquery, which is evaluated only for accounts of this server: a join would look for the user of every account.
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("id"), primary=True, verified=False)
     users = User.objects.filter(account_id=OuterRef("id"), approved=True, disabled_at=None).exclude(Exists(unconfirmed))
     in_use = Q(domain__isnull=False) | Exists(users)

@@ -51,7 +51,7 @@ class Entry(Generic[D]):
 
 @dataclass(frozen=True)
 class Planned(Generic[D]):
-    """Planned action for a line, and the follows between local accounts and the named server that the action ends."""
+    """Planned action for a line, and the follows that it ends: those between local accounts and the named server."""
 
     entry: Entry[D]
     action: Action

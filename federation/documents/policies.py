@@ -25,9 +25,9 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
     """Return the rules of a local post, by member; empty if its author has limited nothing. `mentioned` are the ids of the
     accounts that it mentions, which may always answer it, as may the author.
 
-    Rules that limit nothing are stated beside others: GoToSocial up to 0.19 takes a missing one for a refusal. Each rule has
-    its newer and its older names. Mutual followers have no collection: followers are said to need approval, which those of
-    them get at once.
+    If one rule limits something, those that limit nothing are written too: GoToSocial up to 0.19 treats a missing rule
+    as a refusal. Each rule has its newer and its older names. Mutual followers have no collection: followers are said
+    to need approval, which those of them get at once.
     """
     rules: dict[str, Any] = {}
     if not post.interaction_policy & ~PENDING:

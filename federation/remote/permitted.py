@@ -18,8 +18,8 @@ from statuses.services.storing import Composed
 def permitted(new: Composed, request_uri: str | None) -> Composed | None:
     """Return a received post as it is stored: a reply to which the parent's author has to agree as it waits (`gated`);
     `request_uri` is the id of the activity that asks for it. None for a reply that the policy does not allow, whose author then
-    gets a Reject (InteractionRefused). Raises Rejected if too many requests of its author wait, and
-    for an answer to a reply of another server that waits itself.
+    gets a Reject (InteractionRefused). Raises Rejected if too many requests of the reply's author wait,
+    and if the parent is a remote reply that still waits for approval.
     """
     parent = new.parent
     try:

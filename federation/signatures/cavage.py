@@ -100,8 +100,8 @@ def verify(signature: CavageSignature, message: Message, public_key_pem: str, no
     of the encodings that `message` yields.
     """
     _check_cover(signature, message)
-    # An unsigned parameter may have been added on the way: it may end the signature earlier (section 2.1.5 of the draft), but
-    # not later.
+    # An unsigned `expires` may have been added on the way: it can shorten the lifetime of the signature (section 2.1.5
+    # of the draft), but not extend it.
     longest = LONGEST_LIFETIME_SECONDS if "(expires)" in signature.headers else LIFETIME_SECONDS
     check_time(_made_at(signature, message), signature.expires, now, longest=longest)
     tried: set[str] = set()

@@ -99,7 +99,7 @@ class SiteAdmin(PermittedAdmin):
 
 
 def _switches() -> dict[str, Any]:
-    """Return the default values of the switches, which apply until staff have chosen values."""
+    """Return the values in effect of the fields that have a default, or that the environment sets."""
     texts = load_site_texts()
     names = (
         "site_landing_page",

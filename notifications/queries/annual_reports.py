@@ -76,7 +76,7 @@ def has_posted(account_id: int, year: int) -> bool:
 
 
 def compute_report(account_id: int, year: int) -> dict[str, Any]:
-    """Return the data of a report, by schema version SCHEMA_VERSION: four queries over the posts and followers of the year."""
+    """Return the data of a report in schema SCHEMA_VERSION: four queries over the posts and followers of the year."""
     posts = _posts(account_id, year)
     to_others = (Q(in_reply_to__isnull=False) | Q(in_reply_to_uri__isnull=False)) & ~Q(in_reply_to_account=F("account"))
     counts = posts.annotate(asks=Exists(Poll.objects.filter(status=OuterRef("id")))).aggregate(

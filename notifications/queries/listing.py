@@ -229,8 +229,8 @@ class NotificationPage:
 
 
 def load_named(rows: Sequence[About], subjects: Subjects, supported: Collection[str] | None) -> dict[int, Account]:
-    """Return the accounts that the fallbacks of these rows name, in one query, for a client that knows the `supported`
-    types.
+    """Return the accounts that are named in the fallbacks of these rows, for a client that knows the `supported` types
+    and gets fallbacks for others. Runs the queries of `load_accounts`, and none without fallbacks.
     """
     ids: set[int] = set()
     for row in rows:

@@ -74,7 +74,7 @@ def find_request(account_id: int, request_id: int) -> NotificationRequest:
 
 
 def is_merged(account_id: int) -> bool:
-    """Tell whether the held notifications of all accepted senders are delivered."""
+    """Tell whether the held notifications of all accepted senders have been delivered."""
     return not NotificationPermission.objects.filter(account_id=account_id, merging=True).exists()
 
 

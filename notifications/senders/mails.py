@@ -78,7 +78,7 @@ _NUMBERS: Final = {
     "day": DAY.total_seconds(),
     "single": SINGLE_MAILS,
 }
-# Separate from the threads of the network loop, which resolve host names for all senders.
+# Mails have threads of their own, because the threads of the network loop resolve host names for all senders.
 _THREADS: Final = ThreadPoolExecutor(TERMS["mails"].at_once, thread_name_prefix="mails")
 
 # A recipient who has got all mails that are allowed per hour waits for the next hour. Existing rows are locked in the

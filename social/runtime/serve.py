@@ -177,7 +177,7 @@ def main(arguments: list[str]) -> int:
     follow_parent()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if SUPERVISED not in os.environ:
-        # The supervisor has already checked the installation.
+        # Under a supervisor this is left out: the supervisor has already checked the installation.
         try:
             _check_installation()
         except (OperatorError, ImproperlyConfigured) as error:

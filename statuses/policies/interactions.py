@@ -110,10 +110,11 @@ def is_pending(policy: int) -> bool:
 def permission(post: Post | Status, kind: Interaction, viewer_id: int, relations: Relations) -> Permission:
     """Return whether the viewer, who may read the post, may interact with it at once, may ask to, or may not.
 
-    `relations` are the viewer's relations, and include the author with `followed_by` if `asks_who_follows` is true for the
-    policy. Authors may always interact with their own posts, and people whom a post mentions or answers may always answer it;
-    for this, `post` has to be a Post. Nobody interacts with a reply that waits for approval. Members of a group ask before they
-    answer or boost a post of another server, because third servers do not know the group (docs/adr/0044).
+    `relations` are the viewer's relations to the author; if `asks_who_follows` is true for the policy, they have to be
+    loaded `with_followed_by`. Authors may always interact with their own posts, and people whom a post mentions or
+    answers may always answer it; for this, `post` has to be a Post. Nobody interacts with a reply that waits for
+    approval. Members of a group ask before they answer or boost a post of another server, because third servers do not
+    know the group (docs/adr/0044).
     """
     policy = post.interaction_policy
     if not policy:

@@ -92,7 +92,7 @@ def gated(new: Composed, *, request_uri: str | None = None) -> Composed:
 
     Answers of remote accounts to remote posts are returned unchanged, unless the parent waits for approval itself. A remote
     reply that waits has no quote, whose author would be notified. `request_uri` is the id of another server's request.
-    Raises NotPermitted and Invalid like `ask`; Invalid also for a local reply with a quote that would wait.
+    Raises NotPermitted and Invalid like `ask`; Invalid also for a local reply that would wait and has a quote.
     """
     parent = new.parent
     if parent is None or not parent.interaction_policy:

@@ -16,7 +16,8 @@ from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses
 
-#: Types that are measured on arrival, because clients need their type and size at once; a video is measured on request.
+#: Kinds of files that are measured when a post arrives, because clients need the type and the size at once; a video is
+#: measured when a viewer requests it.
 _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 

@@ -53,8 +53,8 @@ def shown_name(application: Application) -> str:
 def step(view: View) -> View:
     """Wrap a sign-in page, which redirects to the address in `next`.
 
-    If `next` is an authorization request, the page names the application, and its forms may redirect there: if the
-    person has authorized the application before, the redirects after the form lead to it at once.
+    If `next` is an authorization request, the page names the application, and its forms may redirect to the
+    application, because a person who has authorized it before is sent straight on to it.
     """
 
     @wraps(view)

@@ -55,8 +55,8 @@ def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
 
 
 def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> None:
-    """Change a subscription. What is in force follows another choice of severities; what waits for a decision still does.
-    Publishes BlocklistChanged then. Raises Forbidden, Invalid, NotFound.
+    """Change a subscription. If other severities or rejections are to be taken over, settled entries are compared
+    again (publishes BlocklistChanged); entries that wait for approval still wait. Raises Forbidden, Invalid, NotFound.
     """
     with _changing(by, blocklist, "blocklists") as locked:
         _check(draft, locked)

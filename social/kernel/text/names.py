@@ -129,7 +129,7 @@ def normalise_domain(domain: str) -> str | None:
 def is_host_name(domain: str) -> bool:
     """Tell whether a stored domain, with or without port, is a name and not an IP address.
 
-    A number at the end makes any host an IPv4 address or nothing (WHATWG URL Standard, section 3.5).
+    A host whose last label is a number is an IPv4 address or invalid (WHATWG URL Standard, section 3.5).
     """
     return not domain.startswith("[") and not domain.partition(":")[0].rpartition(".")[2].isdigit()
 

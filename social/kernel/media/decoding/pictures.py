@@ -290,7 +290,7 @@ def _upright(opened: Image.Image) -> Image.Image:
 
 
 def _mend_transparency(opened: Image.Image) -> None:
-    """Scale the transparent grey of a PNG with two or four bits to eight bits, as Pillow does with the pixels alone."""
+    """Scale the transparent grey of a PNG with two or four bits to eight bits: Pillow scales only the pixels."""
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
         if tile.args in _FACTORS_OF_FEW_BITS and isinstance(transparent, int):

@@ -49,7 +49,7 @@ _ASPECT_LIMIT: Final = 8
 
 @dataclass
 class Recording:
-    """Open file with its first video stream and its first audio stream, if it has them."""
+    """A file that was opened, with its first video stream and its first audio stream, if it has them."""
 
     container: InputContainer
     video: VideoStream | None
