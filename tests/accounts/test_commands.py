@@ -244,7 +244,7 @@ def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str
 
 def test_a_network_of_everybody_is_blocked_only_when_that_is_said() -> None:  # security row 79
     for severity in ("no_access", "sign_up_block"):
-        with pytest.raises(CommandError, match=r"good part of all addresses.*--yes"):
+        with pytest.raises(CommandError, match=r"large part of all addresses.*--yes"):
             said("block_sign_ups", "network", "0.0.0.0/0", "--severity", severity)
     assert said("block_sign_ups") == ""
     said("block_sign_ups", "network", "0.0.0.0/0", "--yes")

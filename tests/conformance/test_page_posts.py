@@ -68,6 +68,8 @@ def test_every_form_redirects_with_303() -> None:
             answer = browser.post(path, {"title": "t", "name": "n", "text": "t", "uri": "alice"})
             if answer.get("Location", "").startswith("/auth/reauthenticate"):
                 continue  # a redirect of allauth, which sends the form again afterwards
+            if name == "oauth_authorize":
+                continue  # 302, as applications know it from Mastodon
             assert answer.status_code not in (301, 302, 307, 308), (name, answer.status_code, answer["Location"])
             if answer.status_code == 303:
                 redirected.add(name)
