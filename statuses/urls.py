@@ -55,7 +55,7 @@ urlpatterns = [
     endpoint(f"{STATUS}/quotes", StatusesViewSet, {"get": "quotes"}),
     endpoint(f"{STATUS}/quotes/<quoting_status_id>/revoke", StatusesViewSet, {"post": "revoke"}),
     endpoint(f"{STATUS}/interaction_policy", StatusesViewSet, {"put": "interaction_policy"}),
-    endpoint("api/v1/interaction_policies/defaults", DefaultPoliciesViewSet, {"get": "retrieve", "patch": "update"}),
+    endpoint("api/v1/interaction_policies/defaults", DefaultPoliciesViewSet, {"get": "retrieve", "put": "update"}),
     endpoint("api/v1/interaction_requests", InteractionRequestsViewSet, {"get": "list"}),
     endpoint("api/v1/interaction_requests/<id>", InteractionRequestsViewSet, {"get": "retrieve"}),
     endpoint("api/v1/interaction_requests/<id>/authorize", InteractionRequestsViewSet, {"post": "authorize"}),
