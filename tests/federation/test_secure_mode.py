@@ -13,8 +13,8 @@ from accounts.emojis.models import CustomEmoji
 from accounts.models import Account
 from federation.remote.actors import fetch_actor
 from moderation.models import DomainAllow
-from statuses.models import Quote
-from tests.factories.accounts import make_account
+from statuses.models import Interaction, InteractionRequest, Quote, RequestState
+from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import block, make_reblog, make_status
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.federation.test_costs import DOCUMENT, PATHS
@@ -30,8 +30,17 @@ def paths(alice: Account) -> list[str]:
     post, bob = make_status(alice, "a post"), make_account("bob")
     make_status(bob, "look", quoted_status_id=post.id)
     collection = Collection.objects.create(account=alice, name="Gardeners", sensitive=False, discoverable=True)
+    asked = InteractionRequest.objects.create(
+        status=post,
+        account=make_remote("yan"),
+        target=alice,
+        kind=Interaction.FAVOURITE,
+        state=RequestState.ACCEPTED,
+        uri="https://remote.example/likes/1",
+    )
     names = {
         "post": post.id,
+        "request": asked.id,
         "boost": make_reblog(alice, post).id,
         "alice": alice.id,
         "emoji": CustomEmoji.objects.create(shortcode="cat", image="cat.png").id,

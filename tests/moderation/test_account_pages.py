@@ -198,7 +198,7 @@ def test_actions_that_the_rank_forbids_are_not_offered(boss: User, ann: User) ->
         return set(re.findall(rf'"{LIST}{account.pk}/(\w+)/"', page(client, account))) - {"change", "history"}
 
     assert {"warn", "suspend", "note"} <= offered(ann.account) & offered(zoe)
-    assert offered(boss.account) == offered(moderator.account) == {"note"}
+    assert offered(boss.account) == offered(moderator.account) == {"note", "suppress_suggestions"}
     Role.objects.filter(pk=moderator.role_id).update(permissions=moderator.role.permissions | Permission.MANAGE_ROLES)
     asked = signed_in(moderator).get(f"{LIST}{ann.account_id}/change_role/").content.decode()
     assert re.findall(r"<option[^>]*>\s*([^<]*?)\s*</option>", asked) == ["No role"]

@@ -74,7 +74,7 @@ def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Cli
     page = f"{RULES}{rule.pk}/change/"
     assert "free money" in boss.get(page).content.decode()
     tried = boss.get(reverse("admin:accounts_spamrule_try_it", args=[rule.pk])).content.decode()
-    assert "meets 1 of them" in tried
+    assert "the rule matches 1 of them" in tried
     assert "casino &lt;script&gt;" in tried
     assert boss.post(page, values(name="Roulette", outcome="report")).status_code == 302
     assert "Roulette</a>” was changed" in boss.get(RULES).content.decode()

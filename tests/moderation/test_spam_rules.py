@@ -216,7 +216,7 @@ def test_operators_add_try_switch_and_decide_by_command() -> None:
     ann = make_user("ann")
     make_status(ann.account, "casino")
     tried = command("add", "Casino", "--word", "casino", "--dry-run")
-    assert "meets 1 of them, by 1 accounts" in tried
+    assert "the rule matches 1 of them, by 1 accounts" in tried
     assert not SpamRule.objects.exists()
     command("add", "Casino", "--word", "casino")
     assert "Casino  off  posts  hold  0" in command()
