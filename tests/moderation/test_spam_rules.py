@@ -220,7 +220,7 @@ def test_operators_add_try_switch_and_decide_by_command() -> None:
     assert not SpamRule.objects.exists()
     command("add", "Casino", "--word", "casino")
     assert "Casino  off  posts  hold  0" in command()
-    assert "meets 1" in command("try", "Casino")
+    assert "matches 1" in command("try", "Casino")
     command("enable", "Casino")
     assert Api(make_token(ann)).post(STATUSES, {"status": "casino"}).status_code == 422
     assert "1 post was approved" in command("approve", "Casino")
