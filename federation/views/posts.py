@@ -109,7 +109,10 @@ def authorization(request: HttpRequest, username: str, kind: str, id: str) -> Ht
     )
     asked = require_found(accepted.first())
     target = find_post(asked.status_id, viewer_id)
-    uri = asked.uri if asked.answer_id is None else find_post(asked.answer_id, viewer_id).object_uri
+    answer = None if asked.answer_id is None else find_post(asked.answer_id, viewer_id)
+    uri = asked.uri if answer is None else answer.object_uri
+    if answer is not None and answer.local and answer.original is not None:
+        uri = activities.announce(answer, context=False)["id"]
     found = requests.authorization(author.uri, _KINDS[kind], asked.id, require_found(uri), target.object_uri)
     return document(with_context(found, activities.authorization_terms(found)), private=viewer_id is not None)
 

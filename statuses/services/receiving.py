@@ -67,8 +67,9 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
-        if orphan is not None:
-            _adopt_orphans(status)
+        # Replies to a reply that waits for approval join its thread with it: others would read them there.
+        if orphan is not None and new.asks is None:
+            adopt_orphans(status)
         note_stored(status, screening, limited_by)
         _have_measured(status, media)
         _store_counts(status.id, new)
@@ -270,7 +271,8 @@ ON CONFLICT (account_id, thread_id) DO NOTHING
 """
 
 
-def _adopt_orphans(status: Status) -> None:
+def adopt_orphans(status: Status) -> None:
+    """Link replies that arrived before a remote post to it, in the caller's transaction. Publishes StatusJoinedThread."""
     values = {
         "uri": status.uri,
         "parent": status.id,

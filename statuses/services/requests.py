@@ -9,6 +9,7 @@ from django.db import transaction
 
 from accounts.events import AccountBlocked
 from accounts.models import Account, Tag
+from accounts.services.tags import ensure_tags
 from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.errors import NotFound, require_found
@@ -17,9 +18,11 @@ from statuses.events import InteractionSettled
 from statuses.models import Favourite, Interaction, InteractionRequest, Mention, Quote, RequestState, Status
 from statuses.policies.cards import find_link
 from statuses.policies.interactions import PENDING
+from statuses.policies.visibility import is_for_anybody
 from statuses.services.changing import change_statuses, lock_status
 from statuses.services.deleting import delete_status
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
+from statuses.services.receiving import adopt_orphans
 from statuses.services.storing import Composed, announce, count_stored
 
 
@@ -166,7 +169,13 @@ def _publish_reply(request: InteractionRequest) -> None:
         created_at=status.created_at,
     )
     announce(status, published)
-    count_stored(status, published, list(Tag.objects.filter(id__one_of=_tag_ids(status))))
+    tags = list(Tag.objects.filter(id__one_of=_tag_ids(status)))
+    # As long as the reply waited, its new hashtags counted as those of a private post.
+    if tags:
+        ensure_tags([(tag.name, tag.display_name) for tag in tags], private=not is_for_anybody(request.visibility))
+    count_stored(status, published, tags)
+    if status.uri is not None:
+        adopt_orphans(status)
 
 
 def _tag_ids(status: Status) -> list[int]:

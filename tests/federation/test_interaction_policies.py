@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from accounts.models import Account
+from accounts.models import Account, Tag
 from accounts.services.blocking import block_account
 from federation.remote.posts import find_or_fetch_post
 from notifications.models import Notification
@@ -18,7 +18,7 @@ from statuses.models import Favourite, Interaction, InteractionRequest, Quote, R
 from statuses.policies.interactions import Choice, Group, groups_of, rule_of_choice
 from statuses.services.requests import decide_request
 from tests.factories.accounts import make_token, make_user
-from tests.factories.statuses import counts, edit, follow, make_status
+from tests.factories.statuses import counts, edit, follow, make_remote_status, make_status
 from tests.federation.activities import PUBLIC, deal, remote
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.support.client import Api
@@ -264,6 +264,42 @@ def test_a_reply_that_waits_tells_nobody_that_it_quotes_them_and_a_block_is_an_a
     assert not InteractionRequest.objects.filter(state=RequestState.PENDING).exists()
     assert not Favourite.objects.exists()
     assert Status.objects.get(uri=reply["id"]).is_deleted
+
+
+def test_answers_that_came_before_a_reply_that_waits_are_in_no_thread_until_it_is_approved(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post = post_of(alice, Choice.ASKED)
+    reply = zoe.note("<p>well #herbs</p>", number=9, inReplyTo=uri_of(post)) | {
+        "tag": [{"type": "Hashtag", "href": f"{zoe.uri}/herbs", "name": "#herbs"}]
+    }
+    early = make_remote_status(zoe_here, "<p>and</p>", in_reply_to_uri=reply["id"])
+    thread = f"/api/v1/statuses/{post.id}/context"
+    assert deal(zoe, zoe.activity("Create", reply)) == "done"
+    early.refresh_from_db()
+    assert (early.in_reply_to_id, Api().get(thread).json()["descendants"]) == (None, [])
+    assert Tag.objects.get(name="herbs").private
+    decide_request(account_id=alice.id, request_id=InteractionRequest.objects.get().id, accepted=True)
+    shown = [str(Status.objects.get(uri=reply["id"]).id), str(early.id)]
+    assert [each["id"] for each in Api().get(thread).json()["descendants"]] == shown
+    assert not Tag.objects.get(name="herbs").private
+
+
+def test_the_authorization_of_a_boost_names_the_boost_as_it_was_sent(elsewhere: RemoteServer, alice: Account) -> None:
+    bob, post = make_user("bob").account, post_of(alice, Choice.ASKED)
+    of_bob = api_of(bob)
+    of_bob.post(f"/api/v1/statuses/{post.id}/reblog")
+    decide_request(account_id=alice.id, request_id=InteractionRequest.objects.get().id, accepted=True)
+    boost = Status.objects.get(account=bob)
+
+    def authorized() -> tuple[str, str]:
+        headers = {"Accept": ACTIVITY}
+        announce = Api().get(f"/users/bob/statuses/{Status.objects.latest('id').id}/activity", headers=headers).json()
+        path = announce["announceAuthorization"].removeprefix(links.web_url())
+        return Api().get(path, headers=headers).json()["interactingObject"], announce["id"]
+
+    named, announced = authorized()
+    assert named == announced == f"{links.status_uri('bob', boost.id)}/activity"
 
 
 def test_a_like_that_waits_can_be_undone_by_its_author(

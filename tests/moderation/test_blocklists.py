@@ -271,6 +271,24 @@ def test_a_list_that_is_another_one_all_of_a_sudden_changes_nothing_by_itself(si
     assert (len(rules()), blocklist.held_reason) == (10, "")
 
 
+def test_as_long_as_the_changes_of_a_list_wait_later_ones_wait_with_them(site: Site) -> None:
+    names = [f"s{number}.example" for number in range(20)]
+    blocklist = subscribed(site, listed(*names[:19]) + "s19.example,silence,,,,\n")
+    before = rules()
+    site.show("/theirs", listed("s19.example", "new.example"))
+    reason = fetched(blocklist).held_reason
+    assert (rules(), states()["s19.example"], reason != "") == (before, "waiting", True)
+    site.show("/theirs", listed("new.example", "later.example"))
+    assert (fetched(blocklist).held_reason, rules()) == (reason, before)
+    assert set(states().values()) == {"waiting"}
+    approve_entries(by=OPERATOR, entries=BlocklistEntry.objects.all())
+    blocklist.refresh_from_db()
+    assert (rules(), blocklist.held_reason) == ({"new.example": "suspend", "later.example": "suspend"}, "")
+    site.show("/theirs", listed("new.example", "later.example", "last.example"))
+    fetched(blocklist)
+    assert rules()["last.example"] == "suspend"
+
+
 def _silent(handler: BaseHTTPRequestHandler) -> None:
     threading.Event().wait(0.6)
 

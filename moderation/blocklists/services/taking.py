@@ -112,11 +112,18 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
             changed.append(entry)
             if is_weaker(effect_of(entry, blocklist), taken_of(entry)):
                 weaker.append(entry)
-    reason = hold_reason(len(listed), len(missing) + len(weaker), len(named))
+    fresh = hold_reason(len(listed), len(missing) + len(weaker), len(named))
+    # As long as such changes wait, later ones wait with them.
+    reason = fresh or kept_reason(blocklist)
     if reason:
         # A list that is another one all of a sudden may be somebody else's now: what it adds waits as well.
         for entry in new:
             entry.state, entry.step, entry.note = EntryState.WAITING, EntryStep.BLOCK, reason
+        for entry in changed:
+            wanted, taken = effect_of(entry, blocklist), taken_of(entry)
+            if entry.state == EntryState.PENDING and wanted is not None and wanted != taken:
+                step = EntryStep.BLOCK if taken is None else EntryStep.CHANGE
+                entry.state, entry.step, entry.note = EntryState.WAITING, step, reason
         for entry in weaker:
             step = EntryStep.LIFT if effect_of(entry, blocklist) is None else EntryStep.CHANGE
             entry.state, entry.step, entry.note = EntryState.WAITING, step, reason
@@ -125,7 +132,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
     columns = (*_WORDS, "comment", "listed", "state", "step", "note", "asks", "changed_at")
     BlocklistEntry.objects.bulk_update(changed, columns, batch_size=_ROWS)
     _retract(blocklist, missing, reason)
-    blocklist.held_reason = reason or kept_reason(blocklist)
+    blocklist.held_reason = fresh or kept_reason(blocklist)
     blocklist.entries_count = len(named)
     blocklist.problems, blocklist.problems_count = [text[:500] for text in read.problems], read.problems_count
     blocklist.changed_at = clock.now()
