@@ -39,7 +39,10 @@ _CHAIN = ("_middleware_chain", "_view_middleware", "_template_response_middlewar
 _LONGEST = 120
 
 _OF_FEDERATION = [
+    "flows/test_plans_on_skewed_data.py",
+    "flows/test_rare_servers.py",
     "flows/test_strangers.py",
+    "flows/test_what_grows.py",
     "moderation/test_held_posts.py",
     "moderation/test_spam_wave.py",
     "statuses/api/test_media_proxy.py",

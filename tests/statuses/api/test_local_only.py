@@ -16,6 +16,7 @@ from statuses.services.scheduling import publish_due
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
 from tests.support.client import Api
+from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 STATUSES = "/api/v1/statuses"
@@ -86,6 +87,7 @@ def test_people_here_find_it_by_its_hashtag_and_nobody_outside_has_its_posts_fil
     assert Api().get(f"/media/{file.id}").status_code == 404
 
 
+@needs_federation
 def test_pages_offer_it_say_it_and_keep_it(ann: User) -> None:
     browser = Client()
     browser.force_login(ann)

@@ -12,6 +12,7 @@ from statuses.services.interactions import favourite_status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import signed_in
+from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 KINDS = ("reply", "reblog", "favourite")
@@ -97,6 +98,7 @@ def test_the_page_takes_as_many_statements_for_many_requests() -> None:
     assert spent[1] == spent[2]
 
 
+@needs_federation
 def test_a_card_offers_only_what_its_reader_may_do() -> None:
     ann, bob = make_user("ann"), make_user("bob")
     post = make_status(
