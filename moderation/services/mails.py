@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from functools import partial
 from textwrap import shorten
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.urls import reverse
@@ -32,6 +32,7 @@ from moderation.queries.waiting import DECISION_PERMISSIONS, count_waiting_for
 from social.api import admission
 from social.api.limits import Rule
 from social.kernel import clock, links
+from social.kernel.clock import find_zone
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.mail import quoted
@@ -138,7 +139,7 @@ def queue_digests() -> int:
     with transaction.atomic():
         lock("staff_digests")
         for user in list_staff(DECISION_PERMISSIONS):
-            here = clock.now().astimezone(ZoneInfo(user.time_zone or "UTC"))
+            here = clock.now().astimezone(find_zone(user.time_zone) or UTC)
             today = here.date().isoformat()
             if not is_on(user.preferences, DIGEST) or here.hour < DIGEST_HOUR:
                 continue

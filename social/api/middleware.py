@@ -12,7 +12,6 @@ import re
 import time
 from collections.abc import Callable
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
@@ -22,6 +21,7 @@ from django.utils import timezone
 
 from social.api import addresses, languages
 from social.kernel import logs
+from social.kernel.clock import find_zone
 from social.kernel.http.limits import web_request_budget
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -124,18 +124,11 @@ class ReaderMiddleware:
         language = chosen or languages.kept(request) or (getattr(request.user, "locale", None) if signed_in else None)
         if language:
             languages.activate(language)
-        with timezone.override(_zone(getattr(request.user, "time_zone", None)) if signed_in else None):
+        with timezone.override(find_zone(getattr(request.user, "time_zone", None)) if signed_in else None):
             response = self.get_response(request)
         if chosen is not None and chosen != languages.kept(request):
             languages.keep(response, chosen)
         return response
-
-
-def _zone(name: str | None) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (KeyError, ValueError, OSError):  # the machine's list of zones can change
-        return None
 
 
 _SESSIONLESS_PATHS: Final = re.compile(

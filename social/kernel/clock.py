@@ -20,6 +20,16 @@ def days_ago(days: int) -> datetime | None:
     return now() - timedelta(days=days) if days else None
 
 
+def find_zone(name: str | None) -> zoneinfo.ZoneInfo | None:
+    """Return the time zone with this name; None without a name, and for a name that this machine does not know (its list of
+    zones can change).
+    """
+    try:
+        return zoneinfo.ZoneInfo(name) if name else None
+    except (KeyError, ValueError, OSError):
+        return None
+
+
 def iso(moment: datetime) -> str:
     """Write a moment as `2024-01-31T12:34:56.789Z`, in UTC with milliseconds (contract, behaviours section 1)."""
     moment = moment if moment.tzinfo is UTC else moment.astimezone(UTC)

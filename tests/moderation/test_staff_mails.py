@@ -125,7 +125,7 @@ def test_who_wants_it_gets_a_mail_a_day_about_what_waits_unless_nothing_does(
         work()
         return list(mail.outbox)
 
-    make_user("mod", role="Moderator")
+    User.objects.filter(pk=make_user("mod", role="Moderator").pk).update(time_zone="No/Longer")
     page = "/settings/preferences"
     assert "digest_mails" in signed_in(boss).get(page).content.decode()
     assert "digest_mails" not in signed_in(ann.user).get(page).content.decode()
