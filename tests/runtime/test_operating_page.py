@@ -17,7 +17,10 @@ from tests.runtime.processes import ROOT, clean_environment
 
 PAGE = ROOT / "docs" / "operating.md"
 #: Blocks that are not run, and why.
-NOT_RUN = {"Containers 1": "needs a container engine, and images from the Internet"}
+NOT_RUN = {
+    "Containers 1": "needs a container engine, and images from the Internet",
+    "Blocklists of others 1": "fetches the list of another server",
+}
 #: Programs that another one takes the place of, and why.
 STAND_INS = {
     "systemctl": (
