@@ -4,7 +4,7 @@ are taken back (GoToSocial's interaction controls; docs/adr/0044).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from django.db import IntegrityError, transaction
 
@@ -50,7 +50,10 @@ def handle_request(incoming: Incoming) -> None:
         raise Rejected(Reason.NO_POST_OF_ACTOR)
     if post is None or not post.local or post.is_reblog or not _reads(incoming, post):
         raise Rejected(Reason.NO_SUCH_NOTE)
-    taken = InteractionRequest.objects.filter(request_uri=uri).exclude(account=incoming.actor, status=post, kind=kind)
+    known: dict[str, Any] = {"account": incoming.actor, "status": post, "kind": kind}
+    if kind is Interaction.REPLY:
+        known["uri"] = interaction_uri
+    taken = InteractionRequest.objects.filter(request_uri=uri).exclude(**known)
     if taken.exists():
         raise Rejected(Reason.TAKEN_ID_OF_REQUEST)
     if kind is Interaction.REPLY:

@@ -21,6 +21,7 @@ from statuses.policies.interactions import PENDING, is_pending, permission
 from statuses.policies.posts import Post
 from statuses.policies.quotes import Permission
 from statuses.policies.visibility import WAITING_VISIBILITY
+from statuses.queries.requests import list_pending
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.changing import lock_status
 from statuses.services.storing import Composed, NewRequest
@@ -137,6 +138,6 @@ def _new_request_uri(account: Account) -> str:
 
 
 def _check_room(account_id: int, target_id: int) -> None:
-    pending = InteractionRequest.objects.filter(account_id=account_id, target_id=target_id, state=RequestState.PENDING)
+    pending = list_pending().filter(account_id=account_id, target_id=target_id)
     if pending.count() >= REQUESTS_LIMIT:
         raise Invalid.sentence(_("Too many of your requests to this author wait for an answer already."))

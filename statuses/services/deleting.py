@@ -17,6 +17,7 @@ from social.kernel.events import publish
 from social.kernel.media import storage
 from statuses.events import AnswersOutlived, BoostsOutlived, StatusDeleted
 from statuses.models import MediaAttachment, Pin, Quote, QuoteState, Status, StatusCard, StatusTag
+from statuses.policies.interactions import is_pending
 from statuses.policies.visibility import is_counted
 from statuses.services.changing import Counter, bump, change_statuses, forget_copies_of
 
@@ -29,7 +30,8 @@ def delete_status(*, status_id: int, delete_media: bool = False) -> None:
 
     The first BATCH_SIZE boosts are deleted at once, further boosts in steps through BoostsOutlived: a boost of a deleted
     post is never shown, but its row and its author's counter are updated later. Replies are detached from the thread in
-    the same way: they no longer refer to the post, only to the account that they reply to.
+    the same way: they no longer refer to the post, only to the account that they reply to. Replies that wait for approval
+    are deleted.
 
     The row stays, invisible. Files are unattached and can be posted again for a day; with `delete_media` they are removed at
     once. Publishes StatusDeleted (contract, behaviours section 7 "Deleting").
@@ -109,11 +111,17 @@ def detach_more_answers(events: Sequence[AnswersOutlived]) -> None:
 
 
 def _detach_answers(status_ids: Sequence[int]) -> None:
-    """Detach up to BATCH_SIZE replies from the posts, in the caller's transaction, and publish events if there may be more."""
+    """Detach up to BATCH_SIZE replies from the posts, in the caller's transaction, and publish events if there may be more.
+    Replies that wait for approval are deleted.
+    """
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
     ids = list(rows.order_by("in_reply_to_id", "id").values_list("id", flat=True)[:BATCH_SIZE])
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids).order_by("id")
-    change_statuses(list(locked.values_list("id", flat=True)), in_reply_to=None)
+    policies = dict(locked.values_list("id", "interaction_policy"))
+    change_statuses(policies, in_reply_to=None)
+    # Nobody could approve these any more.
+    if waiting := [number for number, policy in policies.items() if is_pending(policy)]:
+        delete_statuses(status_ids=waiting)
     if len(ids) == BATCH_SIZE:
         publish(*(AnswersOutlived(status_id=status_id) for status_id in status_ids))
 

@@ -235,6 +235,10 @@ def reblog_status(
             StatusPublished(status_id=reblog.id, account_id=account.id, local=account.local, reblog=True),
             StatusReblogged(status_id=target.id, account_id=account.id, reblog_id=reblog.id),
         )
+        if target.interaction_policy:
+            # The authorization of an earlier boost, which was undone, is for this one.
+            accepted = InteractionRequest.objects.filter(status_id=target.id, account_id=account.id)
+            accepted.filter(kind=Interaction.REBLOG, state=RequestState.ACCEPTED).update(answer_id=reblog.id)
         count_status(account.id, 1, moment)
         bump({(target.id, "reblogs_count"): 1})
     return reblog.id

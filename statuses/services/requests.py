@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from accounts.events import AccountBlocked
 from accounts.models import Account, Tag
@@ -121,12 +121,16 @@ def _carry_out(request: InteractionRequest) -> None:
         return
     account = Account.objects.select_related("user").get(id=request.account_id)
     status = require_found(Status.objects.filter(id=request.status_id, deleted_at=None).first())
-    if request.kind == Interaction.FAVOURITE:
-        favourite_status(account_id=account.id, status=status, uri=request.uri, approved=True)
-        return
-    boost_id = reblog_status(
-        account=account, status=status, visibility=request.visibility or None, uri=request.uri, approved=True
-    )
+    try:
+        if request.kind == Interaction.FAVOURITE:
+            favourite_status(account_id=account.id, status=status, uri=request.uri, approved=True)
+            return
+        boost_id = reblog_status(
+            account=account, status=status, visibility=request.visibility or None, uri=request.uri, approved=True
+        )
+    except IntegrityError:
+        # The actor has used the id for another favourite or boost since.
+        raise NotFound from None
     InteractionRequest.objects.filter(id=request.id).update(answer_id=boost_id)
 
 

@@ -14,11 +14,12 @@ from accounts.services.blocking import block_account
 from federation.remote.posts import find_or_fetch_post
 from notifications.models import Notification
 from social.kernel import clock, links
+from social.kernel.errors import NotFound
 from statuses.models import Favourite, Interaction, InteractionRequest, Quote, RequestState, Status
 from statuses.policies.interactions import Choice, Group, groups_of, rule_of_choice
 from statuses.services.requests import decide_request
 from tests.factories.accounts import make_token, make_user
-from tests.factories.statuses import counts, edit, follow, make_remote_status, make_status
+from tests.factories.statuses import counts, edit, follow, make_reblog, make_remote_status, make_status
 from tests.federation.activities import PUBLIC, deal, remote
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
 from tests.support.client import Api
@@ -300,6 +301,26 @@ def test_the_authorization_of_a_boost_names_the_boost_as_it_was_sent(elsewhere: 
 
     named, announced = authorized()
     assert named == announced == f"{links.status_uri('bob', boost.id)}/activity"
+    for act in ("unreblog", "reblog"):
+        assert of_bob.post(f"/api/v1/statuses/{post.id}/{act}").status_code == 200
+    assert authorized() == (f"{links.status_uri('bob', Status.objects.latest('id').id)}/activity",) * 2
+    assert Status.objects.latest("id").id != boost.id
+
+
+def test_ids_that_were_used_for_something_else_are_not_taken_again(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post, other = post_of(alice, Choice.ASKED), make_status(alice)
+    boost = zoe.activity("Announce", uri_of(post), to=[PUBLIC])
+    deal(zoe, boost)
+    make_reblog(zoe_here, other, uri=boost["id"])
+    with pytest.raises(NotFound):
+        decide_request(account_id=alice.id, request_id=InteractionRequest.objects.get().id, accepted=True)
+    first, second = (zoe.note("<p>well</p>", number=number, inReplyTo=uri_of(post)) for number in (8, 9))
+    request = zoe.activity("ReplyRequest", uri_of(post), instrument=first)
+    assert deal(zoe, request) == "done"
+    assert deal(zoe, request | {"instrument": second}).startswith("rejected: ")
+    assert not Status.objects.filter(uri=second["id"]).exists()
 
 
 def test_a_like_that_waits_can_be_undone_by_its_author(

@@ -361,6 +361,7 @@ def test_a_page_or_garbage_in_place_of_a_list_changes_nothing(site: Site) -> Non
         (b"<!doctype html><title>Gone</title>", "That is a web page, and no list."),
         (b'{"error": "no"}', "The JSON document is no list of servers."),
         (b'{"items": [], "next": "https://x.example/2"}', "That is one page of several"),
+        (rb'["a.example", {"domain": "b.example", "comment": "\u0000"}]', "The file contains NUL bytes"),
         (b"[1, 2", "That is no JSON document."),
         (b"[" * 5000, "That is no JSON document."),
         (b"not a domain\nneither is this\n", "No line of the list names a server: Line 1"),

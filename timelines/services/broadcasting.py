@@ -130,6 +130,9 @@ class _Bodies:
         relations = self._relations.get(reader)
         related = self._related[post.id]
         concerned = {post.account_id, post.proper.account_id} | related
+        if post.proper.interaction_policy:
+            # They may answer whatever the policy says.
+            concerned |= {*post.proper.addressed_ids, post.proper.in_reply_to_account_id or 0}
         for quoted in post.quotes:
             concerned |= {quoted.account_id, *quoted.addressed_ids}
         marked = any(marks.concern(part.id) for part in (post.proper, *post.quotes))

@@ -127,6 +127,8 @@ def _without_comments(body: bytes) -> bytes:
 
 
 def _json(body: bytes) -> Any:
+    if rb"\u0000" in body:
+        raise UnreadableFile(_("The file contains NUL bytes, so it is not a text file."))
     try:
         return json.loads(body)
     except json.JSONDecodeError as error:

@@ -335,6 +335,13 @@ def test_whoever_asked_can_think_again(api: Api, of_bob: Api) -> None:
     assert not InteractionRequest.objects.exists()
 
 
+def test_a_reply_that_waits_goes_with_the_post_that_it_answers(api: Api, of_bob: Api) -> None:
+    number = publish(api, interaction_policy=ASKED)["id"]
+    waiting = publish(of_bob, in_reply_to_id=number)["id"]
+    assert api.delete(f"{STATUSES}/{number}").status_code == 200
+    assert of_bob.get(f"{STATUSES}/{waiting}").status_code == 404
+
+
 def test_requests_are_filtered_and_cannot_be_heaped(api: Api, of_bob: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (publish(api, interaction_policy=ASKED)["id"] for _number in range(2))
     outcomes(of_bob, first)
@@ -350,6 +357,8 @@ def test_requests_are_filtered_and_cannot_be_heaped(api: Api, of_bob: Api, monke
     monkeypatch.setattr("statuses.services.asking.REQUESTS_LIMIT", 4)
     assert of_bob.post(f"{STATUSES}/{second}/reblog").status_code == 422
     assert of_bob.post(STATUSES, {"status": "x", "in_reply_to_id": second}).status_code == 422
+    assert api.delete(f"{STATUSES}/{first}").status_code == 200
+    assert of_bob.post(f"{STATUSES}/{second}/reblog").status_code == 200, "nobody decides about a deleted post"
 
 
 def test_what_other_servers_say_is_obeyed_here(of_bob: Api, bob: User) -> None:
