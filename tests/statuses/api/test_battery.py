@@ -314,6 +314,7 @@ ROWS = [
     Row(f"PATCH {STATUS}/interaction_policy", own_readable_post),
     Row("GET api/v1/interaction_policies/defaults", nothing),
     Row("PUT api/v1/interaction_policies/defaults", nothing),
+    Row("PATCH api/v1/interaction_policies/defaults", nothing),
     Row("GET api/v1/interaction_requests", many_requests),
     Row("GET api/v1/interaction_requests/<id>", own_request),
     Row("POST api/v1/interaction_requests/<id>/authorize", own_request),
