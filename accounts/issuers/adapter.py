@@ -76,6 +76,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
 
     def get_requests_session(self) -> Any:
         """Raise NotImplementedError: requests to issuers are sent by `accounts.issuers.services`."""
+        # A session of `requests` would reach addresses that the kernel's client refuses.
         raise NotImplementedError
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:

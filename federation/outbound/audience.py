@@ -102,8 +102,8 @@ def edited_inboxes(post: Post) -> set[str]:
 
 
 def reached_inboxes(post: Post) -> set[str]:
-    """Return the inboxes where a post may have arrived: unlike `edited_inboxes`, also those of accounts that a post of
-    a limited author mentioned, whether or not they follow the author, of the answered author and of relays.
+    """Return the inboxes to which a post may have been delivered: those of `edited_inboxes`, of all accounts that a
+    limited author mentioned (whether or not they follow the author), of the author of the parent, and of relays.
     """
     people = (_MENTIONED, *_interacting(post))
     return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)

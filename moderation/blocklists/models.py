@@ -60,7 +60,7 @@ class EntryStep(models.TextChoices):
 
 
 class Blocklist(models.Model):
-    """A subscription to a list at `url`.
+    """A subscription to the blocklist that others publish at `url`.
 
     `suspend_as`, `silence_as` and `noop_as` say what the severities of the list become here; a list that names none
     suspends. Without `take_rejections` its rejections of files and reports are left out. In automatic mode one update of

@@ -1,4 +1,4 @@
-"""Template filters for names: of servers on narrow screens, and in sentences of another direction."""
+"""Template filters that break long names on narrow screens and isolate names in sentences of another direction."""
 
 from __future__ import annotations
 

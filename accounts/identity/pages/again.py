@@ -1,4 +1,4 @@
-"""Reauthentication with the OpenID Connect issuer by which a user signs in."""
+"""Reads from the records of allauth whether a user has reauthenticated with their OpenID Connect issuer."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def _connected(client: redis.Redis) -> Any:
 
 
 def _is_alive(connection: Any) -> bool:
-    """Tell whether an idle connection can be used: no answer is expected on it, so it is closed if there is anything to
-    read.
+    """Tell whether an idle connection can be used. Redis sends nothing without a command: a connection with something
+    to read has been closed by the server.
     """
     try:
         return not connection.can_read()

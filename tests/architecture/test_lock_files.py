@@ -1,0 +1,15 @@
+"""Lock files hold versions and hashes: every machine installs from the index that it is set up for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+LOCKS = [*ROOT.glob("requirements/*.txt"), *ROOT.glob("tests/interop/*/package-lock.json")]
+
+
+@pytest.mark.parametrize("path", LOCKS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_lock_file_names_no_address(path: Path) -> None:
+    assert "://" not in path.read_text()
