@@ -32,7 +32,7 @@ serve, and each request that it makes. Written by `make documents` where the rec
 activitypub-bot. With each one follows, posts, answers, likes, boosts, edits and deletes, both ways.
 
 What GoToSocial has beyond Mastodon, and this server sends and takes as well (`adr/0044`,
-`tests/federation/test_interaction_policies.py`):
+`tests/federation/test_interaction_policies.py`, `test_asking_for_interactions.py`):
 
 - `interactionPolicy` of posts with `canLike`, `canReply` and `canAnnounce`, each with `automaticApproval` and `manualApproval`
   and, the same by older names, `always` and `approvalRequired`. A post that limits nothing states none of them; a

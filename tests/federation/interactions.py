@@ -1,0 +1,30 @@
+"""Posts with policies, and what was sent about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.models import Account
+from social.kernel import links
+from statuses.models import Interaction, Status
+from statuses.policies.interactions import Choice, rule_of_choice
+from tests.factories.accounts import make_token
+from tests.factories.statuses import make_status
+from tests.federation.remote_server import RemoteServer
+from tests.support.client import Api
+
+
+def post_of(author: Account, choice: Choice, text: str = "hello") -> Status:
+    return make_status(author, text, interaction_policy={kind: rule_of_choice(kind, choice) for kind in Interaction})
+
+
+def uri_of(post: Status) -> str:
+    return links.status_uri("alice", post.id)
+
+
+def sent(elsewhere: RemoteServer, *kinds: str) -> list[dict[str, Any]]:
+    return [activity for activity in elsewhere.delivered() if activity["type"] in kinds]
+
+
+def api_of(account: Account) -> Api:
+    return Api(make_token(account.user))

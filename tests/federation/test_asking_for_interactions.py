@@ -1,0 +1,113 @@
+"""Promises about asking authors on other servers whether one may answer, favourite or boost, in the vocabulary of GoToSocial
+(docs/adr/0044).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from federation.remote.posts import find_or_fetch_post
+from statuses.models import Favourite, InteractionRequest, RequestState, Status
+from tests.factories.accounts import make_user
+from tests.factories.statuses import follow, make_status
+from tests.federation.activities import PUBLIC, deal
+from tests.federation.interactions import api_of, sent, uri_of
+from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.terms import check_terms
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    return make_user("alice").account
+
+
+def asking(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> tuple[Status, Status, dict[str, Any]]:
+    """A post of Zoe, the reply of Alice that waits for her consent, and the request that was sent."""
+    rule = {"always": [zoe.uri], "approvalRequired": [PUBLIC]}
+    note = elsewhere.serve(
+        zoe.note(number=3, interactionPolicy={"canReply": rule, "canLike": rule, "canAnnounce": rule})
+    )
+    post = find_or_fetch_post(note["id"])
+    reply = make_status(alice, f"well @zoe@{zoe.home.domain}", reply_to=post)
+    work()
+    return post, reply, sent(elsewhere, "ReplyRequest")[-1]
+
+
+def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authorization(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post, reply, request = asking(elsewhere, zoe, alice)
+    check_terms(request)
+    instrument = request["instrument"]
+    assert (request["object"], request["to"], instrument["id"]) == (post.uri, zoe.uri, uri_of(reply))
+    assert instrument["to"] == [PUBLIC], "as it will be"
+    assert not sent(elsewhere, "Create")
+    assert Api().get(f"/users/alice/statuses/{reply.id}", headers={"Accept": ACTIVITY}).status_code == 404
+    stamp = f"{zoe.uri}/reply_authorizations/1"
+    yan = elsewhere.person("yan")
+    assert "not by the author" in deal(yan, yan.activity("Accept", request["id"], result=stamp))
+    assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"], result="https://third.example/1"))
+    assert "no authorization" in deal(zoe, zoe.activity("Accept", request["id"]))
+    assert deal(zoe, zoe.activity("Accept", request["id"], result=stamp)) == "done"
+    create = sent(elsewhere, "Create")[-1]["object"]
+    check_terms(sent(elsewhere, "Create")[-1])
+    assert (create["replyAuthorization"], create["approvedBy"], create["to"]) == (stamp, stamp, [PUBLIC])
+    assert Api().get(f"/api/v1/statuses/{reply.id}").json()["visibility"] == "public"
+    # Taken back by its author alone, once and for all.
+    gone = {"id": stamp, "type": "ReplyAuthorization", "attributedTo": zoe.uri}
+    deal(yan, yan.activity("Delete", gone))
+    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 200
+    assert deal(zoe, zoe.activity("Delete", gone)) == "done"
+    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404
+    deal(zoe, zoe.activity("Accept", request["id"], result=stamp))
+    assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 404, "an old Accept brings nothing back"
+
+
+def test_likes_and_boosts_of_posts_elsewhere_are_asked_for_as_well(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    post, _reply, _request = asking(elsewhere, zoe, alice)
+    api = api_of(alice)
+    assert api.post(f"/api/v1/statuses/{post.id}/favourite").json()["favourited"] is False
+    assert api.post(f"/api/v1/statuses/{post.id}/reblog").json()["reblogged"] is False
+    work()
+    like, announce = (sent(elsewhere, f"{name}Request")[-1] for name in ("Like", "Announce"))
+    assert (like["instrument"]["type"], announce["instrument"]["object"]) == ("Like", post.uri)
+    assert not sent(elsewhere, "Like", "Announce")
+    for number, request in enumerate((like, announce)):
+        assert deal(zoe, zoe.activity("Accept", request["id"], result=f"{zoe.uri}/stamps/{number}")) == "done"
+    assert Favourite.objects.filter(status=post, account=alice).exists()
+    assert sent(elsewhere, "Announce")[-1]["announceAuthorization"] == f"{zoe.uri}/stamps/1"
+
+
+def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    _post, reply, request = asking(elsewhere, zoe, alice)
+    assert deal(zoe, zoe.activity("Reject", request["id"])) == "done"
+    assert InteractionRequest.objects.get().state == RequestState.REJECTED
+    assert api_of(alice).get(f"/api/v1/statuses/{reply.id}").status_code == 404
+    assert not sent(elsewhere, "Create")
+
+
+def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    """Third servers could not tell a follower from anybody else: they want the authorization. They get no favourites."""
+    follow(alice, zoe_here)
+    rule = {"always": [zoe.uri, f"{zoe.uri}/followers"]}
+    policy = {"canReply": rule, "canLike": rule}
+    post = find_or_fetch_post(elsewhere.serve(zoe.note(number=3, interactionPolicy=policy))["id"])
+    make_status(alice, "well", reply_to=post)
+    assert api_of(alice).post(f"/api/v1/statuses/{post.id}/favourite").json()["favourited"] is True
+    work()
+    assert sent(elsewhere, "Like")
+    assert sent(elsewhere, "ReplyRequest")
+    assert not sent(elsewhere, "Create")
