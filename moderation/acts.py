@@ -80,7 +80,7 @@ def _if_present(test: Callable[[Account], bool] = lambda account: True) -> Calla
 
 
 def _on_a_page(act: Act) -> Act:
-    """Return the action without its entry in list menus, so that it is only a button on a page."""
+    """Return the action as a button on a row's page only, without an entry in the menus of lists."""
     return replace(act, many=None)
 
 

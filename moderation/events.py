@@ -70,8 +70,8 @@ class StaffMailDue(Event):
 
 
 class DomainRuleChanged(Event, key="domain:{domain}"):
-    """A rule for `domain` was created, changed or removed; `since` identifies the sanctions that the rule has set. The
-    change is still to be applied to accounts with an id above `after`.
+    """A rule for `domain` was created, changed or removed. `since`, the time when the rule was created, identifies the
+    sanctions that it has set. The change is still to be applied to accounts with an id above `after`.
     """
 
     domain: str
@@ -127,8 +127,8 @@ class BlocklistFetchesDue(Event):
 
 
 class BlocklistChanged(Event, key="blocklist:{blocklist_id}"):
-    """Entries of a blocklist are to be compared with the rules for servers. `ended` is the number of follows that were ended
-    by the same update of the list so far.
+    """Pending entries of a blocklist are to be compared with the rules for servers. `ended` is the number of follows that the
+    same update of the list has already ended.
     """
 
     blocklist_id: int

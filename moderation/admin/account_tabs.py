@@ -61,7 +61,7 @@ def _strikes(found: AccountOverview) -> Any:
 
 
 def strike_state(strike: Any) -> Any:
-    """Return a label for a strike: that it was undone, else the state of its appeal; None if there is neither."""
+    """Return a label for a strike: "undone", or else the state of its appeal; None for a strike in force without an appeal."""
     appeal = getattr(strike, "appeal", None)
     if strike.overruled_at is not None:
         return mark(_("Undone"), "good")
@@ -149,7 +149,7 @@ def _inviter(user: User) -> Any:
 
 
 def _sign_in(found: AccountOverview) -> Any:
-    """Return the first reason why the user cannot sign in; None for a remote account."""
+    """Return a label: whether the user can sign in, or the first reason why not; None for a remote account."""
     user = found.card.admin.user
     if user is None:
         return None

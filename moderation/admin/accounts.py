@@ -120,8 +120,8 @@ class AccountAdmin(ActingAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Account]:
-        """Return accounts with the related rows that a page shows, whether staff keep them out of suggestions, and whether the
-        user has a confirmed address and second factors (allauth's tables).
+        """Return accounts with the related rows that a page shows, and annotations: whether staff keep the account out of
+        suggestions, and whether its user has a confirmed address and second factors (allauth's tables).
         """
         confirmed = EmailAddress.objects.filter(user=OuterRef("user"), primary=True, verified=True)
         factors = Authenticator.objects.filter(user=OuterRef("user"))
@@ -137,7 +137,7 @@ class AccountAdmin(ActingAdmin):
         return outranks_user(by, getattr(row, "user", None))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the account, which is read only once per request."""
+        """Return the account; it is read once per request."""
         known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
         if request.method == "POST":
             # Read again, because the action will change the account.

@@ -54,8 +54,8 @@ class DecisionForm(StaffForm):
     note = text_field(_("Note for colleagues (may be empty)"), NOTE_LIMIT)
 
     def offer(self, by: Staff, *, outranked: bool = True, local: bool = True) -> None:
-        """Offer the actions that the role of `by` allows. `outranked`: whether `by` outranks the account; `local`: whether
-        the account is local.
+        """Offer only the actions that `by` may take, depending on the role, on whether `by` outranks the account
+        (`outranked`), and on whether the account is `local`.
         """
         field: Any = self.fields["acts"]
         on_users = local and can(by, Permission.MANAGE_USERS)
@@ -78,7 +78,7 @@ class DecisionForm(StaffForm):
 
     @property
     def has_words(self) -> bool:
-        """Tell whether a text or a note was sent, valid or not."""
+        """Tell whether the submitted form has a text or a note, even an invalid one."""
         return any(self[name].value() or self[name].errors for name in ("text", "note"))
 
 

@@ -1,4 +1,4 @@
-"""Domain rules and allowed servers, for staff: added, changed, removed, and imported and exported as files."""
+"""Admin pages of domain rules and allowed servers, with import and export of files."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class ServerForm(RowForm):
 
 
 class DomainRuleForm(ServerForm):
-    """Form for a domain rule, whose domain cannot be changed. If the rule would end follows, the form first names them and
-    asks for confirmation.
+    """Form for a domain rule; the domain of a stored rule cannot be changed. If the rule would end follows, the form first
+    names them and asks for confirmation.
     """
 
     public_comment = text_field(_("Public reason"), DOMAIN_COMMENT_LIMIT)
@@ -157,7 +157,9 @@ class DomainRuleAdmin(FiledBlockListAdmin):
     ordering = ("domain",)
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
-        """Return the form's fields, for a stored rule what lists say, and a last field only if follows would end."""
+        """Return the fields of the form; for a stored rule also the entries of blocklists for this server, and, if follows
+        would end, the field that confirms it.
+        """
         fields: list[Any] = list(DomainRuleForm.Meta.fields)
         if obj is not None:
             fields += [LIST_MARK, LISTS]

@@ -1,4 +1,4 @@
-"""Hash lists of files that are not wanted, for staff."""
+"""Admin pages of hash lists, which name files that this server refuses."""
 
 from __future__ import annotations
 
@@ -139,11 +139,11 @@ class HashListAdmin(EditedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HashList]:
-        """Return the lists with their numbers of refused files."""
+        """Return the lists, each with the number of files that it has refused."""
         return list_hash_lists()
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return only the names of the lists: their hashes are deleted as well, but there may be a million."""
+        """Return only the names of the lists. Their hashes are deleted as well, but are too many to be listed."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
     @takes(FORM_BYTES)

@@ -189,7 +189,7 @@ class InboxAdmin(PermittedAdmin):
         return answer
 
     def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the posts that these reports name, or only the post of the action."""
+        """Return the posts that these reports name; on the page of an action, only its post."""
         numbers = {
             number
             for row in rows
@@ -253,9 +253,8 @@ class InboxAdmin(PermittedAdmin):
         last: int,
         form: DecisionForm,
     ) -> TemplateResponse:
-        """Ask for confirmation, with the accounts, their reports, their chosen posts and the names of the actions.
-
-        Because a sanction also settles reports that the page did not show, the hidden reports are listed too.
+        """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions. Reports
+        that were not on the page are shown as well, because a sanction settles them, too.
         """
         words = dict(ACTS)
         hidden = Report.objects.none()
@@ -331,8 +330,8 @@ class InboxAdmin(PermittedAdmin):
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
-    """Return the form of the page. It is bound if one of the fields `names` was submitted; if only the selection of
-    rows was submitted, it is unbound, with the values typed so far.
+    """Return the form of the page. It is bound if one of the fields `names` was submitted; otherwise it is unbound, with the
+    submitted values as initial values.
     """
     if "select" in request.POST:
         sent = request.POST
@@ -355,9 +354,7 @@ def _last_decision(by: Staff, target: Account) -> Decision | None:
 
 
 def _wanted(request: HttpRequest) -> dict[str, Any]:
-    """Return the filter and the page of the inbox from the query. Raises BadRequest for values that no page of the admin
-    links to.
-    """
+    """Return the filter and the page number from the query of the URL. Raises BadRequest for invalid values."""
     category, origin = request.GET.get("category", ""), request.GET.get("origin", "")
     number = request.GET.get("page", "1")
     if category not in ("", *ReportCategory.values) or origin not in ("", "local", "remote"):
@@ -376,7 +373,7 @@ def _numbers(sent: Sequence[str]) -> list[int]:
 
 
 def _last(request: HttpRequest) -> int:
-    """Return the id of the newest report on the submitted page. Raises BadRequest for a value that is not an id."""
+    """Return the submitted id of the newest report that the page showed. Raises BadRequest for a value that is not an id."""
     number = parse_id(request.POST.get("last", ""))
     if number is None:
         raise BadRequest
@@ -384,7 +381,7 @@ def _last(request: HttpRequest) -> int:
 
 
 def _query(wanted: dict[str, Any]) -> str:
-    """Return the filter as the beginning of a query, for links to other pages of the list."""
+    """Return the filter as the beginning of a URL's query, for links to other pages of the list."""
     values = {"category": wanted["category"], "origin": wanted["origin"], "mine": "yes" if wanted["mine"] else ""}
     return "".join(f"{name}={value}&" for name, value in values.items() if value)
 

@@ -28,7 +28,8 @@ SAME_SHOWN: Final = 5
 
 class ShownCard(NamedTuple):
     """A person as staff see them. `link` is the account's page in the admin, empty for staff who may not open it.
-    `same_address` are accounts with the same IP address, with their links; `same_more` is the number of further ones.
+    `same_address` are accounts with the same IP address, with their links; `same_more` is the number of further accounts with
+    this address.
     """
 
     id: int

@@ -40,9 +40,7 @@ FILE_REASON = shown("reason", _("Why"), _reason, minor=True)
 
 @admin.register(QuarantinedFile)
 class QuarantineAdmin(PermittedAdmin):
-    """Files in quarantine, with their metadata but not their contents. A decision applies to every file with the same
-    digest.
-    """
+    """Files in quarantine; their contents are not shown. A decision applies to every file with the same digest."""
 
     permission = Permission.MANAGE_REPORTS
     person_column = "account_id"

@@ -78,8 +78,8 @@ class _WordsAboutPeople(PermittedAdmin):
     search_help_text = _("@anna, anna@there.example, or words from the text")
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
-        """Find the rows about an account if the term is its address; otherwise the rows that contain these words, or are about
-        an account with this name.
+        """Find rows: if the term is an account's address, the rows about it; otherwise the rows that contain these words, or
+        are about an account with this name.
         """
         if "@" in term:
             return matching(rows, term, f"{self.person_column.removesuffix('_id')}__")

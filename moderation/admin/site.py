@@ -99,7 +99,7 @@ class SiteAdmin(PermittedAdmin):
 
 
 def _switches() -> dict[str, Any]:
-    """Return the values in effect of the fields that have a default, or that the environment sets."""
+    """Return the values in force of the fields that have a default or that the environment sets."""
     texts = load_site_texts()
     names = (
         "site_landing_page",

@@ -1,4 +1,4 @@
-"""Form of the settings of this server, in sections, with a search that finds them."""
+"""Form of the settings of this server, in sections, with a search."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ class SiteForm(Styled, ServiceForm):
             self.fields[name].help_text = words % {"name": name.removeprefix("site_").upper()}
         chosen = self["site_languages"].value() or ()
         languages: Any = self.fields["site_languages"]
-        # A text field adds further languages by name, because a list of all languages would be very long.
+        # Further languages are typed by name, because a list of all languages would be very long.
         languages.widget.choices = [choice for choice in languages.choices if choice[0] in chosen]
 
     def _offer_default(self, name: str, default: Any) -> None:

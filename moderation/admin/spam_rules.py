@@ -166,7 +166,7 @@ class SpamRuleAdmin(EditedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SpamRule]:
-        """Return the rules with their numbers of matches in the last 90 days and of held posts."""
+        """Return the rules, each with the number of its matches in the last 90 days and of its held posts."""
         rows: QuerySet[SpamRule] = super().get_queryset(request)
         return rows.annotate(met=Count("matches", distinct=True), waits=Count("held", distinct=True))
 
@@ -296,7 +296,7 @@ class HeldPostAdmin(PermittedAdmin):
         return version_of(row)
 
     def seen_version(self, request: HttpRequest, row: HeldPost) -> str:
-        """Return the version of the post that the viewer opened last, else the current version."""
+        """Return the version of the post that the viewer last opened, or else the current version."""
         return str(request.session.get(_SEEN_VERSIONS, {}).get(str(row.pk)) or self.version_of(row))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:

@@ -1,1 +1,3 @@
-"""Subscriptions to the blocklists of others: what they say, what is taken over, and the list that this server publishes."""
+"""Blocklists: subscriptions to the lists of others, their entries and how they change rules, and the list that this server
+publishes.
+"""

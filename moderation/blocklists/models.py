@@ -24,7 +24,7 @@ from social.kernel.runner import WaitingRow
 
 
 class ListMode(models.TextChoices):
-    """Modes of a subscription: whether a person approves each change."""
+    """Modes of a subscription: a person approves each change, or changes are made automatically."""
 
     DRAFT = "draft", _("Draft: a person approves each change")
     AUTOMATIC = "automatic", _("Automatic")
@@ -51,7 +51,7 @@ class EntryState(models.TextChoices):
 
 
 class EntryStep(models.TextChoices):
-    """Changes of the rule for a server that an entry asks for."""
+    """Changes to the rule for a server that an entry can ask for."""
 
     NONE = "none", _("nothing")
     BLOCK = "block", _("new rule")
@@ -62,13 +62,14 @@ class EntryStep(models.TextChoices):
 class Blocklist(models.Model):
     """A subscription to the blocklist that others publish at `url`.
 
-    `suspend_as`, `silence_as` and `noop_as` say what the severities of the list become here; a list that names none
-    suspends. Without `take_rejections` its rejections of files and reports are left out. In automatic mode one update of
-    the list ends at most `follows_limit` follows; what would end more waits for a decision.
+    `suspend_as`, `silence_as` and `noop_as` are the severities of rules here for entries of the list with the severities
+    `suspend`, `silence` and `noop`; an entry without a severity counts as `suspend`. Without `take_rejections`, the list
+    cannot reject files and reports. In automatic mode, one update of the list ends at most `follows_limit` follows; changes
+    that would end more follows wait for a decision.
 
-    `checked_at` is the time of the last successful fetch, `failing_since` that of the first failure after it.
-    `entries_count` is the number of servers that the list named then, and `held_reason` why its last changes wait for a
-    decision although the list is automatic; empty if they do not.
+    `checked_at` is the time of the last successful fetch, `failing_since` the time of the first failure after it.
+    `entries_count` is the number of servers that the list named when it was last stored. `held_reason` is the reason why its
+    last changes wait for a decision although the list is automatic; it is empty if they do not wait.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -120,12 +121,14 @@ class Blocklist(models.Model):
 
 
 class BlocklistEntry(models.Model):
-    """Entry of a list: its words about a server and its subdomains, and the part of them that was taken over.
+    """Entry of a list: the values that the list has for a server and its subdomains, and the effect that this server has
+    adopted.
 
-    `severity`, `reject_media`, `reject_reports`, `obfuscate` and `comment` are the words of the list, which names the
-    server while `listed`. `taken_severity`, `taken_media` and `taken_reports` are what was taken over of them: the rule
-    for the server (`DomainRule.from_lists`) is the strictest of what was taken over from all lists; NULL means nothing.
-    `asks`: a person has decided about this server before, so that nothing is taken over without a person.
+    `severity`, `reject_media`, `reject_reports`, `obfuscate` and `comment` are the values in the list. `listed` tells whether
+    the list still names the server. `taken_severity`, `taken_media` and `taken_reports` are the adopted effect;
+    `taken_severity` is NULL if none was adopted. The rule for the server (`DomainRule.from_lists`) is the strictest of the
+    effects adopted from all lists. `asks`: a person has decided about this server before, so a person must approve each
+    further change.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -174,7 +177,7 @@ class BlocklistEntry(models.Model):
 
 
 class BlocklistException(models.Model):
-    """A server that no list may block, with its subdomains and its parent domains, by its lower-case Punycode name."""
+    """A server that no list may block, by its lower-case Punycode name; its subdomains and parent domains are protected, too."""
 
     id = SnowflakeField(primary_key=True)
     domain = models.TextField(unique=True)

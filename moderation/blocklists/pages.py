@@ -1,4 +1,4 @@
-"""The list of the servers that this server blocks, to which others can subscribe."""
+"""The blocklist that this server publishes, to which other servers can subscribe."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from social.pages.frame import allow_caching
 
 @require_safe
 def published_list(request: HttpRequest) -> HttpResponse:
-    """`/blocklist.csv`: the list in the format of Mastodon's export, with the reasons if everybody may see them. A subscriber
-    that has the current list is answered 304. Raises NotFound unless everybody may see which servers are blocked.
+    """`/blocklist.csv`: the list in the format of Mastodon's export, with the reasons if they are public. A subscriber that
+    has the current list gets 304. Raises NotFound unless the blocked servers are public.
     """
     texts = load_site_texts()
     if not is_for(texts["site_show_domain_blocks"], signed_in=False):

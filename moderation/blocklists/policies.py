@@ -1,7 +1,5 @@
-"""Decisions about blocklists: which changes of a rule follow from an entry.
-
-No change is stricter than the operator allowed, overrides the decision of a person, or concerns this server, an
-allowed server or an exception.
+"""Decides how an entry of a blocklist changes a rule. A change is never stricter than the operator allowed, never overrides
+the decision of a person, and never concerns this server, an allowed server or an exception.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ _LOSS_SHARE: Final = 0.25
 
 @dataclass(frozen=True)
 class BlocklistDraft:
-    """Values of a subscription that staff choose."""
+    """The values of a subscription, as staff have chosen them."""
 
     name: str
     url: str
@@ -60,10 +58,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Decision:
-    """Consequence of an entry: the `step` and the effect of the rule after it (None: no rule), what is taken over from
-    the entry then (None: nothing), and the state of the entry with the reason in words.
+    """The consequence of an entry: the change of the rule (`step`); the effect of the rule after it (None: there is no rule);
+    `taken`, the effect that is adopted from the entry (None: no effect); and the new state of the entry, with its reason as a
+    text.
 
-    `asks`: a person has to decide, in automatic mode too. `is_decided`: a person has decided already, by an exception.
+    `asks`: a person must decide, even in automatic mode. `is_decided`: a person has decided already, by adding an exception.
     """
 
     step: EntryStep
@@ -76,7 +75,7 @@ class Decision:
 
 
 def as_list(blocklist: Blocklist) -> Staff:
-    """Return the list as an actor, so that the audit log names it as the author of what was taken over by itself."""
+    """Return the list as an actor, so that the audit log names it as the author of automatic changes."""
     return Staff(None, f"list {blocklist.name}", int(Permission.MANAGE_FEDERATION), None)
 
 
@@ -110,14 +109,14 @@ def effect_of(entry: BlocklistEntry, blocklist: Blocklist) -> Effect | None:
 
 
 def taken_of(entry: BlocklistEntry) -> Effect | None:
-    """Return the effect that was taken over from an entry; None if nothing was."""
+    """Return the effect that was adopted from an entry; None if none was adopted."""
     if entry.taken_severity is None:
         return None
     return Effect(entry.taken_severity, entry.taken_media, entry.taken_reports)
 
 
 def strictest(effects: Iterable[Effect]) -> Effect | None:
-    """Return the effect that has the strictest severity and all rejections of these; None if there are none."""
+    """Return an effect with the strictest severity and all rejections of these effects; None if there are no effects."""
     found = list(effects)
     if not found:
         return None
@@ -142,11 +141,11 @@ def decide(
     protected: str,
     dismissed: bool,
 ) -> Decision:
-    """Return the consequence of an entry that asks for the effect `wanted`.
+    """Return the consequence of an entry that asks for the effect `wanted` (None: for no effect).
 
-    `rule` is the rule for the server itself, `above` that of its longest parent domain, `others` what was taken over from
-    other lists for the same server. `protected` is the reason why no list may block it, and `dismissed` tells whether a
-    person has dismissed what another list says of it.
+    `rule` is the rule for the server itself, `above` the rule for its longest parent domain that has one. `others` are the
+    effects adopted from other lists for the same server. `protected` is the reason why no list may block the server, else
+    empty. `dismissed` tells whether a person has dismissed another list's entry for it.
     """
     taken = taken_of(entry)
     if wanted is None or protected:
@@ -177,7 +176,7 @@ def decide(
 
 
 def _without(taken: Effect | None, rule: DomainRule | None, others: Sequence[Effect], note: str) -> Decision:
-    """Return the consequence of an entry that asks for nothing any more."""
+    """Return the consequence of an entry that no longer asks for an effect."""
     if taken is None:
         return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)
     if rule is None or not rule.from_lists:
@@ -191,15 +190,16 @@ def _without(taken: Effect | None, rule: DomainRule | None, others: Sequence[Eff
 
 
 def is_weaker(wanted: Effect | None, taken: Effect | None) -> bool:
-    """Tell whether a list asks for less than what was taken over from it before."""
+    """Tell whether the effect that a list asks for is weaker than the effect adopted from it before."""
     if taken is None:
         return False
     return wanted is None or STRICTNESS[wanted.severity] < STRICTNESS[taken.severity]
 
 
 def hold_reason(known: int, lost: int, named: int) -> str:
-    """Return why the changes of a list wait for a person although it is automatic: it names no server any more, or has
-    retracted or weakened `lost` of the `known` ones, which is too many at once to be meant. Empty for an ordinary update.
+    """Return the reason why the changes of an automatic list must wait for a person; empty for an ordinary update. The reasons
+    are that the list has become empty, and that it retracts or weakens too many entries at once (`lost` of `known`), which may
+    be a mistake.
     """
     if known and not named:
         return _("The list is empty all of a sudden.")
@@ -210,9 +210,7 @@ def hold_reason(known: int, lost: int, named: int) -> str:
 
 
 def is_related(domain: str, protected: set[str], parents: set[str]) -> bool:
-    """Tell whether a rule for a domain would reach one of these servers, or is for one of their subdomains; `parents` are
-    the names of all their parent domains.
-    """
+    """Tell whether a domain is one of these servers, one of their parent domains (`parents`), or one of their subdomains."""
     return domain in parents or not protected.isdisjoint(names_of(domain))
 
 
@@ -222,7 +220,7 @@ def parents_of(domains: Iterable[str]) -> set[str]:
 
 
 def values_of(effect: Effect | None) -> dict[str, Any]:
-    """Return the columns of an entry for what is taken over from it."""
+    """Return the columns of an entry that store the adopted effect (None: no effect)."""
     if effect is None:
         return {"taken_severity": None, "taken_media": False, "taken_reports": False}
     return {

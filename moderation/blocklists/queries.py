@@ -1,4 +1,4 @@
-"""Reads blocklists, their entries, the servers that are protected from them, and dry runs of their changes."""
+"""Reads blocklists, their entries and the servers that no list may block; makes dry runs of changes."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def list_waiting() -> QuerySet[BlocklistEntry]:
 
 
 def list_failing() -> QuerySet[Blocklist]:
-    """Return the lists that could not be fetched for FAILURE_LIMIT."""
+    """Return the enabled lists that have failed to be fetched for longer than FAILURE_LIMIT."""
     return Blocklist.objects.filter(enabled=True, failing_since__lt=clock.now() - FAILURE_LIMIT).order_by("name")
 
 
 def count_entries(rows: QuerySet[Blocklist]) -> QuerySet[Blocklist]:
-    """Return lists with the number of their entries that are `in_force`, and that are `waiting` for a decision."""
+    """Return lists, each with the number of its entries that are `in_force`, and that are `waiting` for a decision."""
     return rows.annotate(
         in_force=Count("entries", filter=Q(entries__taken_severity__isnull=False)),
         waiting=Count("entries", filter=Q(entries__state=EntryState.WAITING)),
@@ -78,7 +78,7 @@ def load_entries(blocklist: Blocklist) -> dict[str, BlocklistEntry]:
 
 
 def kept_reason(blocklist: Blocklist) -> str:
-    """Return the reason why changes of a list wait although it is automatic, as long as one of them does."""
+    """Return the stored reason why changes of an automatic list wait; empty when no entry waits for this reason any more."""
     reason = blocklist.held_reason
     return reason if reason and blocklist.entries.filter(state=EntryState.WAITING, note=reason).exists() else ""
 
@@ -96,8 +96,8 @@ def list_log(blocklist: Blocklist) -> list[AuditEntry]:
 
 
 def load_protection(domains: Sequence[str]) -> dict[str, str]:
-    """Return the reasons why no list may block some of these servers, by domain, in two queries: exceptions, allowed
-    servers, and this server itself.
+    """Return the reasons why no list may block certain servers, by domain, in two queries. Protected are exceptions, allowed
+    servers and this server; servers that a list may block are left out.
     """
     exceptions = set(BlocklistException.objects.values_list("domain", flat=True))
     allowed = set(DomainAllow.objects.values_list("domain", flat=True))
@@ -144,8 +144,8 @@ def plan_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> lis
 
 @dataclass
 class Server:
-    """Effects of a change on a server and its subdomains: the numbers of their known accounts and posts, which would vanish,
-    and the follows that would end.
+    """Effects of a change on a server with its subdomains: the numbers of known accounts and posts that would vanish, and the
+    follows that would end.
     """
 
     domain: str
@@ -159,8 +159,8 @@ class Server:
 
 @dataclass
 class DryRun:
-    """Result of a dry run: the numbers of changes and of their effects. `servers` begins with those that would lose the most
-    follows.
+    """Result of a dry run: the numbers of changes, and their effects in total and by server. `servers` is sorted by lost
+    follows, most first.
     """
 
     new: int = 0
@@ -175,7 +175,7 @@ class DryRun:
 
 
 def try_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> DryRun:
-    """Return the dry run of the changes that these entries ask for, in a fixed number of queries."""
+    """Return the result of a dry run of the changes that these entries ask for, in a fixed number of queries."""
     found = DryRun()
     closing = {}
     for entry, decision in zip(entries, plan_entries(blocklist, entries), strict=True):

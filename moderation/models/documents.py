@@ -1,5 +1,5 @@
-"""The rules of this server, the versions of the terms of service, and the weekly activity, which is stored because the rows
-from which it is counted change.
+"""The rules of this server, the versions of the terms of service, and the weekly activity. The activity is stored because it
+cannot be counted later: posts are deleted, and users have only the time of their last activity.
 """
 
 from __future__ import annotations

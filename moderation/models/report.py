@@ -34,8 +34,8 @@ class Report(models.Model):
     """A report of `account` about `target_account`; resolved when `action_taken_at` is set.
 
     `status_ids`, `rule_ids` and `collection_ids` are the ids of the attached posts, rules and collections. They are not
-    foreign keys, so that a post that is deleted later is still named. `rule_ids` is None when no rule was named. `uri` is
-    None for local reports; the account of a report from another server is its instance actor. `forward_domains` are the
+    foreign keys, so that a report still names a post that was deleted later. `rule_ids` is None when no rule was named. `uri`
+    is None for local reports; the account of a report from another server is its instance actor. `forward_domains` are the
     servers to which a forwarded report is sent. `spam_rule` is the spam rule that made the report; `account` is then the
     server's own account.
     """

@@ -39,7 +39,7 @@ class WebhookEvent(models.TextChoices):
 
 
 class Webhook(models.Model):
-    """A web address that is notified of `events`.
+    """An address that is notified of `events`.
 
     `secret` is the key that signs the calls; it is stored encrypted. `template` is the body of the calls, with variables;
     without a template the event is sent as JSON.
@@ -70,8 +70,8 @@ class Webhook(models.Model):
 
 
 class WebhookCall(WaitingRow):
-    """A waiting call of a webhook, with its body; `event` is one of WebhookEvent. `host` also contains the webhook's id, so
-    that a failing webhook is paused without pausing others on the same host.
+    """A waiting call of a webhook, with its body; `event` is one of WebhookEvent. `host` includes the webhook's id, so that a
+    webhook that fails does not pause other webhooks on the same host.
     """
 
     queue = "webhooks"

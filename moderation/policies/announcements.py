@@ -16,8 +16,8 @@ from social.kernel.text.characters import is_emoji
 
 @dataclass(frozen=True)
 class AnnouncementDraft:
-    """An announcement to be stored. `starts_at` and `ends_at` are the times of the announced event; the text is published
-    at `scheduled_at`, or by hand if `scheduled_at` is None.
+    """An announcement that is not stored yet. `starts_at` and `ends_at` are the times of the announced event. The text is
+    published at `scheduled_at`; if this is None, staff publish it themselves.
     """
 
     text: str

@@ -54,5 +54,5 @@ def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, 
 
 
 def digest_of(domain: str) -> str:
-    """Return the SHA-256 of a domain, with which another server can compare without learning the name."""
+    """Return the SHA-256 of a domain, by which another server recognises a domain that it knows without learning others."""
     return hashlib.sha256(domain.encode()).hexdigest()

@@ -47,7 +47,7 @@ _SOURCES: Final = {
 class Statement:
     """A statement of reasons; the posts are stored with the strike. `house_rules` are the texts of the rules at that time.
 
-    `source` is one of STAFF_SOURCE, REPORT_SOURCE and RULE_SOURCE; `automated` tells that no person has decided.
+    `source` is one of STAFF_SOURCE, REPORT_SOURCE and RULE_SOURCE; `automated` is true if no person has decided.
     """
 
     action: str

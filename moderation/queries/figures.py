@@ -17,8 +17,8 @@ _SERVERS_DIMENSION: Final = "servers"
 
 # The time in the id of a remote post may differ from `created_at`, but by less than two days.
 _LEEWAY: Final = timedelta(days=2)
-# CASE instead of two conditions: together with the condition on ids, the planner would count the selectivity of the
-# period twice, and estimate too few posts.
+# CASE instead of a second condition: with two conditions on the period, the planner would multiply their selectivities and
+# estimate too few posts.
 _TIMES: Final = "CASE WHEN s.created_at >= %(from)s THEN s.created_at < %(until)s ELSE FALSE END"
 _CONDITIONS: Final = {
     # An account `a` of the server `domain` in the parameters.
@@ -62,9 +62,9 @@ def subject_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def fragment_keys(
     kind: str, start: date, end: date, parameters: Mapping[str, Mapping[str, Any]], *sort: str
 ) -> dict[str, str]:
-    """Return the cache keys of the figures that are cached, for at most FIGURES_AGE seconds: the figures of a single
-    server that is known here, and the ranking of servers (the dimension `servers`). All other figures are never cached.
-    `sort` holds the other values on which the answers depend. At most one statement.
+    """Return the cache keys of the figures that are cached; other figures are left out. The figures of one known server, and
+    the ranking of servers (the dimension `servers`), are cached for at most FIGURES_AGE seconds. `sort` holds the other values
+    on which the answers depend. At most one statement.
     """
     fragments = {
         key: subject_parameters(values)

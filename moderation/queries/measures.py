@@ -34,8 +34,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """`rows` selects the counted events with the columns day, thing and weight; with `distinct`, each thing counts once per
-    day, and once in the total.
+    """Definition of a measure. `rows` selects the counted events with the columns day, thing and weight; with `distinct`, each
+    thing counts once per day, and once in the total.
 
     `parameter` is the name of the parameter that the measure needs. `total` selects the overall figure if it is not simply
     the sum of the daily figures.

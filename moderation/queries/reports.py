@@ -117,14 +117,16 @@ def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Rep
 
 
 def outlive(account_id: int) -> bool:
-    """Tell whether reports about an account are kept when it is deleted: only if it was erased after a suspension by staff."""
+    """Tell whether reports about an account are kept when it is deleted; they are kept only if it is erased after a suspension
+    by staff.
+    """
     return Report.objects.filter(target_account_id=account_id, target_account__erased_at__isnull=False).exists()
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """Conditions on reports; None: no condition. Open reports match by default, settled ones with `resolved`, both with
-    `resolved` and `unresolved` (contract).
+    """Conditions on reports; None: no condition. By default open reports match; with `resolved` settled reports match; with
+    both `resolved` and `unresolved` all reports match (contract).
     """
 
     resolved: bool = False

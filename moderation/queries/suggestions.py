@@ -1,4 +1,4 @@
-"""Reads the accounts that are suggested to everybody, for staff."""
+"""Reads the accounts that are suggested to all users, for staff."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _POSTS_LIMIT: Final = 50
 
 
 def recommended() -> ArraySubquery:
-    """The ids of the RECOMMENDED_LIMIT most followed accounts that may be suggested to everybody."""
+    """Return the ids of the RECOMMENDED_LIMIT most followed accounts among those that may be suggested to all users."""
     return ArraySubquery(list_recommended().values("id")[:RECOMMENDED_LIMIT])
 
 
 def writing_in(rows: QuerySet[Account], language: str) -> QuerySet[Account]:
-    """Select the recommended accounts that have one of their latest posts in a language (ISO 639)."""
+    """Return the accounts that have one of their latest posts in a language (ISO 639)."""
     latest = Status.objects.filter(account=OuterRef(OuterRef("pk")), reblog_of=None, deleted_at=None)
     posts = Status.objects.filter(id__one_of=ArraySubquery(latest.order_by("-id").values("id")[:_POSTS_LIMIT]))
     return rows.filter(Exists(posts.filter(language=language.lower())), id__one_of=recommended())

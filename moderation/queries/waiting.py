@@ -46,7 +46,7 @@ DECISION_PERMISSIONS: Final = functools.reduce(operator.or_, (kind.permission fo
 
 
 def count_waiting_for(user: User) -> list[tuple[str | Promise, int]]:
-    """Count the pending decisions that the user's role allows: title and number of each kind, without kinds that have none."""
+    """Count the pending decisions that the user may take; return the title and the number of each kind that has any."""
     by = staff_of(user)
     counts = [(kind.title, kind.rows().count()) for kind in _KINDS if can(by, kind.permission)]
     return [(title, count) for title, count in counts if count]

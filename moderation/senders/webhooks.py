@@ -72,7 +72,7 @@ def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
 
 
 def _note(call: WebhookCall, *, error: str, status: int | None = None, seconds: float = 0.0) -> None:
-    """Store the result of an attempt, and delete the oldest attempts of its webhook beyond ATTEMPTS_KEPT; do nothing if the
+    """Store the result of an attempt, and delete all but the last ATTEMPTS_KEPT attempts of the webhook; do nothing if the
     webhook was removed.
     """
     with transaction.atomic():

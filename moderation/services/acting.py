@@ -153,7 +153,7 @@ def _act(
             untouched = own if action == StrikeAction.DELETE_STATUSES else own.filter(sensitive=False)
             if report is None or not settle or untouched.exists():
                 raise Conflict(_("None of these posts exists any more."))
-            # Another report about the same posts was settled first, with a strike: nothing is left to do.
+            # Another report about the same posts was settled first, with a strike, so that there is nothing left to do.
             settle_reports(by=by, target=account, only=[report])
             return None
         strike = issue_strike(

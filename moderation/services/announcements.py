@@ -241,8 +241,8 @@ def _publish(announcement: Announcement) -> None:
 
 
 def _publish_due(announcement: Announcement) -> None:
-    """Publish AnnouncementDue for the times at which the announcement is to be shown and to end. If `scheduled_at` has
-    passed, the announcement is shown at once.
+    """Publish AnnouncementDue for the time at which the announcement is to be shown, and for the time at which it ends. If
+    `scheduled_at` has passed, the announcement is shown at once.
     """
     now, due = clock.now(), AnnouncementDue(announcement_id=announcement.id)
     if announcement.scheduled_at is not None:

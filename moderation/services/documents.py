@@ -145,7 +145,7 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
 
 
 def _unknown(addresses: Sequence[str]) -> list[str]:
-    """Return those of the addresses that belong to no known account."""
+    """Return the addresses among these that belong to no known account."""
     pairs = {address: split_address(address) for address in addresses}
     known = by_address([pair for pair in pairs.values() if pair is not None])
     lowered = {address: pair and (pair[0].lower(), pair[1]) for address, pair in pairs.items()}

@@ -91,12 +91,12 @@ class RuleFile(BlockFile[DomainRuleDraft]):
         ]
 
     def rows(self) -> Iterator[Sequence[str]]:
-        """Return the values of every rule that has an effect."""
+        """Return the values of all rules that have an effect."""
         return self.values_of(DomainRule.objects.all())
 
     @staticmethod
     def values_of(rules: QuerySet[DomainRule]) -> Iterator[Sequence[str]]:
-        """Return the values of those of these rules that have an effect, as Mastodon writes them."""
+        """Return the values of these rules as Mastodon writes them; rules without an effect are left out."""
         rules = rules.exclude(severity=DomainSeverity.NOOP, reject_media=False, reject_reports=False)
         for rule in rules.order_by("domain").iterator(chunk_size=BATCH):
             yield (
@@ -113,10 +113,9 @@ class RuleFile(BlockFile[DomainRuleDraft]):
 
 
 class PublicRuleFile(RuleFile):
-    """The rules that this server publishes as a list, to which others can subscribe.
-
-    It has no rule whose name is to be covered, and none that this server has from the lists of others: two servers with
-    each other's lists would otherwise keep each other's rules for ever.
+    """The rules that this server publishes as a blocklist, to which other servers can subscribe. Left out are rules whose
+    domain is obfuscated, and rules that came from the lists of others: otherwise two servers that subscribe to each other's
+    list would never remove such a rule.
     """
 
     def __init__(self, *, with_rationale: bool) -> None:

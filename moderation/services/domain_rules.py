@@ -81,9 +81,9 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
 def write_rules(
     *, by: Staff, drafts: Mapping[str, DomainRuleDraft], changing: Collection[str] = (), from_lists: bool = False
 ) -> dict[str, AlreadyRuled]:
-    """Create the rules for these servers, or change the rules of servers that are in `changing`, as `create_rule` and
-    `change_rule` do, in one transaction and a fixed number of statements per 500 rules. `from_lists`: they are what
-    blocklists say. Return the refusals by domain. Publishes DomainRuleChanged. Raises Forbidden, Invalid.
+    """Create rules for these servers, or change the existing rules of servers in `changing`, as `create_rule` and
+    `change_rule` do, in one transaction and a fixed number of statements per 500 rules. `from_lists`: the rules come from
+    blocklists. Return the refusals by domain. Publishes DomainRuleChanged. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not drafts:
@@ -182,7 +182,7 @@ def allow_domains(*, by: Staff, domains: Iterable[str]) -> None:
 
 
 def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
-    """Undo `allow_domain`. Raises Forbidden; NotFound when it was undone already."""
+    """Undo `allow_domain`. Raises Forbidden; NotFound when the server is no longer allowed."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         if not DomainAllow.objects.select_for_update().filter(pk=allow.pk).exists():

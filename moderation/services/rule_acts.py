@@ -1,4 +1,6 @@
-"""Automatic actions of spam rules: reports by the server's own account, and strikes against limited accounts."""
+"""Automatic actions of spam rules: they file reports as the server's own account, and issue strikes against the accounts that
+they limit.
+"""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _unmark(by: Staff, strike: Strike) -> None:
 
 def _unsuspend(by: Staff, strike: Strike) -> None:
     account = strike.target_account
-    # The suspension may have been undone already, or be another server's.
+    # The suspension may have been undone already, or may have been made by another server.
     if account.suspended and account.suspension_origin == SuspensionOrigin.LOCAL:
         sanctions.unsuspend_account(by=by, account=account)
 

@@ -1,4 +1,4 @@
-"""Blocklists of others, for staff: subscriptions, what waits for a decision with a dry run, and exceptions."""
+"""Admin pages of blocklists: subscriptions, entries with a dry run of their changes, and exceptions."""
 
 from moderation.blocklists.admin.entries import BlocklistEntryAdmin, BlocklistExceptionAdmin
 from moderation.blocklists.admin.lists import BlocklistAdmin

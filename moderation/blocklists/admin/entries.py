@@ -1,4 +1,4 @@
-"""Entries of blocklists, which staff approve or dismiss, and exceptions from all lists."""
+"""Admin pages of the entries of blocklists, which staff approve or dismiss, and of the exceptions from all lists."""
 
 from __future__ import annotations
 

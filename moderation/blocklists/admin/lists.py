@@ -1,4 +1,4 @@
-"""Subscriptions to blocklists, for staff: their terms, their state, and dry runs of their changes."""
+"""Admin page of the subscriptions to blocklists: their options, their state, and dry runs of their changes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _STATES: Final = States(
 
 
 class BlocklistForm(DraftForm):
-    """Form for the name, the address and the terms of a subscription."""
+    """Form for the name, the address and the options of a subscription."""
 
     class Meta:
         model = Blocklist
@@ -239,23 +239,23 @@ class BlocklistAdmin(EditedAdmin):
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the form; for a stored list also its state and its last audit rows."""
+        """Return the fields of the form; for a stored list also its state and its last audit rows."""
         parts: list[Any] = [(None, {"fields": [*BlocklistForm.Meta.fields]})]
         if obj is not None:
             parts.append((_("State"), {"fields": list(_STATE_LINES)}))
         return parts
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Blocklist]:
-        """Return the lists with the numbers of their entries that are in force and that wait for a decision."""
+        """Return the lists, each with the number of its entries in force and of those that wait for a decision."""
         return count_entries(super().get_queryset(request))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return only the names of the lists: their entries are deleted as well, but need not be listed."""
+        """Return only the names of the lists. Their entries are deleted as well, but are too many to be listed."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
     @action(description=_("What would happen"), icon="science", permissions=["manage"])
     def try_it(self, request: HttpRequest, object_id: Any) -> HttpResponse:
-        """Show what the changes that wait for a decision would do; nothing is written."""
+        """Show the effects of the changes that wait for a decision; nothing is written."""
         blocklist = self.get_object(request, str(object_id))
         if blocklist is None:
             raise Http404

@@ -1,4 +1,6 @@
-"""Fetches blocklists: conditionally, with limits of size and time, and by addresses that this server may connect to."""
+"""Fetches blocklists with conditional requests, limits of size and time, and only from addresses to which this server may
+connect.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ _ACCEPT: Final = "text/csv, application/ld+json, application/json, text/plain;q=
 
 
 class ListError(Exception):
-    """Failure to get a list; its text is the reason. `is_host` tells whether the server is at fault, not the list."""
+    """Error: a list could not be fetched, or is invalid. Its text is the reason. `is_host` tells whether the server failed,
+    and not the content of the list.
+    """
 
     def __init__(self, reason: str, *, is_host: bool) -> None:
         super().__init__(reason)
@@ -30,7 +34,7 @@ class ListError(Exception):
 
 @dataclass(frozen=True)
 class Fetched:
-    """A list as it was fetched, and the values of its headers with which the next fetch asks for a newer one."""
+    """A fetched list, with the header values that make the next request conditional."""
 
     read: ReadList
     body: bytes
@@ -38,13 +42,15 @@ class Fetched:
     last_modified: str = ""
 
 
-_Asking = Generator[Awaitable[Response], Any, Fetched | None]
+_Requests = Generator[Awaitable[Response], Any, Fetched | None]
 
 
-def ask_for_list(url: str, *, etag: str = "", last_modified: str = "") -> _Asking:
-    """Fetch a list: yield what is to be awaited, and return the list; None if it has not changed. Raises ListError.
+def ask_for_list(url: str, *, etag: str = "", last_modified: str = "") -> _Requests:
+    """Fetch a list, and return it, or None if it has not changed. A generator: it yields awaitable requests, and expects their
+    responses. Raises ListError.
 
-    The snapshot that a dataset names is fetched as well, without conditions: the dataset does not change with it.
+    If the address is that of a FIRES dataset, the snapshot that it names is fetched as well. That request is not conditional,
+    because the dataset does not change when its snapshot does.
     """
     headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
     response = yield from _ask(url, {name: value for name, value in headers.items() if value})
@@ -63,16 +69,16 @@ def ask_for_list(url: str, *, etag: str = "", last_modified: str = "") -> _Askin
 
 def fetch_list_now(url: str) -> Fetched:
     """Fetch a list and wait for it. Raises ListError."""
-    asking = ask_for_list(url)
-    awaited = next(asking)
+    requests = ask_for_list(url)
+    awaited = next(requests)
     while True:
         try:
             try:
                 response: Response = run(_awaited(awaited))
             except (FetchError, ValueError) as error:
-                awaited = asking.throw(error)
+                awaited = requests.throw(error)
             else:
-                awaited = asking.send(response)
+                awaited = requests.send(response)
         except StopIteration as end:
             fetched: Fetched = end.value
             return fetched
@@ -110,7 +116,7 @@ def _begin(jobs: Sequence[Job[BlocklistFetch]]) -> Iterator[Steps]:
 
 
 def _fetch(job: Job[BlocklistFetch], blocklist: Blocklist | None) -> Steps:
-    """Fetch a list and store it, or why that has failed; a list that was removed meanwhile is left alone."""
+    """Fetch a list, and store either its entries or the reason of the failure. A list that was removed meanwhile is skipped."""
     if blocklist is None:
         return
     try:
@@ -130,7 +136,9 @@ def _fetch(job: Job[BlocklistFetch], blocklist: Blocklist | None) -> Steps:
 
 
 def keep(blocklist: Blocklist, fetched: Fetched | None) -> None:
-    """Store a list that was fetched, None for one that has not changed. Raises NotFound for a list that was removed."""
+    """Store the result of a fetch; `fetched` is None if the list has not changed. Raises NotFound if the list was removed
+    meanwhile.
+    """
     if fetched is None:
         note_unchanged(blocklist)
     else:

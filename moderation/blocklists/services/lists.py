@@ -1,6 +1,5 @@
-"""Subscriptions to blocklists and exceptions from them, which staff make, change and end.
-
-Every function requires MANAGE_FEDERATION of `by` and writes an audit row.
+"""Creates, changes and removes subscriptions to blocklists, and exceptions from them, for staff. Every function requires
+MANAGE_FEDERATION of `by` and writes an audit row.
 """
 
 from __future__ import annotations
@@ -55,8 +54,9 @@ def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
 
 
 def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> None:
-    """Change a subscription. If other severities or rejections are to be taken over, settled entries are compared
-    again (publishes BlocklistChanged); entries that wait for approval still wait. Raises Forbidden, Invalid, NotFound.
+    """Change a subscription. If its options for severities or rejections have changed, publishes BlocklistChanged, so that
+    settled entries are compared with the rules again; entries that wait for approval keep waiting. Raises Forbidden, Invalid,
+    NotFound.
     """
     with _changing(by, blocklist, "blocklists") as locked:
         _check(draft, locked)
@@ -96,8 +96,8 @@ def fetch_soon(*, by: Staff, blocklist: Blocklist) -> None:
 
 
 def withdraw_list(*, by: Staff, blocklist: Blocklist) -> None:
-    """Disable a list, and remove the rules that came from it alone and that no person has changed since. Publishes
-    BlocklistChanged, whose handler does it. Raises Forbidden, NotFound.
+    """Disable a list, and publish BlocklistChanged, whose handler removes the rules that came only from this list, except
+    rules that a person has changed since. Raises Forbidden, NotFound.
     """
     with _changing(by, blocklist) as locked:
         _record(by, "withdraw", locked)
@@ -109,8 +109,8 @@ def withdraw_list(*, by: Staff, blocklist: Blocklist) -> None:
 
 
 def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
-    """Remove a list with its entries. Its rules stay; those that no other list asks for count as written by staff from then
-    on. Raises Forbidden, NotFound.
+    """Remove a list with its entries. Its rules stay; rules that no other list asks for count as written by staff from now on.
+    Raises Forbidden, NotFound.
     """
     with _changing(by, blocklist, "domain_rules") as locked:
         of_this_rule = BlocklistEntry.objects.filter(domain=OuterRef("domain"), taken_severity__isnull=False)
@@ -121,8 +121,8 @@ def unsubscribe(*, by: Staff, blocklist: Blocklist) -> None:
 
 
 def add_exception(*, by: Staff, domain: str, comment: str = "") -> BlocklistException:
-    """Protect a server, its subdomains and its parent domains from all lists; what lists have blocked of them is taken back
-    soon, unless a person has changed it. Publishes BlocklistChanged. Raises Forbidden, Invalid.
+    """Protect a server, its subdomains and its parent domains from all lists. Publishes BlocklistChanged, whose handler
+    removes the rules that lists have written for them, except rules that a person has changed. Raises Forbidden, Invalid.
     """
     require(by, Permission.MANAGE_FEDERATION)
     name = domain_elsewhere(domain)
@@ -137,7 +137,7 @@ def add_exception(*, by: Staff, domain: str, comment: str = "") -> BlocklistExce
             raise Invalid.of([taken("domain")])
         found = BlocklistException.objects.create(domain=name, comment=comment)
         record(by=by, action="create", target_type="BlocklistException", target_id=found.pk, target_name=name)
-        _look_again(name)
+        _compare_again(name)
     return found
 
 
@@ -150,17 +150,19 @@ def remove_exception(*, by: Staff, exception: BlocklistException) -> None:
         name = locked.domain
         record(by=by, action="destroy", target_type="BlocklistException", target_id=locked.pk, target_name=name)
         locked.delete()
-        _look_again(name)
+        _compare_again(name)
 
 
 def _lock_all() -> None:
-    """Wait until no list is being stored or taken over, and prevent both until the transaction ends."""
+    """Take the locks without which no list can be stored and no rule written, until the transaction ends."""
     lock("domain_rules")
     list(Blocklist.objects.select_for_update().order_by("id").values_list("id"))
 
 
-def _look_again(name: str) -> None:
-    """Have the entries for a server, its subdomains and its parent domains compared with the exceptions again."""
+def _compare_again(name: str) -> None:
+    """Mark the entries for a server, its subdomains and its parent domains as pending, so that they are compared with the
+    exceptions again.
+    """
     rows = BlocklistEntry.objects.exclude(state=EntryState.DISMISSED).filter(listed=True)
     below = rows.filter(domain__endswith=f".{name}")
     found = rows.filter(domain__one_of=names_of(name)) | below

@@ -1,8 +1,6 @@
-"""Reads blocklists in the formats that other software writes.
-
-CSV as Mastodon exports domain blocks, plain lists with one domain per line, JSON of Mastodon
-(`/api/v1/instance/domain_blocks`) and of GoToSocial (exports of domain permissions), and FIRES
-(https://fires.fedimod.org): a dataset, whose snapshot is read, or a snapshot.
+"""Reads blocklists in the formats that other software writes: CSV as Mastodon exports domain blocks, plain lists with one
+domain per line, JSON of Mastodon (`/api/v1/instance/domain_blocks`) and of GoToSocial (exports of domain permissions), and
+FIRES (https://fires.fedimod.org): a snapshot, or a dataset that names its snapshot.
 """
 
 from __future__ import annotations
@@ -36,19 +34,20 @@ _POLICIES: Final = {
     "filter": DomainSeverity.SILENCE,
 }
 _COMMENTS: Final = ("public_comment", "comment", "publicComment", "summary")
-# A feed of changes begins with the oldest: what was retracted since would be blocked.
+# A document with one of these keys is a page of a feed of changes. Its first page has the oldest changes, so that servers
+# would be blocked whose entries were retracted later.
 _PAGE_KEYS: Final = frozenset({"next", "partOf", "first"})
 _FLAGS: Final = ("reject_media", "reject_reports", "obfuscate")
 _COMMENT: Final = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*#.*$", re.MULTILINE)
-# Names in header lines are read in lower case: none is this one.
+# No column of a file can have this name, because the names of columns are read in lower case.
 _SECOND: Final = "Second"
 _Lines = list[tuple[int, dict[str, str]]]
 
 
 @dataclass(frozen=True)
 class ReadList:
-    """Entries of a list, and the lines that cannot be used, each with the reason. `snapshot` is the address of the list
-    itself, if the document only names it.
+    """Entries of a list, and descriptions of the lines that cannot be used. `snapshot` is set if the document contains no
+    entries, but only the address of the list.
     """
 
     entries: list[Entry[DomainRuleDraft]] = field(default_factory=list)
@@ -58,9 +57,10 @@ class ReadList:
 
 
 def read_list(body: bytes) -> ReadList:
-    """Return the entries of a list; an empty list has none.
+    """Return the entries of a list.
 
-    Raises UnreadableFile for a document that is no list, for more than LINES_LIMIT lines, and for a list without a valid line.
+    Raises UnreadableFile for a document that is not a list, for more than LINES_LIMIT lines, and for a list that has lines,
+    but no valid one.
     """
     begin = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if begin == b"<":
@@ -73,7 +73,8 @@ def read_list(body: bytes) -> ReadList:
         lines = list(islice(_json_lines(document), LINES_LIMIT + 1))
     else:
         lines = _csv_lines(body)
-    # Before the lines are parsed: domains in other scripts than Latin take long to normalise (security row 78).
+    # Checked before the lines are parsed, because normalising domains that are not in Latin script takes long (security row
+    # 78).
     if len(lines) > LINES_LIMIT:
         raise UnreadableFile(_("The list has more than %(most)d lines.") % {"most": LINES_LIMIT})
     entries = parse_lines(RuleFile(), lines)
@@ -98,10 +99,10 @@ def _csv_lines(body: bytes) -> _Lines:
 
 
 def _columns(values: dict[str, str]) -> dict[str, str]:
-    """Return the values of a line by the columns of the CSV, without a comment behind the name of the server."""
+    """Return the values of a line by column, without comments after the name of the server and after the severity."""
     found = values | {"domain": _without_tail(values.get("domain", ""))}
     if (second := found.pop(_SECOND, None)) is not None:
-        # Without a header line the second column is the severity in some lists, a reason in others.
+        # In files without a header line, the second column may be the severity or the reason.
         severity = _without_tail(second)
         found["severity"] = severity if severity.lower() in SEVERITIES else ""
     return found
@@ -112,8 +113,8 @@ def _without_tail(text: str) -> str:
 
 
 def _without_comments(body: bytes) -> bytes:
-    """Return the list without comments, which begin with `#`. Below a header line there are none: a line that begins with `#`
-    may be part of a reason. Lines without comments stay, so that problems have the numbers of their lines.
+    """Return the list with comment lines, which begin with `#`, replaced by empty lines, so that line numbers stay the same.
+    Lines below a header line are kept, because a line that begins with `#` may be part of a reason there.
     """
     count, begin = 0, 0
     for line in io.BytesIO(body):
@@ -136,7 +137,7 @@ def _json(body: bytes) -> Any:
 
 
 def _snapshot_of(document: Any) -> str:
-    """Return the address of the snapshot of a dataset of FIRES; empty for all other documents."""
+    """Return the address of the snapshot that a FIRES dataset names; empty for all other documents."""
     if not isinstance(document, dict):
         return ""
     for name in ("endpoints", "endpoint"):
@@ -163,21 +164,21 @@ def _json_lines(document: Any) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _values(item: Any) -> dict[str, str] | None:
-    """Return the values of an item by the columns of the CSV; None for an item that does not ask for a block."""
+    """Return the values of a JSON item by the columns of the CSV; None for an item that does not ask for a block."""
     if isinstance(item, str):
         return {"domain": item}
     if not isinstance(item, dict):
         return {"domain": str(item)[:100]}
     if "domain" not in item and ("type" in item or "entityKey" in item or "entity" in item):
         return _recommended(item)
-    # GoToSocial names no severity, and has `silenced_at` for servers that it limits.
+    # Lists of GoToSocial have no severity; they have `silenced_at` for limited servers.
     severity = item.get("severity") or ("silence" if item.get("silenced_at") else "suspend")
     values = {"domain": str(item.get("domain") or ""), "severity": str(severity), "public_comment": _comment(item)}
     return values | {name: str(item[name]) for name in _FLAGS if isinstance(item.get(name), bool)}
 
 
 def _recommended(item: dict[str, Any]) -> dict[str, str] | None:
-    """Return the values of a change of FIRES. Advisories, retractions and recommendations to accept block nobody."""
+    """Return the values of a FIRES item; None for an item that does not recommend to block or limit a server."""
     found = item.get("entity")
     entity: dict[str, Any] = found if isinstance(found, dict) else {}
     kind = str(item.get("entityKind") or entity.get("type") or "domain").lower()

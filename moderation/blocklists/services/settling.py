@@ -1,7 +1,7 @@
-"""Changes rules as blocklists ask for it, in transactions of at most BATCH entries.
+"""Makes the rule changes that entries of blocklists ask for, in transactions of at most BATCH entries.
 
-Rules are written and removed by the services that staff use (`moderation.services.domain_rules`), which write an audit row
-for each and have it obeyed.
+Rules are written and removed by the services that staff use (`moderation.services.domain_rules`), which also write audit rows
+and apply the rules to known accounts.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _Act = Callable[[Staff, Blocklist, Sequence[BlocklistEntry]], None]
 
 
 def settle_lists(events: Sequence[BlocklistChanged]) -> None:
-    """Handle BlocklistChanged: look at the next BATCH entries of the list. Published again while entries are left."""
+    """Handle BlocklistChanged: settle the next BATCH entries of each list."""
     for event in events:
         settle_next(event)
 
 
 def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
-    """Look at the next BATCH entries of a list; return the event that was published for those after them, None if there were
-    none to look at.
+    """Settle the next BATCH pending entries of a list. If there were any, publish BlocklistChanged again for the entries after
+    them, and return this event; otherwise return None.
     """
     with transaction.atomic():
         lock("domain_rules")
@@ -63,7 +63,7 @@ def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
         if blocklist is None:
             return None
         rows = blocklist.entries.filter(state__in=[EntryState.PENDING, EntryState.WITHDRAWN])
-        # Retractions come first: what a rule for a parent domain covered may need a rule of its own then.
+        # Retractions come first: when a rule for a parent domain is removed, its subdomains may need rules of their own.
         entries = list(rows.select_for_update().order_by("listed", "id")[:BATCH])
         if not entries:
             return None
@@ -74,15 +74,15 @@ def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
 
 
 def approve_entries(*, by: Staff, entries: QuerySet[BlocklistEntry], limit: int | None = None) -> int:
-    """Make the changes that these entries ask for, waiting and dismissed ones, at most `limit`, in transactions of BATCH
-    entries; return the number of entries. Raises Forbidden.
+    """Make the changes that at most `limit` of these entries ask for, in transactions of BATCH entries; entries that neither
+    wait nor are dismissed are skipped. Return the number of entries. Raises Forbidden.
     """
     return _by_person(by, entries.filter(state__in=[EntryState.WAITING, EntryState.DISMISSED]), _approve, limit)
 
 
 def dismiss_entries(*, by: Staff, entries: QuerySet[BlocklistEntry]) -> int:
-    """Refuse the changes that these waiting entries ask for, in transactions of BATCH entries; return the number of entries.
-    After a dismissed retraction the rule counts as written by staff. Raises Forbidden.
+    """Dismiss those of these entries that wait for a decision, in transactions of BATCH entries; return their number. If the
+    list has retracted an entry, its rule stays and counts as written by staff. Raises Forbidden.
     """
     return _by_person(by, entries.filter(state=EntryState.WAITING), _dismiss)
 
@@ -111,12 +111,12 @@ def _approve(by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry])
 
 
 def _dismiss(by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> None:
-    kept = [entry for entry in entries if entry.step == EntryStep.LIFT or not entry.listed]
-    DomainRule.objects.filter(domain__one_of=[entry.domain for entry in kept]).update(from_lists=False)
+    unchanged = [entry for entry in entries if entry.step == EntryStep.LIFT or not entry.listed]
+    DomainRule.objects.filter(domain__one_of=[entry.domain for entry in unchanged]).update(from_lists=False)
     for entry in entries:
         entry.state, entry.asks, entry.changed_at = EntryState.DISMISSED, True, clock.now()
-    for entry in kept:
-        _take(entry, None)
+    for entry in unchanged:
+        _adopt(entry, None)
     _store(entries)
     targets = [(entry.pk, entry.domain) for entry in entries]
     record_each(by=by, action="dismiss", target_type="BlocklistEntry", targets=targets, list=blocklist.name)
@@ -125,16 +125,17 @@ def _dismiss(by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry])
 def _settle(
     by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry], *, ended: int = 0, approved: bool = False
 ) -> int:
-    """Make the changes that these locked entries ask for, or have them wait for a decision; return the number of follows that
+    """Make the changes that these locked entries ask for, or let them wait for a decision. Return the number of follows that
     end.
 
-    Must run inside a transaction that holds the lock of the rules.
+    Must run in a transaction that holds the lock of the rules. `ended` is the number of follows that earlier batches of the
+    same update have ended; `approved` means that a person has approved the changes.
     """
     decisions = plan_entries(blocklist, entries)
     follows = {} if approved else _load_follows(entries, decisions)
     budget = blocklist.follows_limit - ended
     spent = 0
-    doing = []
+    decided = []
     for entry, decision in zip(entries, decisions, strict=True):
         cost = follows.get(entry.domain, 0)
         note, waits = decision.note, False
@@ -150,10 +151,10 @@ def _settle(
             continue
         spent += cost
         entry.asks = decision.step == EntryStep.NONE and (entry.asks or decision.asks)
-        doing.append((entry, decision))
-    lifted = _do(by, blocklist, doing)
+        decided.append((entry, decision))
+    lifted = _write_rules(by, blocklist, decided)
     _store(entries)
-    _look_again(lifted, by_list=None if approved else blocklist)
+    _compare_covered_again(lifted, by_list=None if approved else blocklist)
     return spent
 
 
@@ -169,10 +170,10 @@ def _load_follows(entries: Sequence[BlocklistEntry], decisions: Sequence[Decisio
     return {domain: follows.from_here + follows.to_here for domain, follows in found.items()}
 
 
-def _do(by: Staff, blocklist: Blocklist, doing: Sequence[tuple[BlocklistEntry, Decision]]) -> list[str]:
-    """Write and remove the rules, and write into the entries what was taken over; return the servers whose rule ended."""
+def _write_rules(by: Staff, blocklist: Blocklist, decided: Sequence[tuple[BlocklistEntry, Decision]]) -> list[str]:
+    """Write and remove the rules, and set the adopted effects in the entries; return the servers whose rules were removed."""
     drafts, changing, lifted = {}, set(), []
-    for entry, decision in doing:
+    for entry, decision in decided:
         if decision.step == EntryStep.LIFT:
             lifted.append(entry.domain)
         elif decision.step != EntryStep.NONE and decision.effect is not None:
@@ -201,43 +202,45 @@ def _do(by: Staff, blocklist: Blocklist, doing: Sequence[tuple[BlocklistEntry, D
         )
     remove_rules(by=by, domains=lifted)
     refused = write_rules(by=by, drafts=drafts, changing=changing, from_lists=True)
-    for entry, decision in doing:
+    for entry, decision in decided:
         entry.step, entry.state = EntryStep.NONE, decision.state
         if entry.domain in refused:
             entry.state, entry.note = EntryState.KEPT, refused[entry.domain].message
         else:
-            _take(entry, decision)
+            _adopt(entry, decision)
     return lifted
 
 
-def _take(entry: BlocklistEntry, decision: Decision | None) -> None:
+def _adopt(entry: BlocklistEntry, decision: Decision | None) -> None:
     for name, value in values_of(decision.taken if decision is not None else None).items():
         setattr(entry, name, value)
 
 
 def _store(entries: Sequence[BlocklistEntry]) -> None:
-    """Store entries, and delete those without further use: the list no longer names the server, nothing is taken over, and no
-    person has decided about the server.
+    """Store these entries. Delete entries that are no longer needed: the list no longer names the server, no effect is
+    adopted, and no person has decided about the server.
     """
     gone = [entry.pk for entry in entries if not entry.listed and taken_of(entry) is None and not entry.asks]
     BlocklistEntry.objects.bulk_update(entries, _COLUMNS, batch_size=BATCH)
     BlocklistEntry.objects.filter(id__one_of=gone).delete()
 
 
-def _look_again(lifted: Sequence[str], *, by_list: Blocklist | None) -> None:
-    """Have entries compared again that changed nothing because a rule that is now removed covered them. The event of `by_list`
-    itself, which is published after each batch, counts the follows that its update has ended.
+def _compare_covered_again(lifted: Sequence[str], *, by_list: Blocklist | None) -> None:
+    """Mark as pending the entries that were not needed because one of these rules, which are now removed, covered them.
+    Publish BlocklistChanged for their lists, except for `by_list`, whose own event follows after each batch.
     """
     if not lifted:
         return
-    kept = BlocklistEntry.objects.filter(state=EntryState.KEPT, listed=True)
+    covered = BlocklistEntry.objects.filter(state=EntryState.KEPT, listed=True)
     endings = tuple(f".{domain}" for domain in lifted)
     found = [
         (number, blocklist_id)
-        for number, domain, blocklist_id in kept.values_list("id", "domain", "blocklist_id").iterator(chunk_size=2000)
+        for number, domain, blocklist_id in covered.values_list("id", "domain", "blocklist_id").iterator(
+            chunk_size=2000
+        )
         if domain.endswith(endings)
     ]
     BlocklistEntry.objects.filter(id__one_of=[number for number, _list in found]).update(state=EntryState.PENDING)
-    own = by_list.pk if by_list is not None else None
-    others = sorted({number for _number, number in found if number != own})
+    own_list = by_list.pk if by_list is not None else None
+    others = sorted({number for _number, number in found if number != own_list})
     publish(*(BlocklistChanged(blocklist_id=number) for number in others))

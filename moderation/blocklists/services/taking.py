@@ -29,14 +29,14 @@ _WORDS: Final = ("severity", "reject_media", "reject_reports", "obfuscate")
 
 
 def queue_fetches() -> int:
-    """Queue a fetch of each list that was not fetched for CHECK_INTERVAL; return how many were queued."""
+    """Queue a fetch of each list whose last successful fetch was more than CHECK_INTERVAL ago; return how many were queued."""
     late = Q(checked_at=None) | Q(checked_at__lt=clock.now() - CHECK_INTERVAL)
     due = Blocklist.objects.filter(late, enabled=True, fetch=None)
     return queue_fetch(*due.order_by("id"))
 
 
 def queue_fetch(*blocklists: Blocklist) -> int:
-    """Queue a fetch of these lists, of which none may wait or have been given up lately; return how many were queued."""
+    """Queue a fetch of these lists; return how many were queued. None of them may have a waiting fetch."""
     with transaction.atomic():
         there = keep_rows(Blocklist, [blocklist.pk for blocklist in blocklists])
         places = ((one, place_of(one.url)) for one in blocklists if one.pk in there)
@@ -44,11 +44,11 @@ def queue_fetch(*blocklists: Blocklist) -> int:
 
 
 def store_list(blocklist: Blocklist, read: ReadList, *, body: bytes, etag: str, last_modified: str) -> None:
-    """Store the entries of a list, in one transaction: new, changed and retracted ones. Publishes
-    BlocklistChanged if anything has changed.
+    """Store the new, changed and retracted entries of a list in one transaction. Publishes BlocklistChanged if the list has
+    changed.
 
-    When the list is empty, or takes back many servers at once, its changes wait for a decision in automatic mode too. A list
-    that was switched off or given another address during the fetch is left unchanged.
+    If the list has become empty or retracts many servers at once, its changes wait for a decision even in automatic mode.
+    Nothing is stored if the list was disabled or got another address during the fetch.
     """
     digest = hashlib.sha256(body).hexdigest()
     with transaction.atomic():
@@ -65,14 +65,14 @@ def store_list(blocklist: Blocklist, read: ReadList, *, body: bytes, etag: str, 
 
 
 def new_entry(blocklist: Blocklist, domain: str, draft: DomainRuleDraft) -> BlocklistEntry:
-    """Return an entry that is not stored, of which nothing is taken over."""
+    """Return a new entry, which is not stored yet and whose effect is not adopted yet."""
     entry = BlocklistEntry(blocklist=blocklist, domain=domain)
     _write(entry, draft)
     return entry
 
 
 def note_unchanged(blocklist: Blocklist) -> None:
-    """Note that the list was fetched, and has not changed."""
+    """Record that a list was fetched and has not changed."""
     with transaction.atomic():
         current = lock_row(blocklist)
         _succeeded(current)
@@ -80,7 +80,7 @@ def note_unchanged(blocklist: Blocklist) -> None:
 
 
 def note_failure(blocklist: Blocklist, reason: str) -> None:
-    """Note that the list could not be fetched or read. Its entries and rules stay."""
+    """Record that a list could not be fetched or read. Its entries and rules stay."""
     with transaction.atomic():
         current = lock_row(blocklist)
         current.last_error = reason.replace("\0", "")[:MESSAGE_LIMIT]
@@ -94,17 +94,17 @@ def _succeeded(blocklist: Blocklist) -> None:
 
 
 def _short(header: str) -> str:
-    # A header that does not fit is not sent back: the whole list is fetched again.
+    # A header that is too long is not stored: the next fetch is then unconditional.
     return header if len(header) <= NAME_LIMIT and header.isprintable() else ""
 
 
 def _compare(blocklist: Blocklist, read: ReadList) -> None:
     known = load_entries(blocklist)
-    named = {entry.name: entry.draft for entry in read.entries}
+    drafts = {entry.name: entry.draft for entry in read.entries}
     listed = {domain for domain, entry in known.items() if entry.listed}
-    missing = listed - named.keys()
+    missing = listed - drafts.keys()
     new, changed, weaker = [], [], []
-    for domain, draft in named.items():
+    for domain, draft in drafts.items():
         entry = known.get(domain)
         if entry is None:
             new.append(new_entry(blocklist, domain, draft))
@@ -112,11 +112,11 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
             changed.append(entry)
             if is_weaker(effect_of(entry, blocklist), taken_of(entry)):
                 weaker.append(entry)
-    fresh = hold_reason(len(listed), len(missing) + len(weaker), len(named))
-    # As long as such changes wait, later ones wait with them.
-    reason = fresh or kept_reason(blocklist)
+    new_reason = hold_reason(len(listed), len(missing) + len(weaker), len(drafts))
+    # While the changes of an earlier update wait for this reason, the changes of later updates wait as well.
+    reason = new_reason or kept_reason(blocklist)
     if reason:
-        # A list that is another one all of a sudden may be somebody else's now: what it adds waits as well.
+        # A list that changes so much may belong to somebody else now, so that its additions wait as well.
         for entry in new:
             entry.state, entry.step, entry.note = EntryState.WAITING, EntryStep.BLOCK, reason
         for entry in changed:
@@ -132,12 +132,11 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
     columns = (*_WORDS, "comment", "listed", "state", "step", "note", "asks", "changed_at")
     BlocklistEntry.objects.bulk_update(changed, columns, batch_size=_ROWS)
     _retract(blocklist, missing, reason)
-    blocklist.held_reason = fresh or kept_reason(blocklist)
-    blocklist.entries_count = len(named)
+    blocklist.held_reason = new_reason or kept_reason(blocklist)
+    blocklist.entries_count = len(drafts)
     blocklist.problems, blocklist.problems_count = [text[:500] for text in read.problems], read.problems_count
     blocklist.changed_at = clock.now()
-    # Looked at again: what was kept because of something else, and what is in force without the rule of a list, because a
-    # person has changed or removed that.
+    # Compared again are entries without an effect, and entries in force whose rule a person has changed or removed.
     rule = DomainRule.objects.filter(domain=OuterRef("domain"), from_lists=True)
     again = Q(state=EntryState.KEPT) | Q(state=EntryState.IN_FORCE) & ~Exists(rule)
     BlocklistEntry.objects.filter(again, blocklist=blocklist).update(state=EntryState.PENDING)
@@ -145,7 +144,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
 
 
 def _write(entry: BlocklistEntry, draft: DomainRuleDraft) -> bool:
-    """Write the words of the list into an entry; return whether they have changed."""
+    """Set the values of an entry to those of the list; return whether they have changed."""
     words = {
         "severity": str(draft.severity or DomainSeverity.SUSPEND),
         "reject_media": bool(draft.reject_media),
@@ -167,7 +166,7 @@ def _write(entry: BlocklistEntry, draft: DomainRuleDraft) -> bool:
 
 
 def _retract(blocklist: Blocklist, missing: Collection[str], reason: str) -> None:
-    """Note that the list no longer names these servers. Entries without further use are deleted."""
+    """Record that the list no longer names these servers. Entries that are no longer needed are deleted."""
     rows = BlocklistEntry.objects.filter(blocklist=blocklist, domain__one_of=missing)
     rows.filter(taken_severity=None, asks=False).delete()
     rows.filter(taken_severity=None).update(listed=False, state=EntryState.DISMISSED, step=EntryStep.NONE)

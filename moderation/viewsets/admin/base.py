@@ -91,7 +91,7 @@ def row_endpoints(
     also: tuple[str, ...] = (),
     most: int = 200,
 ) -> dict[str, Endpoint]:
-    """Return the endpoints of an AdminRowsViewSet. `create` and `update` are the classes of their input, `also` names
+    """Return the endpoints of an AdminRowsViewSet. `create` and `update` are the input classes of these actions, `also` names
     further parameters of `create`, and `most` is the maximum number of rows on a page.
     """
     reads, writes = (access.staff(f"admin:{kind}:{scope}", permission) for kind in ("read", "write"))

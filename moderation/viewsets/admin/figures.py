@@ -68,7 +68,7 @@ class AdminFiguresViewSet(AdminViewSet):
 
     @staticmethod
     def _answer(known: Sequence[str], count: Callable[[str], Any], kept: Mapping[str, str]) -> HttpResponse:
-        """Return the figures in this order, cached ones where available."""
+        """Return the figures of these keys, in their order; figures that are in the cache are not counted again."""
         found = fragments.load(kept.values())
         cached = {key: found[name] for key, name in kept.items() if name in found}
         fresh = {key: count(key) for key in known if key not in cached}

@@ -57,7 +57,7 @@ class AdminReportsViewSet(AdminViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """Reports, by default only open reports."""
+        """List reports; by default only open ones."""
         page = self.paginate(list_reports(ReportsInput.read(request)))
         return page.respond(self._entities(page.items))
 
