@@ -36,8 +36,8 @@ from statuses.services.moderating import remove_status
 
 EXCERPT = 160
 ID_LENGTH = 15
-# Number of newest posts in which staff can search for parts of words. A search reads them twice, because the results
-# are also counted: for a million posts that would take seconds.
+# Number of newest posts in which staff can search for parts of words. A search reads each of these posts twice, once to list
+# and once to count the results; for a million posts that would take seconds.
 POSTS_SEARCHED = 20_000
 VISIBILITIES: dict[Any, Any] = dict(
     zip(FOLLOWER_VISIBILITIES, (_("Public"), _("Unlisted"), _("Only followers")), strict=True)

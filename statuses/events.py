@@ -9,7 +9,7 @@ class StatusPublished(Event, key="status:{status_id}"):
     """A post was created: written locally, received, or a boost (`reblog`), which is a post like any other.
 
     The flags tell which reactions are needed: `mentions` tells whether the post addresses anyone, `link` whether its text
-    contains a link, `reply` whether it is a reply, `awaited` whether anyone wants to be notified of its author's posts.
+    contains a link, `reply` whether it is a reply, `awaited` whether anybody has asked to be notified of its author's posts.
     """
 
     status_id: int
@@ -39,7 +39,7 @@ class StatusImported(Event, key="status:{status_id}"):
 
 
 class StatusEdited(Event, key="status:{status_id}"):
-    """Edit of a post by its author; the previous version is stored.
+    """The author edited a post; the previous version is stored.
 
     The flags have the same meaning as in StatusPublished. `first_mention_id` is the lowest id of the mentions that this
     edit added; None when it added none.
@@ -123,14 +123,14 @@ class QuoteSettled(Event, key="status:{status_id}"):
 
 
 class InteractionRequested(Event, key="account:{account_id}"):
-    """Request `request_id` of `account_id` to favourite, answer or boost a post whose author decides about it."""
+    """`account_id` asks to favourite, reply to or boost a post (request `request_id`), and its author has to decide."""
 
     request_id: int
     account_id: int
 
 
 class InteractionSettled(Event, key="account:{account_id}"):
-    """Decision about the request `request_id` of `account_id`: accepted or rejected, or no longer accepted (`revoked`)."""
+    """The request `request_id` of `account_id` was accepted or rejected, or an earlier acceptance was withdrawn (`revoked`)."""
 
     request_id: int
     account_id: int

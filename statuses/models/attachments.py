@@ -39,9 +39,8 @@ class Processing(models.TextChoices):
 class MediaAttachment(models.Model):
     """Media file that an account has uploaded, or that belongs to a remote post.
 
-    A file without `status` is unattached: it is deleted a day after `unattached_at`, unless it has a `former_status`. In
-    that case an edit has removed the file from that post; earlier versions of the post still show the file, and no other
-    post can attach it.
+    A file without `status` is unattached, and is deleted a day after `unattached_at`. A file with a `former_status` is not
+    deleted: an edit has removed it from that post, whose earlier versions still show it, and no other post can attach it.
 
     `file` and `preview` are paths in the media storage, empty while this server has no copy; `meta` is the member `meta`
     of the entity (`original`, `small`, `focus`). `position` is the file's place in the author's order within the post.

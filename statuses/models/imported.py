@@ -13,8 +13,8 @@ from statuses.models.status import Status
 class ImportedPost(models.Model):
     """Origin of an imported post: its id (`uri`) and page at the server from which the archive came.
 
-    The pair of account and `uri` is unique, so that an archive can be imported again and again and nothing is stored twice.
-    The row is removed with its post.
+    The pair of account and `uri` is unique, so that importing an archive again stores nothing twice. The row is removed with
+    its post.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="imported")

@@ -1,4 +1,4 @@
-"""Models of interactions with posts whose authors decide about them (docs/adr/0044)."""
+"""Model of requests to interact with a post, which the author of the post accepts or rejects (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from statuses.models.status import Status
 
 
 class Interaction(models.TextChoices):
-    """Kinds of interactions that the policy of a post is about."""
+    """Kinds of interactions that the policy of a post can limit."""
 
     FAVOURITE = "favourite"
     REPLY = "reply"
@@ -31,12 +31,11 @@ class RequestState(models.TextChoices):
 
 
 class InteractionRequest(models.Model):
-    """Request of `account` to favourite, answer or boost `status`, and what the post's author decided.
-
-    `answer` is the reply, which is stored as if it were only for the two until it is approved; `visibility` is the visibility
-    that the reply or boost then gets, and `mentioned_ids` are the accounts that the reply then addresses, those in `silent_ids`
-    without mentioning them in its text. `uri` is the id of a remote interaction, `request_uri` the id of the activity that
-    asks, and `approval_uri` the authorization that another server gave.
+    """Request of `account` to favourite, reply to or boost `status`, with the decision of the post's author. `answer` is the
+    reply; until it is approved, only the two authors can read it. After approval, the reply or boost gets `visibility`, and
+    the reply addresses the accounts in `mentioned_ids`; those in `silent_ids` are addressed without being mentioned in its
+    text. `uri` is the id of a remote interaction, `request_uri` the id of the activity that requests it, and `approval_uri`
+    the authorization that another server gave.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -64,10 +64,9 @@ class IdempotencyKey(models.Model):
 
 
 class RetentionPolicy(models.Model):
-    """Settings by which posts and boosts of `account` older than `min_age` days are deleted automatically, with exceptions.
-
-    `min_favourites` and `min_reblogs` keep posts that have at least that many favourites or boosts; None means no such
-    exception. `due_at` is the time at which the account's posts are checked next, starting after the post `after_id`.
+    """Settings of the automatic deletion of `account`'s posts and boosts that are older than `min_age` days, and exceptions
+    from it. Posts with at least `min_favourites` favourites or `min_reblogs` boosts are kept; None means no such exception.
+    `due_at` is the time at which the account's posts are checked next, starting after the post `after_id`.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="retention")

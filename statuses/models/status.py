@@ -35,12 +35,12 @@ class Written(models.Model):
 class Status(Written):
     """A post. A boost has `reblog_of` and no text of its own.
 
-    `content_type` is the format of the source. `thread_path` lists the ids from the thread's first known post down to
-    this post, so that a whole context is read with one condition: the path names the ancestors, and the paths of
-    descendants begin with it (docs/adr/0005). `version` is increased by every change that is visible in the entity. `uri`
-    is NULL for local posts, whose ActivityPub id is derived from the username and the id. The row of a deleted post is
-    kept, but never shown. `fetched` is true for a remote post that this server fetched and that its author has not sent
-    (yet): nobody was notified of it. `arrived_at` is when a remote post was stored, if that was long after `created_at`.
+    `content_type` is the format of the source. `thread_path` lists the ids from the thread's first known post down to this
+    post, so that a whole context is read with one condition: the path names the ancestors, and the paths of descendants begin
+    with it (docs/adr/0005). `version` is increased by every change that is visible in the entity. `uri` is NULL for local
+    posts, whose ActivityPub id is derived from the username and the id. The row of a deleted post is kept, but never shown.
+    `fetched` is true for a remote post that this server fetched and that its author has not sent yet, so that nobody was
+    notified of it. `arrived_at` is when a remote post was stored, if that was long after `created_at`.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -130,8 +130,8 @@ class Status(Written):
                 name="statuses_status_here",
                 condition=Q(local=True),
             ),
-            # The descending expression is deliberate: no other index has this order, so the planner never scans another
-            # index for a rare language.
+            # Descending on purpose: no other index has this order, so that the planner cannot scan another index, which would
+            # take long for a rare language.
             models.Index(
                 F("local"),
                 F("language"),
@@ -205,12 +205,10 @@ class Status(Written):
 
 
 class StatusStat(models.Model):
-    """A post's counters, in a separate table so that counting never rewrites the post's row. A post without counts has no
-    row here.
-
-    The `remote` columns are the counts that the server of a remote post reports, because not every boost, favourite and
-    reply is sent to this server; they are only displayed. Later replies, boosts and favourites by local accounts are
-    added to them.
+    """A post's counters, in a separate table so that counting never rewrites the post's row. A post without counts has no row
+    here. The `remote` columns are the counts that the server of a remote post reports, because not every boost, favourite and
+    reply is sent to this server. Later replies, boosts and favourites by local accounts are added to them. They are only
+    displayed.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -285,7 +283,7 @@ class LinkedCollection(models.Model):
 
 
 class QuoteState(models.TextChoices):
-    """Decision of the quoted author; the further states that clients see depend on the viewer."""
+    """States of a quote, as the quoted author has decided. Clients see further states, which depend on the viewer."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"

@@ -1,4 +1,4 @@
-"""The choice of who may reply to, boost and favourite posts, for one post and in the settings for new posts."""
+"""Form fields for who may reply to, boost and favourite a post, and the settings page with the defaults for new posts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ REPLY_WAITS: Final = gettext_lazy(
 )
 ASKED_FIRST: Final = gettext_lazy("The author of the post is asked first.")
 _DEFAULT_TITLE: Final = gettext_lazy("As in your settings")
-#: Fields of forms by the member of the policy that they are, in the client interface.
+#: Form fields by the kind of interaction that they are about; the keys are the names in the client API.
 POLICY_MEMBERS: Final = {
     "reply_policy": "can_reply",
     "reblog_policy": "can_reblog",
@@ -55,7 +55,7 @@ _KINDS: Final = {
 def policy_field(
     label: str | _StrPromise, kind: Interaction, blank: str | Promise | None = _DEFAULT_TITLE
 ) -> forms.ChoiceField:
-    """Return the field of the choice for a kind of interaction; an empty choice is offered as `blank`, unless that is None."""
+    """Return the form field for a kind of interaction. `blank` is the label of an additional empty choice, if not None."""
     titles: dict[Choice, str | Promise] = dict(_TITLES)
     if kind is Interaction.REPLY:
         titles[Choice.NOBODY] = gettext_lazy("Only you and people whom it mentions")
@@ -66,7 +66,7 @@ def policy_field(
 
 
 def rule_of(choice: str) -> dict[str, list[str]]:
-    """Return a choice as a rule of the client interface."""
+    """Return the rule that a choice stands for, as a value of the client API."""
     match Choice(choice):
         case Choice.ASKED:
             return {"automatic_approval": [], "manual_approval": ["public"]}
@@ -77,7 +77,7 @@ def rule_of(choice: str) -> dict[str, list[str]]:
 
 
 def chosen_rules(rules: Mapping[str, int] | None) -> dict[str, str | None]:
-    """Return the choices that a draft has made, by field; None where it says nothing."""
+    """Return the choices of a draft by field; None for a kind of interaction about which the draft says nothing."""
     return {
         name: choice_of_rule(rules[kind], kind) if rules is not None and kind in rules else None
         for name, kind in _KINDS.items()
@@ -85,7 +85,7 @@ def chosen_rules(rules: Mapping[str, int] | None) -> dict[str, str | None]:
 
 
 def rules_of_post(policy: int) -> dict[str, str]:
-    """Return the choices of a post, by field; empty where its policy is none of them."""
+    """Return the choices of a post by field; empty where its rule is none of the choices."""
     return {name: choice_of_rule(policy, kind) or "" for name, kind in _KINDS.items()}
 
 
@@ -105,7 +105,7 @@ class PoliciesForm(ServiceForm):
         for visibility in VISIBILITIES:
             for (name, kind), label in zip(_KINDS.items(), labels, strict=True):
                 field = _name(visibility, name)
-                # A rule that a client made, and that no choice stands for, is kept.
+                # A rule that a client has set, and that is none of the choices, is kept.
                 self.fields[field] = policy_field(
                     label, kind, None if initial[field] else _("As an application has set it")
                 )

@@ -131,7 +131,9 @@ class PostForm(ServiceForm):
             del self.fields["visibility"], self.fields["scheduled_at"]
 
     def clean_scheduled_at(self) -> datetime | None:
-        """Raise ValidationError for a time in the past: the author did not intend the post to be published at once."""
+        """Return the time. Raises ValidationError for a time in the past, because the author did not intend to publish the
+        post at once.
+        """
         moment: datetime | None = self.cleaned_data["scheduled_at"]
         if moment is not None and moment <= clock.now():
             raise forms.ValidationError(_("Choose a time in the future."))
@@ -198,8 +200,9 @@ class PostForm(ServiceForm):
         return range(max(0, MEDIA_LIMIT - len(self.media_files)))
 
     def details(self) -> dict[str, dict[str, Any]]:
-        """Return, for each part of the page that can be closed, what is `chosen` in it, which is shown beside its name, and
-        whether it is `open`: where answers of a poll or errors are, and the files if the form was asked for them.
+        """Return, for each part of the page that can be closed, the titles of the values that are `chosen` in it, which are
+        shown beside its name, and whether it is `open`: a part is open if it has options of a poll or errors; the files also
+        on request.
         """
         wrong, sections = self.errors, self.sections()
         answers = sum(bool(self[name].value()) for name in self._options)
@@ -220,12 +223,12 @@ class PostForm(ServiceForm):
         }
 
     def _titles(self, usual: Mapping[str, str]) -> list[Any]:
-        """Return the titles of what is chosen in these fields, without those whose value is the one in `usual`."""
+        """Return the titles of the choices in these fields; a field is left out if its value is the one in `usual`."""
         texts = []
         for name, value in usual.items():
             field, chosen = self.fields[name], self[name].value()
             assert isinstance(field, forms.ChoiceField)
-            # The type names all that may be assigned; what is read is an iterator of pairs.
+            # `choices` can be assigned values of several types, but reading it always returns an iterator of pairs.
             choices: Any = field.choices
             texts += [f"{field.label}: {title}" for key, title in choices if key == chosen and key != value]
         return texts
@@ -248,8 +251,7 @@ class PostForm(ServiceForm):
             "spoiler_text": typed["spoiler_text"],
             "sensitive": typed["sensitive"] or bool(typed["spoiler_text"] and self.media_files),
             "content_type": MARKDOWN if typed["markdown"] else PLAIN_TEXT,
-            # `_missing` are files that were attached when the same form was sent before, or that the service will
-            # refuse.
+            # `_missing` are files that the same form has attached when it was sent before, or that the service will refuse.
             "media_ids": [*(str(media.id) for media in self.media_files), *self._missing],
         }
         if typed["local_only"]:

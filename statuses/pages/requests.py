@@ -1,4 +1,4 @@
-"""The page of requests to reply to, boost and favourite a signed-in person's posts, which are decided there."""
+"""The page on which a signed-in person accepts or rejects requests to reply to, boost and favourite posts."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _ACTS: Final = {"accept": True, "reject": False}
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def interaction_requests(request: HttpRequest) -> HttpResponse:
-    """`/interaction_requests`: what waits for the reader's decision, the newest first. A POST request does what the button
-    `act` says with the request `id`, and goes back (303); done twice it has the effect of once. Raises NotFound.
+    """`/interaction_requests`: the requests that wait for the reader's decision, newest first. A POST request accepts or
+    rejects (`act`) the request `id` and redirects back (303); repeating it has no effect. Raises NotFound.
     """
     user = signed_in(request)
     if request.method == "POST":

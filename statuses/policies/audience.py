@@ -47,7 +47,7 @@ def can_see(post: Post, viewer_id: int | None, relations: Relations, mentioned_i
 
 
 def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, mentioned_ids: Collection[int]) -> bool:
-    # A mention makes no difference: a blocked account sees nothing of the account that blocks it (SEED-129).
+    # Even a mentioned account sees nothing of an account that blocks it (SEED-129).
     if post.is_deleted or not PRESENT.shows(post.account_id, relations, post.author.is_suspended):
         return False
     if viewer_id is not None and post.account_id == viewer_id:
@@ -71,7 +71,7 @@ def is_for_everybody(post: Post | Status) -> bool:
 
 
 def may_favourite(post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may favourite the post: not if the viewer blocks the author (section 7)."""
+    """Tell whether the viewer may favourite the post; a viewer who blocks the author may not (section 7)."""
     return post.account_id not in relations.blocking
 
 

@@ -1,8 +1,8 @@
-"""Rules about who may favourite, answer and boost a post, from its author's policy (docs/adr/0044). Quotes have a policy of
-their own (`statuses.policies.quotes`), which clients and servers are shown beside it.
+"""Rules about who may favourite, reply to and boost a post, from its author's policy (docs/adr/0044). Quotes have a separate
+policy (`statuses.policies.quotes`); clients and other servers are sent both.
 
-The policy of a post is stored as a number with ten bits for each kind of interaction: whether the author has limited it, the
-groups that may do it at once (four bits), and the groups that the author has to agree to (five). With 0, the default,
+The policy of a post is stored as a number with ten bits for each kind of interaction: one bit tells whether the author has
+limited it, four are the groups that may do it at once, five the groups that need the author's approval. With 0, the default,
 everyone who may read the post may interact with it. Another bit marks a reply that waits for approval.
 """
 
@@ -20,9 +20,8 @@ from statuses.policies.quotes import Permission
 
 
 class Group(IntFlag):
-    """Groups of accounts that may interact with a post; in lower case, the names are the words of the interface.
-
-    `OTHERS` are accounts that a policy of another server names one by one: its author is asked about anybody.
+    """Groups of accounts that may interact with a post; in lower case, the names are the values of the client API. `OTHERS`
+    stands for single accounts that a remote policy names: they are not stored, so that everybody has to ask the author.
     """
 
     PUBLIC = 1
@@ -66,7 +65,7 @@ class Choice(StrEnum):
 
 
 def encode_rule(kind: Interaction, automatic: Group, manual: Group = NO_GROUPS) -> int:
-    """Return the part of a policy that is about one kind of interaction; `Group.PUBLIC` among `automatic` limits nothing."""
+    """Return the part of a policy about one kind of interaction: 0 (no limit) if `automatic` contains `Group.PUBLIC`."""
     if automatic & Group.PUBLIC:
         return UNLIMITED
     rule = _LIMITED | int(automatic & ~Group.OTHERS) << _AUTOMATIC_SHIFT | int(manual) << _MANUAL_SHIFT
@@ -74,14 +73,14 @@ def encode_rule(kind: Interaction, automatic: Group, manual: Group = NO_GROUPS) 
 
 
 def rule_of_choice(kind: Interaction, choice: Choice) -> int:
-    """Return the part of a policy for a choice made on a page."""
+    """Return the part of a policy that a choice on a page stands for."""
     if choice is Choice.ASKED:
         return encode_rule(kind, NO_GROUPS, Group.PUBLIC)
     return encode_rule(kind, GROUPS_BY_WORD.get(choice.value, NO_GROUPS))
 
 
 def choice_of_rule(policy: int, kind: Interaction) -> Choice | None:
-    """Return the choice for one kind of interaction; None for a rule that no choice stands for."""
+    """Return the choice that a policy has for one kind of interaction; None if its rule is none of the choices."""
     rule = rule_of(policy, kind)
     return next((choice for choice in Choice if rule_of_choice(kind, choice) == rule), None)
 
@@ -93,7 +92,7 @@ def rule_of(policy: int, kind: Interaction) -> int:
 
 
 def groups_of(policy: int, kind: Interaction) -> tuple[Group, Group] | None:
-    """Return the groups that may interact at once, and those to which the author has to agree; None if the author has not
+    """Return the groups that may interact at once, and the groups that need the author's approval; None if the author has not
     limited this kind of interaction.
     """
     rule = rule_of(policy, kind) >> _SHIFTS[kind]
@@ -108,13 +107,12 @@ def is_pending(policy: int) -> bool:
 
 
 def permission(post: Post | Status, kind: Interaction, viewer_id: int, relations: Relations) -> Permission:
-    """Return whether the viewer, who may read the post, may interact with it at once, may ask to, or may not.
-
-    `relations` are the viewer's relations to the author; if `asks_who_follows` is true for the policy, they have to be
-    loaded `with_followed_by`. Authors may always interact with their own posts, and people whom a post mentions or
-    answers may always answer it; for this, `post` has to be a Post. Nobody interacts with a reply that waits for
-    approval. Members of a group ask before they answer or boost a post of another server, because third servers do not
-    know the group (docs/adr/0044).
+    """Return whether the viewer, who may read the post, may interact with it at once, may ask for approval, or may do neither.
+    `relations` are the viewer's relations to the author; if `asks_who_follows` is true for the policy, they must be loaded
+    `with_followed_by`. Authors may always interact with their own posts. Accounts that a post mentions or replies to may
+    always reply to it; this is only checked if `post` is a Post. Nobody may interact with a reply that waits for approval.
+    Members of a group must ask before they reply to or boost a remote post, because third servers cannot check who is a member
+    (docs/adr/0044).
     """
     policy = post.interaction_policy
     if not policy:
@@ -161,18 +159,18 @@ def _includes(groups: int, author_id: int, relations: Relations) -> bool:
 
 
 def merged(default: int, chosen: Mapping[str, int] | None) -> int:
-    """Return a policy with the rules that a client has `chosen`, by kind, and the rules of `default` for the other kinds."""
+    """Return a policy with the `chosen` rules, by kind, and the rules of `default` for the other kinds."""
     rules = {kind: (chosen or {}).get(kind, rule_of(default, kind)) for kind in Interaction}
     return sum(rules.values()) | default & PENDING
 
 
 def default_policy(preferences: Mapping[str, Any], visibility: str) -> int:
-    """Return the policy that a person has chosen for new posts of a visibility, from the person's `preferences`."""
+    """Return the policy for new posts of a visibility that a person's `preferences` contain."""
     chosen = preferences.get(PREFERENCE) or {}
     return int(chosen.get(visibility, UNLIMITED))
 
 
 @cache
 def words_of(groups: Group) -> tuple[str, ...]:
-    """Return the words of the interface for these groups."""
+    """Return the values of the client API for these groups."""
     return tuple(word for word, group in GROUPS_BY_WORD.items() if group in groups)

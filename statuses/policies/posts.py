@@ -1,6 +1,6 @@
-"""Posts as they are read: the post (`Post`), its author (`Author`) and its content (`PostBody`). Posts are plain
-values, loaded by `statuses.queries.posts`, from which the client API, streams, ActivityPub, pages, feeds and search are
-built. Values to be written inherit `AuthorColumns` as well.
+"""Posts as they are read: the post (`Post`), its author (`Author`) and its content (`PostBody`). Posts are plain values,
+loaded by `statuses.queries.posts`, from which the client API, streams, ActivityPub, pages, feeds and search are built.
+`AuthorColumns` is also a base of the classes for posts that are to be written.
 """
 
 from __future__ import annotations
@@ -169,12 +169,12 @@ VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 class PostBody(AuthorColumns):
     """Content of a post, the same for every viewer, its place in a thread, and the application that wrote it.
 
-    `addressed` are the accounts that the post mentions: id, username, domain, url, uri, whether the mention is
-    `silent`, and for a group also `group_followers`, the id of the collection of its followers. `tags` are normalised
-    names, in the order of the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri`
-    and `approval_uri`; None for a post without a quote. `approval` is the same of a reply that waited for approval,
-    with `author_uri`, the id of who approved it. `thread_root_id` is the first known post of the thread.
-    `imported_uri` and `imported_url` are the id and the page of an imported post at its former server.
+    `addressed` are the accounts that the post mentions: id, username, domain, url, uri, whether the mention is `silent`, and
+    for a group also `group_followers`, the id of the collection of its followers. `tags` are normalised names, in the order of
+    the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri` and `approval_uri`; None for a
+    post without a quote. `approval` has the same identifiers for a reply that needed approval, and `author_uri`, the id of the
+    account that approved it. `thread_root_id` is the first known post of the thread. `imported_uri` and `imported_url` are the
+    id and the page of an imported post at its former server.
     """
 
     id: int

@@ -27,8 +27,8 @@ from statuses.policies.visibility import (
 )
 
 TEXT_LIMIT: Final = 500
-# A grapheme cluster may contain any number of joiners, and a link counts as 23 characters: stored text therefore needs a
-# separate limit, low enough that the HTML rendered from it fits into its column.
+# A grapheme cluster may contain any number of joiners, and a link counts as 23 characters, so that the counted length does not
+# bound the stored text. This limit does, and the HTML rendered from the text fits into its column.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES

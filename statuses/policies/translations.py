@@ -1,5 +1,5 @@
-"""Prepares the texts of posts for a translation service, and reads its answers. Only words are taken from an answer:
-the links, mentions, hashtags and custom emojis are those of the post, and the HTML is sanitised.
+"""Prepares the texts of posts for a translation service, and reads its answers. Only words are taken from an answer. Links,
+mentions, hashtags and custom emojis are taken from the post, and the HTML is sanitised.
 """
 
 from __future__ import annotations

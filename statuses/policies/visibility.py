@@ -95,7 +95,7 @@ def allowed_visibility(visibility: str, *, limited: bool) -> str:
 
 
 def lowered_visibility(visibility: str, limit: str) -> str:
-    """Return the narrower of two visibilities that followers may read; an empty limit lowers nothing."""
+    """Return the narrower of two visibilities that followers may read; with an empty `limit`, return `visibility`."""
     return max(Visibility(visibility), Visibility(limit), key=FOLLOWER_VISIBILITIES.index) if limit else visibility
 
 

@@ -48,7 +48,7 @@ def find_author(account_id: int) -> Account:
     values = iter(row)
     account = _row_of(Account, _ACCOUNT_COLUMNS, list(islice(values, len(_ACCOUNT_COLUMNS))))
     user = _row_of(User, _USER_COLUMNS, list(islice(values, len(_USER_COLUMNS))))
-    # The database's text, which only fields read by themselves.
+    # The database returns JSON as text here, because only model fields parse it.
     user.preferences = json.loads(user.preferences)
     user.account, user.role = account, _row_of(Role, _ROLE_COLUMNS, list(values))
     return account

@@ -53,8 +53,8 @@ _CONDITIONS: Final = {
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
 # Posts of an account with a hashtag are searched for among the posts of the account or among the posts with the hashtag,
-# whichever are fewer; if both are many, the two lists are intersected. The planner cannot choose, because it keeps one
-# plan for all parameters.
+# whichever are fewer; if both are many, the two lists are intersected. The planner cannot make this choice, because it uses
+# one plan for all parameters.
 _WALK_LIMIT: Final = 2000
 _TAG_SIZES: Final = f"""
 SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_WALK_LIMIT}) own),
@@ -74,10 +74,10 @@ def load_account_statuses(
 ) -> PostPage:
     """Return the posts of an account that the viewer may read, at a cursor, newest first (behaviours section 11).
 
-    Boosts of accounts that the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the
-    viewer has no posts. The page is full unless there are no more posts, or hundreds in a row are hidden; pinned posts
-    come in the order of their pins, newest first. Usually three queries, one more for a hashtag.
-    `statuses.queries.page.fill` is not called.
+    Boosts of accounts that the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the viewer
+    has no posts. The page is full unless there are no more posts, or hundreds of consecutive posts are hidden. Pinned posts
+    are in the order of their pins, newest first. Usually three queries, one more for a hashtag. `statuses.queries.page.fill`
+    is not called.
     """
     page = select([], viewer_id)
     sql, parameters = _list_sql(account_id, viewer_id, post_filter)

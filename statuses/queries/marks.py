@@ -16,9 +16,9 @@ from statuses.policies.filters import Filters
 from statuses.queries.filters import ACTIVE_SQL, read_active
 from statuses.queries.posts import load_votes
 
-# Each table is read once, through its unique index on account and post: the cost depends neither on how many favourites a
-# viewer has nor on how many a post has, and one plan serves all lengths (docs/adr/0011). A new kind of mark needs a part
-# here and a set in Marks.
+# Each table is read once, through its unique index on account and post. The cost depends neither on the number of a viewer's
+# favourites nor on the number of a post's, and one plan is used for any number of ids (docs/adr/0011). A new kind of mark
+# needs a part here and a set in Marks.
 _VIEWERS: Final = "ANY((SELECT %(viewers)s)::bigint[])"
 _POSTS: Final = "ANY((SELECT %(ids)s)::bigint[])"
 

@@ -1,4 +1,4 @@
-"""Reads requests to favourite, answer and boost posts."""
+"""Reads requests to favourite, reply to and boost posts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from statuses.policies.posts import Post
 
 
 def list_pending() -> QuerySet[InteractionRequest]:
-    """Select the requests that wait for a decision, without those about deleted posts and those of suspended accounts."""
+    """Select the requests that wait for a decision; requests about deleted posts and by suspended accounts are left out."""
     there = Q(answer=None) | Q(answer__deleted_at=None)
     return InteractionRequest.objects.filter(
         there, is_present("account"), state=RequestState.PENDING, status__deleted_at=None
@@ -26,13 +26,15 @@ def list_pending() -> QuerySet[InteractionRequest]:
 def list_requests(
     target_id: int, *, kinds: Sequence[Interaction] = tuple(Interaction), status_id: int | None = None
 ) -> QuerySet[InteractionRequest]:
-    """Select the requests that wait for the decision of this account, of these kinds and about one post if that is given."""
+    """Select the requests of these kinds that wait for the decision of this account; with `status_id` only those about this
+    post.
+    """
     found = list_pending().filter(target_id=target_id, kind__one_of=[kind.value for kind in kinds])
     return found if status_id is None else found.filter(status_id=status_id)
 
 
 def find_request(request_id: Any, target_id: int) -> InteractionRequest:
-    """Return a request about a post of this account, whether it was decided or not. Raises NotFound."""
+    """Return a pending or decided request about a post of this account. Raises NotFound."""
     number = require_found(parse_id(request_id))
     found = InteractionRequest.objects.filter(id=number, target_id=target_id, status__deleted_at=None)
     return require_found(found.first())

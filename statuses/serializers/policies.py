@@ -1,4 +1,4 @@
-"""The entity "InteractionPolicy" of GoToSocial: who may favourite, answer, boost and quote a post (docs/adr/0044)."""
+"""The entity "InteractionPolicy" of GoToSocial: who may favourite, reply to, boost and quote a post (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ShownPolicy:
 
     @property
     def expected(self) -> tuple[Permission, ...]:
-        """Outcomes if the viewer interacts with the post, by kind; none for an anonymous viewer."""
+        """Expected outcome of each kind of interaction by the viewer; empty for an anonymous viewer."""
         if self.viewer_id is None:
             return ()
         if not self.post.interaction_policy:
@@ -52,15 +52,15 @@ class ShownPolicy:
 
     @property
     def may_boost(self) -> bool:
-        """Right of the viewer to boost posts of this visibility."""
+        """Tell whether the viewer may boost a post of this visibility, ignoring its policy."""
         own = self.post.account_id == self.viewer_id
         visibility = self.post.visibility
         return is_for_anybody(visibility) or (is_for_followers_only(visibility) and own)
 
 
 class InteractionPolicySerializer(EntitySerializer):
-    """InteractionPolicy: "me" stands among those who may do it at once, or after the author has agreed. The entity is shared by
-    all posts like it, and must not be changed.
+    """InteractionPolicy. The value "me" is in the list of the groups that may interact at once, or of those that need
+    approval, if this applies to the viewer. Posts with equal policies share one dict, which must not be changed.
     """
 
     def to_representation(self, instance: ShownPolicy) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _words(policy: int, kind: Interaction, visibility: str) -> tuple[list[str], 
         implied = [_AUTHOR, _MENTIONED] if kind is Interaction.REPLY else [_AUTHOR]
         automatic, manual = limited
         return [*implied, *words_of(automatic)], [*words_of(manual & ~Group.OTHERS)]
-    # Not limited: everyone who may read the post, or may boost it.
+    # If the author has not limited it: everyone who may read the post, or may boost it.
     if is_for_anybody(visibility):
         return ["public"], []
     if kind is Interaction.REBLOG:
@@ -134,7 +134,7 @@ def _quoters(groups: QuoteGroup) -> list[str]:
 def _rule(automatic: list[str], manual: list[str], outcome: Permission | None) -> dict[str, Any]:
     automatic = [*automatic, _ME] if outcome is Permission.AUTOMATIC else automatic
     manual = [*manual, _ME] if outcome is Permission.MANUAL else manual
-    # The first two are the older names of the others.
+    # The first two members have the older names, with the same values.
     return {
         "always": automatic,
         "with_approval": manual,

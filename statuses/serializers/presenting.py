@@ -68,8 +68,8 @@ class PageSerializer(EntitySerializer):
         }
 
     def _load_bodies(self) -> dict[int, dict[str, Any]]:
-        """Return what may be cached of each post: its `body`, the `application` that wrote it, and `words`, the text that
-        filters search.
+        """Return the values of each post that may be cached: its `body`, the `application` that wrote it, and `words`, the
+        text that filters search.
         """
         page, posts, bodies = self.page, self.page.posts, dict(self.page.bodies)
         for number, source in page.sources.items():

@@ -14,7 +14,9 @@ from statuses.serializers.presenting import present_by_id
 
 
 class InteractionRequestSerializer(EntitySerializer):
-    """InteractionRequest: who wants to do what with which post. The context has `accounts` and `statuses`: entities by id."""
+    """InteractionRequest: the account, the post, and the kind of interaction. The context has `accounts` and `statuses`:
+    entities by id.
+    """
 
     def to_representation(self, instance: InteractionRequest) -> dict[str, Any]:
         decided = clock.iso_or_none(instance.decided_at)
@@ -31,8 +33,8 @@ class InteractionRequestSerializer(EntitySerializer):
 
 
 def present_requests(requests: Sequence[InteractionRequest], viewer_id: int) -> list[Any]:
-    """Return the entities of requests to the viewer, without those whose account or post is gone, in a fixed number of
-    queries.
+    """Return the entities of requests to the viewer in a fixed number of queries; a request whose account or post is gone is
+    left out.
     """
     statuses = present_by_id(hydrate(_post_ids(requests), viewer_id))
     accounts = present_accounts([request.account_id for request in requests], viewer_id)

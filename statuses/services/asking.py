@@ -1,4 +1,4 @@
-"""Asks the authors of posts for interactions that their policies do not allow at once (docs/adr/0044)."""
+"""Stores requests for interactions that the policy of a post allows only with its author's approval (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ _REFUSALS: Final = {
 
 
 class NotPermitted(Forbidden):
-    """Error for an interaction that the policy of the post does not allow, or with a reply that waits for approval."""
+    """Error for an interaction that the policy of the post does not allow, and for any interaction with a reply that waits for
+    approval.
+    """
 
     def __init__(self, kind: Interaction, post: Post | Status) -> None:
         waits = is_pending(post.interaction_policy)
@@ -56,8 +58,9 @@ def ask(
     """Return True if the account may favourite or boost the post at once; otherwise store its request, once, and return False.
 
     `relations` are the account's relations to the author; `visibility` is that of the boost, and the ids are those of a remote
-    interaction. Raises NotPermitted if the policy does not allow it, or if the author has rejected it; Invalid beyond
-    REQUESTS_LIMIT; NotFound for a post deleted meanwhile. Publishes InteractionRequested.
+    interaction. Raises NotPermitted if the policy does not allow the interaction, or if the author has rejected it before;
+    Invalid if the account has REQUESTS_LIMIT pending requests; NotFound for a post deleted meanwhile. Publishes
+    InteractionRequested.
     """
     allowed = permission(post, kind, account_id, relations)
     if allowed is Permission.AUTOMATIC:
@@ -104,7 +107,7 @@ def gated(new: Composed, *, request_uri: str | None = None) -> Composed:
     allowed = permission(post, Interaction.REPLY, new.author.id, relations)
     if allowed is Permission.AUTOMATIC:
         return new
-    # About a post that stays on this server nobody elsewhere can be asked.
+    # Nobody on another server can be asked about a post that is not sent to other servers.
     if allowed is Permission.DENIED or (new.local_only and not post.local):
         raise NotPermitted(Interaction.REPLY, post)
     if new.quote is not None and new.author.local:

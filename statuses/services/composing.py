@@ -79,10 +79,10 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    A reply to a local-only post is local-only as well, and so is a quote of one. A reply that needs approval is returned as it
-    is stored meanwhile (`gated`). Raises NotFound for a parent that the author may not read, NotPermitted for one that the
-    author may not answer, UnexpectedMentions, and Invalid for every other broken rule. Mentions of blocked, suspended and
-    unknown accounts remain plain text.
+    A reply to a local-only post, and a quote of one, is local-only as well. A reply that needs approval is returned in the
+    form in which it is stored until then (`gated`). Raises NotFound for a parent that the author may not read; NotPermitted
+    for a parent to which the author may not reply; UnexpectedMentions; and Invalid for every other broken rule. Mentions of
+    blocked, suspended and unknown accounts remain plain text.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)

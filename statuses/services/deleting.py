@@ -119,7 +119,7 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids).order_by("id")
     policies = dict(locked.values_list("id", "interaction_policy"))
     change_statuses(policies, in_reply_to=None)
-    # Nobody could approve these any more.
+    # Nobody could approve these replies any more.
     if waiting := [number for number, policy in policies.items() if is_pending(policy)]:
         delete_statuses(status_ids=waiting)
     if len(ids) == BATCH_SIZE:

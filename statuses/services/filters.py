@@ -109,7 +109,7 @@ def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
 
 
 def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
-    """Change those values of a keyword that were sent. Raises Invalid, or NotFound if it was deleted."""
+    """Change the values of a keyword that were sent. Raises Invalid, or NotFound if the keyword was deleted."""
     account_id = found.filter.account_id
     with transaction.atomic():
         lock(f"filters:{account_id}")

@@ -68,9 +68,9 @@ def favourite_status(
     """Favourite a post that the account may read; for a boost, the boosted post is favourited. Publishes
     StatusFavourited, once.
 
-    Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the
-    favourite existed already, possibly created since the row was read, if the post was deleted, or if its author is asked
-    first (`ask`). The author has agreed already if `approved` is True.
+    Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the favourite
+    existed already, possibly created since the row was read; if the post was deleted; or if a request was sent to its author
+    instead (`ask`). With `approved`, the author has agreed, and no request is needed.
 
     `relations` are the account's relations to the author, loaded if not given. `uri` is the id of a remote Like; if
     another favourite of the account has this id, the id is removed from that favourite. Raises Forbidden if the account
@@ -186,8 +186,9 @@ def reblog_status(
     created_at: datetime | None = None,
     approved: bool = False,
 ) -> int | None:
-    """Boost a post that the account may read, and return the id of the boost; a second call returns the id of the first
-    boost. None if the author is asked first (`ask`), who has agreed already if `approved` is True.
+    """Boost a post that the account may read, and return the id of the boost; a second call returns the id of the first boost.
+    Returns None if a request was sent to the author instead (`ask`); with `approved`, the author has agreed, and no request is
+    needed.
 
     `relations` are the account's relations to the author, loaded if not given. `visibility` is the requested visibility
     of the boost, by default the user's default visibility; a boost of a private post is private. Publishes
@@ -236,7 +237,7 @@ def reblog_status(
             StatusReblogged(status_id=target.id, account_id=account.id, reblog_id=reblog.id),
         )
         if target.interaction_policy:
-            # The authorization of an earlier boost, which was undone, is for this one.
+            # The authorization was given for an earlier boost, which was undone, and is used for this boost.
             accepted = InteractionRequest.objects.filter(status_id=target.id, account_id=account.id)
             accepted.filter(kind=Interaction.REBLOG, state=RequestState.ACCEPTED).update(answer_id=reblog.id)
         count_status(account.id, 1, moment)

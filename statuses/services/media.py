@@ -69,7 +69,9 @@ class MediaUpload:
 
 @dataclass(frozen=True)
 class MediaChange:
-    """Changes of a file; None keeps a value. `drawn` is a row with the checked and stored thumbnail of a held edit."""
+    """Changes of a file; None keeps a value. `drawn` is a row whose preview is the checked and stored thumbnail of a held
+    edit.
+    """
 
     description: str | None = None
     focus: str | None = None
@@ -82,10 +84,9 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
     later.
 
     If files are scanned, pictures are processed later as well. Publishes MediaUploaded for a file that is processed later.
-    Raises Invalid for a file that this server does not accept or a hash list has, a description that is too long, and a
-    thumbnail of a picture;
-    NoRoom for a file that exceeds the quota of the account's role.
-    Takes as long as decoding the file (a tenth of a second for two megapixels), and must run outside of any transaction.
+    Raises Invalid for a file that this server does not accept or that is on a hash list, for a description that is too long,
+    and for a thumbnail of a picture; NoRoom for a file that exceeds the quota of the account's role. Takes as long as decoding
+    the file (a tenth of a second for two megapixels), and must run outside of any transaction.
     """
     sent_file = upload.sent
     content_type = check_file(sent_file.head, sent_file.size, sent_file.content_type)

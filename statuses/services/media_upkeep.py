@@ -37,7 +37,7 @@ _ROWS_PER_READ: Final = 2000
 
 @dataclass(frozen=True)
 class _Holding:
-    """A folder of the media storage, and the columns that name its files."""
+    """A folder of the media storage, and the columns that refer to its files."""
 
     folder: str
     model: type[Model]

@@ -18,11 +18,11 @@ def publish_status(
 ) -> Status:
     """Store the post of a local author and publish StatusPublished.
 
-    `author` has its `user` loaded. If the `idempotency_key` created a post within the last hour, that post is returned
-    and nothing is written, also when both requests run at once (behaviours section 9, clients.md trap 37). Raises the
-    same errors as `compose`, `check_posts` and `store_status`; NotFound when the post first created with a repeated key
-    was deleted, or was scheduled; HeldForReview when a spam rule holds the post, whose draft is then stored (only once
-    for a repeated key).
+    `author` has its `user` loaded. If a request with the same `idempotency_key` created a post within the last hour, that post
+    is returned and nothing is written, even if both requests run at once (behaviours section 9, clients.md trap 37). Raises
+    the same errors as `compose`, `check_posts` and `store_status`; NotFound when the post first created with a repeated key
+    was deleted, or was scheduled; HeldForReview when a spam rule holds the post, whose draft is then stored (only once for a
+    repeated key).
     """
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)

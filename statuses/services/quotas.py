@@ -27,7 +27,7 @@ class NoRoom(Invalid):
 
 @dataclass(frozen=True)
 class Usage:
-    """Use of the quotas of an author's role; a limit of 0 means any number, and then nothing is counted."""
+    """Use of the quotas of an author's role; a limit of 0 means that there is no limit, and that nothing is counted."""
 
     bytes: int = 0
     bytes_limit: int = 0

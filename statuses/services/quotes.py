@@ -41,7 +41,7 @@ def change_policies(
 
 def changed_policies(status: Status, quote_policy: int | None, interaction_policy: int | None) -> dict[str, int]:
     """Return the columns of new policies that differ from those of the post; None stands for no change. A reply that waits for
-    approval goes on waiting.
+    approval keeps waiting.
     """
     if interaction_policy is not None:
         interaction_policy |= status.interaction_policy & PENDING
@@ -75,9 +75,9 @@ def revoke_quote(*, account_id: int, status: Post, quoting_id: int) -> int:
 def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
     """Store the decision of the quoted author, and return whether it changed the quote's state.
 
-    A pending quote becomes accepted, with the authorization (`approval_uri`) of another server, or rejected. An accepted
-    quote can only be revoked, or get a different authorization, which publishes nothing; a rejected or revoked quote does
-    not change. Publishes QuoteSettled, and StatusQuoted for an accepted quote.
+    A pending quote becomes accepted, with the authorization (`approval_uri`) of another server, or rejected. An accepted quote
+    can only be revoked, or get a different authorization, which publishes no event; a rejected or revoked quote does not
+    change. Publishes QuoteSettled, and StatusQuoted for an accepted quote.
     """
     with transaction.atomic():
         quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()

@@ -67,7 +67,8 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
-        # Replies to a reply that waits for approval join its thread with it: others would read them there.
+        # Replies to a reply that waits for approval join the thread when it is approved; until then others could read them
+        # there.
         if orphan is not None and new.asks is None:
             adopt_orphans(status)
         note_stored(status, screening, limited_by)
@@ -117,12 +118,12 @@ def revise_remote_status(
 ) -> bool:
     """Store an edit of a remote post and publish StatusEdited. Return whether anything has changed.
 
-    `from_author` tells whether the author sent this version; a fetched version may come from a cache. Of a version that
-    is not an edit, or is not newer than the stored version (`_is_newer`), only the poll votes, the counts and the
-    policies are stored; the policies (QuotePolicyChanged) only if the version is not older than the stored version.
-    For a deleted post nothing is stored. Visibility and parent do not change. A different quoted post replaces the
-    previous one, and mentions follow the text, except of a reply that waits for approval. If the `document` of the edit
-    is given, spam rules are checked and may hold the edit for review.
+    `from_author` tells whether the author sent this version; a fetched version may come from a cache. If a version is not an
+    edit, or is not newer than the stored version (`_is_newer`), only its poll votes, its counts and its policies are stored;
+    the policies (QuotePolicyChanged) only if it is not older than the stored version. Nothing is stored for a deleted post.
+    Visibility and parent do not change. The quoted post and the mentions are replaced by those of the new version, except in a
+    reply that waits for approval. If the `document` of the edit is given, spam rules are checked and may hold the edit for
+    review.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -138,7 +139,7 @@ def revise_remote_status(
             if not is_older:
                 write_policies(status, changed_policies(status, new.quote_policy, new.interaction_policy))
             return False
-        # Without `document`, the edit was reviewed already, or is not an edit that its author sent.
+        # Without a `document`, staff have approved the edit already, or its author did not send it.
         screening = UNSCREENED if document is None else screen_edit(status, new)
         if document is not None and screening.held_by is not None:
             hold_edit(status, replace(new, edited_at=edited_at), screening, document=document, recipient=recipient)
@@ -238,8 +239,8 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Replies that name the post as their parent, except those that are already its ancestors: if two posts reply to each
-# other, one would otherwise become its own ancestor. A reply with an unknown parent is the root of its thread.
+# Replies that name the post as their parent. Replies that are already ancestors of the post are left out: if two posts named
+# each other as parents, one would become its own ancestor. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """

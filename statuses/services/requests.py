@@ -1,4 +1,4 @@
-"""Decides requests to favourite, answer and boost posts, and does what was agreed to (docs/adr/0044)."""
+"""Stores decisions about requests to favourite, reply to and boost posts, and carries out accepted ones (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ from statuses.services.storing import Composed, announce, count_stored
 
 
 def decide_request(*, account_id: int, request_id: int, accepted: bool) -> None:
-    """Accept or reject a request to interact with the account's own post; nothing happens if it was decided alike before.
-
-    A request that was accepted can be rejected later, which takes the interaction back. Raises NotFound for a request that is
-    not about a post of the account, Forbidden if the requesting account blocks the author now.
+    """Accept or reject a request to interact with the account's own post; repeating a decision has no effect. An accepted
+    request can be rejected later, which undoes the interaction. Raises NotFound for a request that is not about a post of the
+    account; Forbidden if the requesting account now blocks the author.
     """
     own = InteractionRequest.objects.filter(id=request_id, target_id=account_id)
     settle_request(request_id=require_found(own.first()).id, accepted=accepted)
@@ -40,9 +39,8 @@ def settle_request(*, request_id: int, accepted: bool, approval_uri: str | None 
     """Store the decision of the post's author about a request, with the authorization (`approval_uri`) of another server, and
     return whether it changed anything.
 
-    A pending request is accepted, which makes the favourite or boost or publishes the reply, or rejected, which deletes the
-    reply. An accepted one can be rejected: the interaction is undone. A rejected one does not change. Publishes
-    InteractionSettled.
+    Accepting a pending request creates the favourite or boost, or publishes the reply; rejecting it deletes the reply.
+    Rejecting an accepted request undoes the interaction. A rejected request does not change. Publishes InteractionSettled.
     """
     with transaction.atomic():
         request = InteractionRequest.objects.select_for_update().filter(id=request_id).first()
@@ -75,8 +73,8 @@ def record_accepted(
     request_uri: str | None = None,
     answer: Status | None = None,
 ) -> None:
-    """Store that an interaction of a remote account, which the policy of a local post allows at once, was accepted, so that its
-    server gets an authorization; a repeated request is answered again. Publishes InteractionSettled. The caller holds a
+    """Store an accepted request for an interaction of a remote account that the policy of a local post allows at once, so that
+    its server gets an authorization; a repeated request is answered again. Publishes InteractionSettled. Runs in the caller's
     transaction.
     """
     if not lock_status(post.id):
@@ -98,7 +96,7 @@ def record_accepted(
 
 
 def reject_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Reject, after a block, what the blocked account has asked the blocking account for and has no answer to."""
+    """Reject the pending requests of a blocked account about posts of the account that blocks it."""
     for event in events:
         waiting = InteractionRequest.objects.filter(
             target_id=event.account_id, account_id=event.target_id, state=RequestState.PENDING
@@ -129,7 +127,7 @@ def _carry_out(request: InteractionRequest) -> None:
             account=account, status=status, visibility=request.visibility or None, uri=request.uri, approved=True
         )
     except IntegrityError:
-        # The actor has used the id for another favourite or boost since.
+        # The account has since used the same id for another favourite or boost.
         raise NotFound from None
     InteractionRequest.objects.filter(id=request.id).update(answer_id=boost_id)
 
@@ -147,7 +145,7 @@ def _take_back(request: InteractionRequest) -> None:
 
 
 def _publish_reply(request: InteractionRequest) -> None:
-    """Publish a reply that waited, as if it were written now: it gets its visibility, mentions and counts."""
+    """Publish an approved reply as if it were written now, with its visibility and mentions, and count it."""
     status = Status.objects.select_for_update(of=("self",)).select_related("account").get(id=request.answer_id or 0)
     if status.is_deleted:
         raise NotFound
@@ -174,7 +172,7 @@ def _publish_reply(request: InteractionRequest) -> None:
     )
     announce(status, published)
     tags = list(Tag.objects.filter(id__one_of=_tag_ids(status)))
-    # As long as the reply waited, its new hashtags counted as those of a private post.
+    # While the reply waited, its hashtags counted as hashtags of a private post.
     if tags:
         ensure_tags([(tag.name, tag.display_name) for tag in tags], private=not is_for_anybody(request.visibility))
     count_stored(status, published, tags)

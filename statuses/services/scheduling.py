@@ -61,7 +61,8 @@ def schedule_status(
     application_id: int | None = None,
     composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due; a draft, whose time is beyond DRAFTS_FROM, until its author publishes or deletes it.
+    """Store a post until it is due. A post with a time after DRAFTS_FROM is a draft, which is stored until its author
+    publishes or deletes it.
 
     The post is composed at once, unless `composed` is False, so that errors are reported: errors of files and
     unexpected mentions with their own message, all other errors as "Record invalid". A repeated `idempotency_key`
@@ -116,9 +117,9 @@ def cancel_status(*, scheduled: ScheduledStatus) -> None:
 def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
     """Publish scheduled posts that are due, each exactly once.
 
-    Posts of accounts that may no longer post are deleted; posts that match a holding spam rule are held for review. A
-    post that cannot be published, because its parent or one of its files was deleted or the parent may not be answered
-    any more, stays in its author's list, where it can be deleted; ScheduledStatusFailed is published.
+    Posts of accounts that may no longer post are deleted; posts that match a holding spam rule are held for review. A post
+    cannot be published if its parent or one of its files was deleted, or if its author may no longer reply to the parent. It
+    then stays in its author's list, where it can be deleted, and ScheduledStatusFailed is published.
     """
     for event in events:
         _publish_one(event.scheduled_id)

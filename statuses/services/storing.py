@@ -67,7 +67,7 @@ class NewQuote:
 
 @dataclass(frozen=True)
 class NewRequest:
-    """Request of a reply that waits for approval, with what the reply gets when it is approved."""
+    """Request of a reply that waits for approval, with the visibility and mentions that the reply gets when it is approved."""
 
     target_id: int
     visibility: str
@@ -94,21 +94,21 @@ class RemoteFile:
 class Composed(AuthorColumns):
     """Checked content of a post or of an edit, composed from a draft, or by federation from a document.
 
-    A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document;
-    a local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit; an
-    `interaction_policy` of None means everybody, and no change. A reply that `asks` waits for approval.
-    An edit never changes visibility and parent, nor the quote of a local post. `collections` are the collections to which
-    the post links: ids of known collections, ActivityPub ids of unknown ones.
+    A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document; a
+    local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit; an
+    `interaction_policy` of None means everybody, and no change. A reply with `asks` waits for approval. An edit never changes
+    visibility and parent, nor the quote of a local post. `collections` are the collections to which the post links: ids of
+    known collections, ActivityPub ids of unknown ones.
 
     `mentions` are all addressed accounts; accounts with ids in `silent` are addressed without being mentioned in the
     text. `unknown_mentions` are the ActivityPub ids of mentioned accounts that this server does not know. `tags` are
     pairs (normalised hashtag, hashtag as written). `parent` is the post to which this one replies, never a boost;
     `in_reply_to_uri` names a parent that this server does not know.
 
-    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. An
-    `imported` post comes from an archive of its local author: it gets an id of its time, its files need not be processed
-    yet, and only StatusImported is published. `answered_by` is the id of the first stored reply to the post. The counts are
-    reported by the post's server; `named_count` is how many accounts the text mentions, known or not.
+    An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. An `imported`
+    post comes from an archive of its local author: it gets an id of its time, its files need not be processed yet, and only
+    StatusImported is published. `answered_by` is the id of the first stored reply to the post. The counts are reported by the
+    post's server; `named_count` is the number of known and unknown accounts that the text mentions.
     """
 
     author: Account

@@ -1,4 +1,4 @@
-"""HTTP endpoints for the policies of new posts and for interaction requests, as GoToSocial has them."""
+"""HTTP endpoints for the policies of new posts and for interaction requests, as in GoToSocial."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class DefaultPoliciesViewSet(ApiViewSet):
         return DefaultPoliciesSerializer(find_author(self.account_id).user).data
 
     def update(self, request: Request) -> Any:
-        """`PATCH /api/v1/interaction_policies/defaults`: a visibility that is left out gets back the rules that this server
-        begins with. The quote policy stays as it is (`source[quote_policy]` of `update_credentials`).
+        """`PATCH /api/v1/interaction_policies/defaults`: a visibility that is left out is reset to this server's initial
+        rules. The quote policy is not changed (`source[quote_policy]` of `update_credentials`).
         """
         policies = DefaultPoliciesInput.read(request).policies
         author = find_author(self.account_id)
@@ -46,7 +46,7 @@ class DefaultPoliciesViewSet(ApiViewSet):
 
 
 class InteractionRequestsViewSet(ApiViewSet):
-    """`/api/v1/interaction_requests`: what others want to do with the caller's posts, and the caller decides about."""
+    """`/api/v1/interaction_requests`: requests of others to interact with the caller's posts, and the caller's decisions."""
 
     endpoints = {
         "list": Endpoint(
@@ -71,15 +71,19 @@ class InteractionRequestsViewSet(ApiViewSet):
         return page.respond(present_requests(page.items, self.account_id))
 
     def retrieve(self, request: Request, id: int) -> Any:
-        """`GET /api/v1/interaction_requests/:id`: also one that was decided."""
+        """`GET /api/v1/interaction_requests/:id`: a pending or decided request."""
         return self._present(find_request(id, self.account_id))
 
     def authorize(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/interaction_requests/:id/authorize`: the interaction appears, and others can read the reply."""
+        """`POST /api/v1/interaction_requests/:id/authorize`: accepts the request: the favourite, boost or reply becomes
+        visible to others.
+        """
         return self._decide(id, accepted=True)
 
     def reject(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/interaction_requests/:id/reject`: a reply is deleted. What was authorized before is taken back."""
+        """`POST /api/v1/interaction_requests/:id/reject`: rejects the request and deletes the reply, or undoes an interaction
+        that was authorized before.
+        """
         return self._decide(id, accepted=False)
 
     def _decide(self, id: int, *, accepted: bool) -> Any:

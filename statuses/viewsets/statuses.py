@@ -220,8 +220,8 @@ class StatusesViewSet(ApiViewSet):
         return present_acted_on(target, self.account_id)
 
     def reblog(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it; the post itself if its author is asked
-        first.
+        """`POST /api/v1/statuses/:id/reblog`: the boost, with the boosted post in it; the post itself if its author has to
+        approve the boost first.
         """
         post, relations = find_post_and_relations(id, self.account_id)
         reblog_id = interactions.reblog_status(
@@ -288,8 +288,8 @@ class StatusesViewSet(ApiViewSet):
         return present_status(quoting_id, self.account_id)
 
     def interaction_policy(self, request: Request, id: int) -> Any:
-        """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may quote the caller's own post, and who may
-        favourite, answer and boost it.
+        """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may quote, favourite, reply to and boost the caller's own
+        post.
         """
         policies = InteractionPolicyInput.read(request)
         change_policies(

@@ -1,4 +1,4 @@
-"""Parameters of policies about who may favourite, answer, boost and quote a post, as GoToSocial has them (docs/adr/0044)."""
+"""Parameters of policies about who may favourite, reply to, boost and quote a post, as in GoToSocial (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from statuses.policies.interactions import GROUPS_BY_WORD, IMPLIED_WORDS, NO_GRO
 
 
 class WordsField(StringListField):
-    """Words of groups: a list in any spelling, also with indexes, or a single word."""
+    """Names of groups: a list in any form that clients send, also with indexes, or a single name."""
 
     by_index = True
 
@@ -26,7 +26,7 @@ class WordsField(StringListField):
 
 
 class RuleInput(Form):
-    """Groups that may interact at once, and those to which the author has to agree, by their older and newer names."""
+    """Groups that may interact at once, and groups that need the author's approval, under their older and newer names."""
 
     always: Annotated[tuple[str, ...], WordsField()] = ()
     automatic_approval: Annotated[tuple[str, ...], WordsField()] = ()
@@ -46,7 +46,7 @@ _Rule = Annotated[RuleInput, ObjectField(RuleInput, non_empty=True)]
 
 
 class PolicyInput(Form):
-    """Policy of a post; kinds of interactions that are left out have the rules of the author's default."""
+    """Policy of a post. A kind of interaction that is left out gets the rule of the author's default policy."""
 
     can_favourite: _Rule | None = None
     can_reply: _Rule | None = None
@@ -55,7 +55,7 @@ class PolicyInput(Form):
 
     @property
     def rules(self) -> Mapping[str, int]:
-        """Rules by kind. Raises Invalid for words that are no groups."""
+        """Rules by kind. Raises Invalid for a word that is not the name of a group."""
         sent = {
             Interaction.FAVOURITE: self.can_favourite,
             Interaction.REPLY: self.can_reply,
@@ -69,8 +69,8 @@ class PolicyInput(Form):
 
     @property
     def quote_policy(self) -> str | None:
-        """Quote policy that `can_quote` stands for; None if it is left out. Raises Invalid for words that are no groups, and
-        for groups that a quote policy cannot have.
+        """Quote policy that `can_quote` stands for; None if it is left out. Raises Invalid for a word that is not the name of
+        a group, and for a group that a quote policy cannot have.
         """
         if self.can_quote is None:
             return None
@@ -82,7 +82,9 @@ class PolicyInput(Form):
 
 
 class PolicyField(ObjectField):
-    """A policy, as rules by kind. What it says about quotes is `quote_approval_policy`, unless that is sent as well."""
+    """A policy, read as rules by kind. Its rule about quotes is used as `quote_approval_policy`, unless that parameter is sent
+    as well.
+    """
 
     def __init__(self) -> None:
         super().__init__(PolicyInput, non_empty=True)
@@ -93,7 +95,7 @@ class PolicyField(ObjectField):
 
 
 def with_quotes(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters with the quote policy of `interaction_policy`, unless they have one of their own."""
+    """Return the parameters, with the quote policy of `interaction_policy` added unless they have a quote policy already."""
     sent = values.get("interaction_policy")
     if not isinstance(sent, dict) or not isinstance(sent.get("can_quote"), dict) or values.get("quote_approval_policy"):
         return values
@@ -102,9 +104,7 @@ def with_quotes(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class DefaultPoliciesInput(Form):
-    """Policies for new posts by visibility; a visibility that is left out, or null, gets the rules that this server begins
-    with.
-    """
+    """Policies for new posts by visibility; a visibility that is left out, or null, gets this server's initial rules."""
 
     public: Annotated[PolicyInput, ObjectField(PolicyInput)] | None = None
     unlisted: Annotated[PolicyInput, ObjectField(PolicyInput)] | None = None
@@ -113,7 +113,7 @@ class DefaultPoliciesInput(Form):
 
     @property
     def policies(self) -> Mapping[str, int]:
-        """Policies that differ from the default, by visibility. Raises Invalid for words that are no groups."""
+        """Policies that differ from the default, by visibility. Raises Invalid for a word that is not the name of a group."""
         sent: dict[str, PolicyInput | None] = {each.name: getattr(self, each.name) for each in fields(self)}
         found = {name: sum(policy.rules.values()) for name, policy in sent.items() if policy is not None}
         return {name: policy for name, policy in found.items() if policy != UNLIMITED}
@@ -139,7 +139,7 @@ class RequestsInput(Form):
 
 
 def _groups(words: Iterable[str]) -> Group:
-    """Return the groups of words. Raises Invalid for other words, and for addresses of people."""
+    """Return the groups that have these names. Raises Invalid for any other word, such as the address of an account."""
     groups = NO_GROUPS
     for word in words:
         if word not in GROUPS_BY_WORD and word not in IMPLIED_WORDS:

@@ -42,7 +42,7 @@ class PollInput(Input[PollDraft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> PollDraft:
-        """Read the input as other inputs are read, and add the values as they were sent."""
+        """Read the input like other inputs, and add the unparsed values."""
         seconds = values.get("expires_in")
         return replace(
             super().read_mapping(values),
@@ -105,8 +105,8 @@ class _PostInput(Input[Draft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Draft:
-        """Read the input as other inputs are read. In JSON a content warning overrides `sensitive`; in a form the word
-        "false" overrides the warning.
+        """Read the input like other inputs. In JSON a content warning overrides `sensitive`; in a form the word "false"
+        overrides the warning.
         """
         values = with_quotes(values)
         warned = values.get("sensitive") is False and values.get("spoiler_text")
@@ -136,14 +136,14 @@ class RescheduleInput(Form):
 
 
 class InteractionPolicyInput(Form):
-    """Policies of a post; if there is none, the quote policy becomes the author's default."""
+    """Policies of a post. If none is sent, the quote policy becomes the author's default."""
 
     quote_approval_policy: Word | None = None
     interaction_policy: Annotated[Mapping[str, int], PolicyField()] | None = None
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Read the input like other inputs, with the quote policy among the policies."""
+        """Read the input like other inputs; the quote policy may be part of `interaction_policy`."""
         return super().read_mapping(with_quotes(values))
 
 
