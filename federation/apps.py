@@ -15,7 +15,7 @@ class FederationConfig(AppConfig):
         """Subscribe to the events of other apps, plug in the implementations of their ports, add the ActivityPub part to
         archives, and exempt posts from removal while the crawl of their thread is stored.
 
-        The keys of a deleted account are kept until all activities that they sign are delivered.
+        Also keep the keys of a deleted account until all activities signed with them are delivered.
         """
         from django.db.models import Exists, OuterRef
 

@@ -13,10 +13,8 @@ class ActivityReceived(Event, key="actor:{actor_id}"):
 
 
 class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
-    """The local account `account_id` owes the follower's server an answer to a Follow that changed nothing, so that no other
-    event is published.
-
-    A repeated Follow is accepted again, a forbidden Follow is rejected.
+    """The local account `account_id` must answer a Follow that changed nothing here, so that no other event is published: a
+    repeated Follow is accepted again, a forbidden Follow is rejected.
     """
 
     account_id: int
@@ -26,7 +24,7 @@ class FollowAnswerDue(Event, key="pair:{follower_id}:{account_id}"):
 
 
 class QuoteAnswerDue(Event, key="quote:{quote_id}"):
-    """The local account `account_id` owes `actor_id` an answer to the QuoteRequest `uri`.
+    """The local account `account_id` must answer the QuoteRequest `uri` of `actor_id`.
 
     Each request gets its own answer, which depends on the state of the quote when the answer is sent. `quote_id` is 0 for a
     refused request.
@@ -41,9 +39,8 @@ class QuoteAnswerDue(Event, key="quote:{quote_id}"):
 
 
 class InteractionRefused(Event, key="pair:{actor_id}:{account_id}"):
-    """The local account `account_id` owes `actor_id` a Reject of an interaction of the given `kind` with the post `status_id`.
-
-    `uri` is the id of the interaction, `request_uri` that of the activity which asked for it, if there was one.
+    """The local account `account_id` must send `actor_id` a Reject of an interaction of this `kind` with the post `status_id`.
+    `uri` is the id of the interaction, `request_uri` the id of the activity that requested it, if there was one.
     """
 
     account_id: int
@@ -55,8 +52,8 @@ class InteractionRefused(Event, key="pair:{actor_id}:{account_id}"):
 
 
 class FeatureAnswerDue(Event, key="pair:{actor_id}:{account_id}"):
-    """The local account `account_id` owes `actor_id` an answer to the FeatureRequest `uri`: an Accept with the consent for the
-    item `item_id`, or a Reject when `item_id` is 0.
+    """The local account `account_id` must answer the FeatureRequest `uri` of `actor_id`: with an Accept that contains the
+    consent for the item `item_id`, or with a Reject if `item_id` is 0.
     """
 
     account_id: int

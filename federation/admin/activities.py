@@ -52,7 +52,7 @@ class ActivityAdmin(FederationAdmin):
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any]:
         """Find matching activities among the newest ones."""
-        # A subquery, which PostgreSQL hashes: the elements of an array would be compared one by one with each row.
+        # PostgreSQL hashes the result of a subquery; it would compare each row with the elements of an array one by one.
         senders = Account.objects.filter(id__one_of=find_addressed(term)).values("id")
         return newest(rows).filter(Q(uri__contains=term) | Q((f"{self.sender}__in", senders)))
 
@@ -148,8 +148,8 @@ class DeliveryAdmin(FederationAdmin):
     )
 
     def find_rows(self, rows: QuerySet[Delivery], term: str) -> QuerySet[Delivery]:
-        """Find deliveries to servers with the term in their name, and recent deliveries that contain the term elsewhere,
-        case-sensitively: a case-insensitive search costs five times as much.
+        """Find deliveries to servers whose name contains the term, and recent deliveries that contain it elsewhere. The search
+        is case-sensitive, because a case-insensitive search costs five times as much.
         """
         about = newest(Delivery.objects.filter(Q(key__contains=term) | Q(activity__uri__contains=term)))
         return rows.filter(Q(host__contains=term.lower()) | Q(id__in=about.values("id")))

@@ -1,4 +1,4 @@
-"""Admin tables of servers: the known ones, and the hosts that fail."""
+"""Admin tables of the known servers, and of the hosts that fail."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class HostAdmin(FederationAdmin):
         return list_troubled()
 
     def get_search_results(self, request: HttpRequest, queryset: Any, search_term: str) -> tuple[QuerySet[Host], bool]:
-        """Return the hosts with this term in their own name, or in the name of a server at that host."""
+        """Return the hosts whose name, or the name of a server at the host, contains the term."""
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         named = Domain.objects.filter(host=OuterRef("name"), name__icontains=search_term.strip()).exclude(host="")
         return found | queryset.filter(Exists(named)), may_repeat
@@ -129,8 +129,8 @@ _REFUSED: Final = (_("Reason"), _("Count"))
 
 
 def _software() -> list[tuple[str, str]]:
-    """Return the most used names of software, each with the number of its servers. Their number is limited, because
-    servers choose the names and may invent any number of them.
+    """Return the most used names of software, each with the number of its servers. The list is limited, because servers may
+    invent any number of names.
     """
     counts = Domain.objects.values_list("software").annotate(number=Count("id")).order_by("-number", "software")
     return [(name or UNKNOWN, f"{name or gettext('unknown')} ({number})") for name, number in counts[:SOFTWARE_LIMIT]]

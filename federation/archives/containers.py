@@ -1,4 +1,4 @@
-"""Opens archives, which may be hostile: zip, tar and tar.gz, or a list of posts that is not packed. No file is ever written
+"""Opens archives that may be hostile: zip, tar and tar.gz files, or a list of posts as a single file. No file is ever written
 under a name from the archive. Only regular files are read; links, devices and names that lead out of the archive are skipped.
 Limits of size apply to the bytes that are actually unpacked, whatever the archive states.
 """
@@ -62,11 +62,9 @@ class Container(Protocol):
 
 @contextmanager
 def opened(path: Path, folder: Path, *, limit: int = UNPACKED_LIMIT) -> Iterator[Container]:
-    """Open an archive. A tar file is unpacked into `folder` first, unless this was done before. At most `limit` bytes
-    are unpacked, and FREE_SPACE is left on the disk.
-
-    Raises UnreadableArchive, also inside of the `with` block if a part of the archive turns out to be damaged or too
-    large.
+    """Open an archive. A tar file is first unpacked into `folder`, unless this was done before. At most `limit` bytes are
+    unpacked, and FREE_SPACE is left on the disk. Raises UnreadableArchive; inside of the `with` block too, if a part of the
+    archive is damaged or too large.
     """
     try:
         alone = _name_of_document(path)
@@ -107,8 +105,8 @@ class _Alone:
 
 
 class _ZipStream(io.BufferedReader):
-    """A zip file that raises UnreadableArchive if its directory is too large. The directory is checked when zipfile
-    reads it: a check before could find another directory than zipfile does, and zipfile ignores the stated number of
+    """A zip file that raises UnreadableArchive if its directory is too large. The directory is checked while zipfile reads it,
+    because an earlier check could find a different directory than zipfile does, and zipfile ignores the stated number of
     entries.
     """
 
@@ -130,7 +128,7 @@ class _Counted(io.RawIOBase):
         self._file, self._read, self._piece, self._left = file, count, piece, piece
 
     def renew(self) -> None:
-        """Allow that another `piece` is read."""
+        """Allow another `piece` to be read."""
         self._left = self._piece
 
     def read(self, size: int = -1, /) -> bytes:

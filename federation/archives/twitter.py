@@ -36,7 +36,9 @@ def is_list(base: str) -> bool:
 
 
 def username_of(item: Any) -> str:
-    """Return the username in the item of `account.js`; `i` if there is none: X accepts `i` as the name in any address."""
+    """Return the username in the item of `account.js`; `i` if there is none, because X accepts `i` in place of the username in
+    any address.
+    """
     account = item.get("account") if isinstance(item, Mapping) else None
     name = account.get("username") if isinstance(account, Mapping) else None
     return name if isinstance(name, str) and _NAME.fullmatch(name) else "i"

@@ -19,9 +19,9 @@ _BATCH: Final = 100
 
 def undo_some(batch: PastImport, *, seconds: float) -> bool:
     """Remove imported posts for this many seconds; return whether any may be left. A post that others have replied to,
-    boosted, quoted or favourited, or that its author has edited, pinned or replied to since, is deleted like any post,
-    so that other servers are notified. So is a post that staff review, because its row must be kept. The rows of all
-    other posts are removed at once: no other server knows them.
+    boosted, quoted or favourited, or that its author has edited, pinned or replied to since, is deleted like any post, so that
+    other servers are notified. A post that staff review is deleted in the same way, because its row must be kept. The rows of
+    all other posts are removed at once: no other server knows them.
     """
     end = time.monotonic() + seconds
     while True:

@@ -76,8 +76,8 @@ _APPROVAL_TERMS: Final = ("announceAuthorization", "approvedBy")
 
 
 def _approvals(posts: Sequence[Post]) -> dict[int, str]:
-    """Return the authorizations of boosts that the authors of the boosted posts have agreed to, by boost; one query, none if no
-    policy limits who may boost these.
+    """Return the ids of the authorizations of boosts that authors have approved, by boost; one query, none if no policy limits
+    who may boost these posts.
     """
     limited = [post.id for post in posts if post.original is not None and post.original.interaction_policy]
     if not limited:
@@ -223,7 +223,7 @@ def delete_actor(account: Account) -> dict[str, Any]:
 
 
 def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> dict[str, Any]:
-    """Return the Update of an actor; `document` is the actor with its @context, which becomes the activity's."""
+    """Return the Update of an actor; `document` is the actor with its @context, which is moved to the activity."""
     inner = dict(document)
     context = inner.pop("@context")
     return {

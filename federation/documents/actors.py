@@ -80,8 +80,8 @@ def actor(account: Account, public_key_pem: str, emojis: list[CustomEmoji]) -> d
 
 
 def _may_feature(account: Account) -> str:
-    """Return the id of the audience that may put an account into collections: the public, its followers, or the account itself
-    (FEP-7aa9).
+    """Return the id of the audience that may put an account into collections: the public collection, the account's followers
+    collection, or the account itself (FEP-7aa9).
     """
     uris = {Audience.PUBLIC: PUBLIC, Audience.FOLLOWERS: f"{account.uri}/followers"}
     return uris.get(featuring_audience(account), account.uri)

@@ -1,6 +1,7 @@
 """Contexts of documents: the common vocabularies, and the terms that a document uses beyond them.
 
-Source: contract, federation section 3. All servers of the network match terms by name: no JSON-LD processor is needed.
+Source: contract, federation section 3. No JSON-LD processor is needed, because all servers of the network compare terms by
+name.
 """
 
 from __future__ import annotations

@@ -89,10 +89,10 @@ def note(
 ) -> dict[str, Any]:
     """Return the document of a post without its @context.
 
-    `parent_uri` is the id of the answered post, `root` the first known post of the thread. `collections` are the
-    documents of the collections that the post links to. `addressed` are the ids that the post is addressed to: those of
-    the mentioned accounts, and of the followers collections of mentioned groups. A limited author addresses only
-    mentioned accounts that follow the author or have requested to follow (contract, federation section 6).
+    `parent_uri` is the id of the parent post, `root` the first known post of the thread. `collections` are the documents of
+    the collections that the post links to. `addressed` are the ids that the post is addressed to: those of the mentioned
+    accounts, and of the followers collections of mentioned groups. A limited author addresses only mentioned accounts that
+    follow the author or have requested to follow (contract, federation section 6).
     """
     uri, author = post.object_uri, post.author
     visibility = allowed_visibility(post.visibility, limited=author.is_limited)
@@ -197,7 +197,9 @@ def _quote(post: Post, body: PostBody) -> dict[str, Any]:
 
 
 def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
-    """Return the id of the authorization of an accepted quote: the other server's or, for a local quoted post, our own."""
+    """Return the id of the authorization of an accepted quote, which this server gave if the quoted post is local, and
+    otherwise the other server.
+    """
     if post.quote_state != QuoteState.ACCEPTED:
         return None
     quoted, approval_uri = post.quoted, quote["approval_uri"]
@@ -207,14 +209,14 @@ def _authorization(post: Post, quote: dict[str, Any]) -> str | None:
 
 
 def _approval(body: PostBody) -> dict[str, Any]:
-    """Return the members that name the authorization of a reply which waited for approval: the other server's or, for a local
-    parent, our own.
+    """Return the members that name the authorization of an approved reply, which this server gave if the parent is local, and
+    otherwise the other server.
     """
     if body.approval is None:
         return {}
     own = authorization_uri(body.approval["author_uri"], Interaction.REPLY, body.approval["id"])
     uri = body.approval["approval_uri"] or own
-    # The second is what GoToSocial up to 0.20 reads.
+    # GoToSocial up to 0.20 reads the second member.
     return {"replyAuthorization": uri, "approvedBy": uri}
 
 

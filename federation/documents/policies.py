@@ -22,12 +22,11 @@ TERMS: Final = (*MEMBERS.values(), "always", "approvalRequired")
 
 
 def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
-    """Return the rules of a local post, by member; empty if its author has limited nothing. `mentioned` are the ids of the
-    accounts that it mentions, which may always answer it, as may the author.
-
-    If one rule limits something, those that limit nothing are written too: GoToSocial up to 0.19 treats a missing rule
-    as a refusal. Each rule has its newer and its older names. Mutual followers have no collection: followers are said
-    to need approval, which those of them get at once.
+    """Return the rules of a local post, by member of the document; empty if its author has limited nothing. `mentioned` are
+    the ids of the mentioned accounts, which may always reply, as may the author. If any rule is limited, all rules are
+    written, because GoToSocial up to 0.19 treats a missing rule as a refusal. Each rule has its newer and its older member
+    names. There is no collection of mutual followers: the document says that followers need approval, and mutual followers get
+    it at once.
     """
     rules: dict[str, Any] = {}
     if not post.interaction_policy & ~PENDING:
@@ -49,10 +48,9 @@ def written_rules(post: Post, mentioned: Sequence[str]) -> dict[str, Any]:
 
 
 def read_policy(policy: Any, author: Account, mentioned: Iterable[str]) -> int:
-    """Return the policy of a remote post as it is stored, from the member `interactionPolicy` of its document, whatever that
-    is: a rule that is missing or empty limits nothing. `mentioned` are the ids of the accounts that the post mentions.
-
-    Accounts that it names one by one are not stored: its author is asked about anybody.
+    """Return the policy of a remote post in the stored form. `policy` is the member `interactionPolicy` of its document, and
+    may be any value: a missing or empty rule limits nothing. `mentioned` are the ids of the accounts that the post mentions.
+    If a rule names single accounts, they are not stored, and everybody has to ask the author.
     """
     if not isinstance(policy, Mapping):
         return 0
@@ -81,7 +79,7 @@ def _uris(groups: Group, author: Author) -> list[str]:
 
 
 def _named(rule: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return the ids in the first of these members that the rule has; the later ones are older names."""
+    """Return the ids in the first of these members that the rule has; older names come last in `names`."""
     return next((reading.uris_of(rule[name]) for name in names if rule.get(name) is not None), [])
 
 

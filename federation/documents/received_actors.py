@@ -166,10 +166,9 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
 
 
 def _place(value: Any) -> str:
-    """Return the address of an inbox or a collection; empty for an address of this server, and for the public collection.
-
-    Posts that mention a group are addressed to its followers collection: an address of this server or the public collection
-    would reveal such posts to others.
+    """Return the address of an inbox or a collection; empty for an address of this server, and for the public collection. A
+    group could otherwise name one of these as its followers collection, and posts that mention the group, which are addressed
+    to it, would reach others.
     """
     found = reading.web_uri(value)
     if found is None or found in PUBLIC_NAMES or reading.same_origin(found, links.web_url()):

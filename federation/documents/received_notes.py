@@ -200,7 +200,9 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
 
 
 def _authors_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the ids of the authors, groups last: PeerTube and other servers name the channel as well as its owner."""
+    """Return the ids of the authors, groups last, because PeerTube and other servers name both the channel (a group) and its
+    owner.
+    """
     authors = sorted(
         reading.many(document.get("attributedTo")),
         key=lambda item: isinstance(item, Mapping) and "Group" in reading.kinds_of(item),
@@ -210,7 +212,7 @@ def _authors_of(document: Mapping[str, Any]) -> list[str]:
 
 
 def _answered_uri(value: Any) -> str | None:
-    """Return the id of the answered post, which may be given by its id, as an embedded object, or by a Link."""
+    """Return the id of the parent post, which may be given as an id, an embedded object or a Link."""
     value = reading.first(value)
     return reading.uri_of(value) or (reading.web_uri(value.get("href")) if isinstance(value, Mapping) else None)
 

@@ -1,4 +1,4 @@
-"""Activities about interactions that the author of a post decides about, in the vocabulary of GoToSocial (docs/adr/0044)."""
+"""Activities that request, accept and reject interactions with a post, in the vocabulary of GoToSocial (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ AUTHORIZATIONS: Final = {
 
 
 def request(kind: Interaction, uri: str, post_uri: str, author_uri: str, instrument: dict[str, Any]) -> dict[str, Any]:
-    """Return the request for an interaction (`instrument`) with the remote post `post_uri`, without @context; `uri` is the id
-    of the request, which the answer refers to.
+    """Return the request for an interaction (`instrument`) with the remote post `post_uri`, without @context. `uri` is the id
+    of the request, to which the answer refers.
     """
     return {
         "id": uri,
@@ -46,10 +46,8 @@ def answer(
     authorization: str | None,
     number: int | str,
 ) -> dict[str, Any]:
-    """Return the Accept of an interaction with a local post, with the authorization as its result, or the Reject if that is
-    None.
-
-    Its object is the request, as far as it is known, or, without a request, the interaction itself. `number` becomes part of
+    """Return the Accept of an interaction with a local post, with the `authorization` as its result, or the Reject if
+    `authorization` is None. Its object is the request or, without a request, the interaction itself. `number` becomes part of
     the id.
     """
     name, place = ("Reject", "rejects") if authorization is None else ("Accept", "accepts")

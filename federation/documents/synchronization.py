@@ -29,8 +29,8 @@ def digest_of(uris: Iterable[str]) -> str:
 
 
 def synchronization_uri(account: Account) -> str:
-    """Return the address at which the requesting server finds its own followers of a local account, whatever the scheme of
-    the account's id.
+    """Return the address at which a server finds the followers of a local account that are on that server; the address does
+    not depend on the scheme of the account's id.
     """
     return links.web_url(f"/users/{account.username}/followers_synchronization")
 

@@ -1,5 +1,5 @@
-"""Stores activities that are to be forwarded to the followers of the local accounts that have boosted or quoted the
-post, or whose post it answers.
+"""Stores activities that are to be forwarded to followers of local accounts that have boosted or quoted the post, or to whose
+post it replies.
 """
 
 from __future__ import annotations

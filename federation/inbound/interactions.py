@@ -25,7 +25,9 @@ from statuses.services.interactions import favourite_status, reblog_status
 
 
 def handle_like(incoming: Incoming) -> None:
-    """Store a favourite of a local post that the actor may read and favourite, or the request for it."""
+    """Store a favourite of a local post that the actor may read, or the request for the favourite if the policy of the post
+    requires approval.
+    """
     uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected(Reason.NO_SUCH_NOTE)
@@ -45,10 +47,10 @@ def handle_announce(incoming: Incoming) -> None:
     """Store a boost if a local account follows the booster, or if the boosted post is local; an unknown boosted post is fetched
     from its origin.
 
-    A followers-only post by the booster may be embedded in the boost, because a request that this server signs itself
-    could not fetch it. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are
-    rejected. A boost of a post that is held for review is held with it. A boost of a local post that needs approval is
-    stored as a request.
+    A followers-only post by the booster may be embedded in the boost, because a request that this server signs itself could
+    not fetch it. A group boosts the post whose Create it forwards (FEP-1b12); other forwarded activities are rejected. A boost
+    of a post that is held for review is held as well. A boost of a local post whose author has to approve it is stored as a
+    request.
     """
     uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):

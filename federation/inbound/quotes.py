@@ -25,8 +25,8 @@ from statuses.services.quotes import find_quoted, settle_quote, store_request
 def handle_request(incoming: Incoming) -> None:
     """Answer a request to quote a local post by the quote policy of that post. The request names or embeds the quoting post.
 
-    A forbidden request is rejected, and so is the pending quote that is stored here. A repeated request for an accepted quote
-    is accepted again, whatever the policy is now; a request for a revoked quote is rejected.
+    A forbidden request and its pending quote are rejected. A repeated request for an accepted quote is accepted again, even if
+    the policy has changed; a request for a revoked quote is rejected.
     """
     uri, quoted = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
     if quoted is None or not quoted.local or quoted.is_reblog or quoted.deleted_at is not None:

@@ -1,5 +1,5 @@
-"""Handles requests to favourite, answer and boost local posts, answers to requests of local accounts, and authorizations that
-are taken back (GoToSocial's interaction controls; docs/adr/0044).
+"""Handles requests to favourite, answer and boost local posts, answers to requests of local accounts, and withdrawn
+authorizations (GoToSocial's interaction controls; docs/adr/0044).
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ KINDS: Final = {
 
 
 def handle_request(incoming: Incoming) -> None:
-    """Answer a request to interact with a local post as the policy of that post says: an Accept with an authorization, a
-    Reject, or nothing yet while its author has not decided. The request names or embeds the interaction.
-
-    A repeated request is answered again.
+    """Answer a request to interact with a local post by the policy of that post: with an Accept and an authorization, with a
+    Reject, or, as long as the author has not decided, not at all. The request names or embeds the interaction. A repeated
+    request is answered again.
     """
     uri, post, kind = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri()), KINDS[incoming.kind]
     instrument = incoming.document.get("instrument")
@@ -80,7 +79,7 @@ def handle_request(incoming: Incoming) -> None:
 
 
 def _interact(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
-    """Make the favourite or boost, or store the request for it."""
+    """Store the favourite or boost, or the request for it."""
     if kind is Interaction.FAVOURITE:
         favourite_status(account_id=incoming.actor.id, status=post, uri=uri)
         return
@@ -93,7 +92,7 @@ def _interact(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> 
 
 
 def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
-    """Store the reply that a ReplyRequest is about, as it waits, or accepted where the policy allows it at once."""
+    """Store the reply that a ReplyRequest is about: as waiting for approval, or as accepted if the policy allows it at once."""
     reply = find_post_by_uri(reply_uri)
     if reply is None:
         instrument = incoming.document.get("instrument")
@@ -104,7 +103,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
             raise Rejected(Reason.ANSWERS_OTHER)
         reply = keep_note(note, incoming.actor, recipient=incoming.recipient, request_uri=uri)
         if reply is None:
-            return  # Refused, which is answered, or held for review.
+            return  # The reply was refused, and its author notified, or it is held for review.
     if reply.account_id != incoming.actor.id or reply.in_reply_to_id != post.id:
         raise Rejected(Reason.ANSWERS_OTHER)
     with transaction.atomic():
@@ -132,7 +131,9 @@ def _reads(incoming: Incoming, post: Status) -> bool:
 
 
 def record(incoming: Incoming, post: Status, kind: Interaction, uri: str) -> None:
-    """Send an authorization of an interaction that the policy of a local post allows at once, but not to everybody."""
+    """Send an authorization of an interaction if the policy of the local post limits this kind of interaction but allows this
+    one at once.
+    """
     if post.local and rule_of(post.interaction_policy, kind) and post.account_id != incoming.actor.id:
         record_accepted(account_id=incoming.actor.id, post=post, kind=kind, uri=uri)
 
@@ -154,9 +155,8 @@ def refuse(incoming: Incoming, post: Status, kind: Interaction, uri: str, reques
 
 
 def find_asked(incoming: Incoming) -> InteractionRequest | None:
-    """Return the request of a local account that the activity answers; None if it answers no such request.
-
-    Raises Rejected for an answer by anybody but the author of the post.
+    """Return the request of a local account that the activity answers; None if it answers no such request. Raises Rejected if
+    the actor is not the author of the post.
     """
     request = InteractionRequest.objects.filter(
         request_uri=incoming.object_uri or "", status__local=False, account__domain=None
@@ -167,7 +167,7 @@ def find_asked(incoming: Incoming) -> InteractionRequest | None:
 
 
 def accept(incoming: Incoming, request: InteractionRequest) -> None:
-    """Do what the author of a remote post has agreed to; the author's server keeps the authorization."""
+    """Carry out the interaction that the author of a remote post has approved; the author's server stores the authorization."""
     result = web_uri(incoming.document.get("result"))
     if result is None or not same_origin(result, incoming.actor.uri):
         raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
@@ -175,7 +175,7 @@ def accept(incoming: Incoming, request: InteractionRequest) -> None:
 
 
 def revoke(incoming: Incoming) -> bool:
-    """Take back the interactions whose authorization the author of a post deletes; return False if there are none."""
+    """Undo the interactions whose authorization the author of a post has deleted; return False if there are none."""
     found = InteractionRequest.objects.filter(
         approval_uri=uri_of(incoming.document.get("object")) or "", target=incoming.actor
     )

@@ -1,4 +1,4 @@
-"""Inboxes to which an activity is sent, once for each server (contract, federation section 12).
+"""Selects the inboxes to which an activity is sent, one for each server (contract, federation section 12).
 
 A post is sent only to its audience: followers-only posts to followers and mentioned accounts, direct posts only to mentioned
 accounts.
@@ -81,8 +81,8 @@ def known_inboxes() -> set[str]:
 
 
 def post_inboxes(post: Post) -> set[str]:
-    """Return the inboxes to which a post or boost is sent: those of its audience. If it is public or unlisted, the
-    inbox of the author whom it answers or boosts is included; if it is public, the inboxes of relays as well.
+    """Return the inboxes to which a post or boost is sent: those of its audience. If it is public or unlisted, the inbox of
+    the author to whom it replies, or whose post it boosts, is included; if it is public, the inboxes of relays as well.
 
     A limited author's post is sent only to accounts that follow the author, or have requested to follow, and to the author whom
     it boosts (contract, federation section 6).

@@ -61,8 +61,8 @@ def _send(account: Account, target: str | dict[str, Any], key: str, *, is_added:
 
 
 def send_listed(events: Sequence[CollectionListed]) -> None:
-    """Send an Add for each collection that is discoverable now, and for each other collection a Remove that contains
-    only its id. Collections that are not discoverable are not published.
+    """Send an Add for each collection that is discoverable now, and a Remove for each other collection. The Remove contains
+    only the id, because collections that are not discoverable are not published.
     """
     collections = _shown_collections(event.collection_id for event in events)
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()

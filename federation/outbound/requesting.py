@@ -43,7 +43,7 @@ def send_requests(events: Sequence[InteractionRequested]) -> None:
     )
     asked = list(pending)
     posts = _posts(asked)
-    # A reply is sent as it will be when it is approved.
+    # The reply is sent in the form that it will have after approval.
     visibilities = {each.answer_id: each.visibility for each in asked}
     replies = [replace(post, visibility=visibilities[post.id]) for post in posts.values() if visibilities.get(post.id)]
     notes = load_notes(replies)
@@ -63,7 +63,7 @@ def send_requests(events: Sequence[InteractionRequested]) -> None:
 
 
 def _instrument(request: InteractionRequest, kind: Interaction, post: Post) -> dict[str, Any]:
-    """Return the Like or Announce that is requested. Its id is not that of the one which is sent when it is approved."""
+    """Return the Like or Announce that is requested. After approval, a new activity with another id is sent."""
     name = "Like" if kind is Interaction.FAVOURITE else "Announce"
     return {
         "id": f"{request.account.uri}#requests/{request.id}",
@@ -76,7 +76,8 @@ def _instrument(request: InteractionRequest, kind: Interaction, post: Post) -> d
 
 def send_answers(events: Sequence[InteractionSettled]) -> None:
     """Send the decision about each interaction of a remote account with a local post: an Accept with the authorization, or a
-    Reject; for one that is taken back also the Delete of the authorization, to every server where the post may have arrived.
+    Reject. If an acceptance was withdrawn, also send a Delete of the authorization to every server where the post may have
+    arrived.
     """
     settled = _requests(
         (event.request_id for event in events), account__domain__isnull=False, target__domain=None, uri__isnull=False

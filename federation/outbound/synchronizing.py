@@ -33,9 +33,9 @@ SELECT target_id, uri, inbox_host FROM (
 def load_headers(wanted: Iterable[tuple[Account, str]]) -> dict[tuple[int, str], str]:
     """Return the synchronization header for each account and host, keyed by the account's id and the host, in two queries.
 
-    Accounts with FOLLOWERS_LIMIT followers or more are left out, as are hosts whose inboxes serve accounts of other hosts: the
-    digest covers the accounts of one host, and a host ends the follows that the digest lacks. Nothing is returned if
-    synchronization is disabled.
+    Accounts with FOLLOWERS_LIMIT followers or more are left out. Hosts whose inboxes also serve accounts of other hosts are
+    left out, because the digest covers the accounts of one host, and the server would end the follows that are not in it.
+    Nothing is returned if synchronization is disabled.
     """
     pairs = {(account.id, host): account for account, host in wanted}
     if not pairs or settings.DISABLE_FOLLOWERS_SYNCHRONIZATION:

@@ -73,9 +73,9 @@ def refresh(account: Account, *, deadline: float = DEADLINE) -> Account:
 
 
 def refresh_if_stale(uri: str) -> None:
-    """Fetch a remote account that was not fetched for a day; if the fetch fails, the account stays as it is until the next day.
-
-    An account that was deleted on its server is ended here. Raises Unavailable when its server could not be reached.
+    """Fetch a remote account that was not fetched for a day; if the fetch fails, it is not repeated until the next day. An
+    account that was deleted on its server is ended here (`end_actor`). Raises Unavailable when its server could not be
+    reached.
     """
     account = Account.objects.filter(uri=uri).exclude(domain=None).first()
     if account is None or not is_stale(account):
@@ -91,10 +91,9 @@ def refresh_if_stale(uri: str) -> None:
 
 
 def end_actor(account: Account) -> None:
-    """End a remote account, which is hidden at once; all its data is removed in steps.
-
-    If the account's server serves it again, it becomes a new account here (contract, federation section 17), unless staff had
-    suspended or limited it: deleting the account must not lift such a sanction.
+    """End a remote account: it is hidden at once, and its data is removed in steps. If its server serves it again later, it
+    becomes a new account here (contract, federation section 17). An account that staff have suspended or limited does not,
+    because a deletion must not lift the sanction.
     """
     with transaction.atomic():
         if _is_sanctioned(account):

@@ -102,8 +102,8 @@ def read_collections(actor_uri: str) -> None:
     """Store the collections that an account's server lists, and delete the account's other collections. Raises the errors of
     `fetch_collection`.
 
-    New collections are not deleted, because a cached list may lack them, nor are collections that contain local accounts, whose
-    consent remains valid although the list lacks the collection.
+    Two kinds of unlisted collections are kept: new ones, which a cached list may lack, and those that contain local accounts,
+    whose consent is still valid.
     """
     owner = Account.objects.filter(is_present(), uri=actor_uri, domain__isnull=False).first()
     if owner is None or not owner.featured_collections_url:

@@ -1,9 +1,10 @@
-"""Fetches documents from their origin, and decides which to trust; in background work no thread waits for them.
+"""Fetches documents from their origin, and decides which of them to trust. Background work does not block a thread while it
+waits for them.
 
-Code that works on remote documents is written as if the documents were already available. The first missing document
-stops the work with Awaited; the queue fetches that document on the network loop, among many others, and runs the work
-again with the response. The work is idempotent, so that its writes before it stopped do no harm. In a web request, a
-fetch blocks instead.
+Code that works on remote documents is written as if the documents were already available. The first missing document stops the
+work with Awaited; the queue fetches that document on the network loop, among many others, and runs the work again with the
+response. The work is idempotent, so that it may repeat writes that it made before it stopped. In a web request, a fetch blocks
+instead.
 """
 
 from __future__ import annotations
@@ -112,7 +113,9 @@ _MISSING_STATUSES: Final = (401, 403, 404, 410)
 
 
 class Missing(Rejected):
-    """Answer of the origin that the object does not exist or is not for us: the HTTP `status` is 401, 403, 404 or 410."""
+    """Error: by the answer of its origin, the object does not exist, or this server may not read it. The HTTP `status` is 401,
+    403, 404 or 410.
+    """
 
     def __init__(self, detail: str, status: int) -> None:
         super().__init__(Reason.MISSING_DOCUMENT, detail)

@@ -1,4 +1,4 @@
-"""Checks received replies against the policies of the local posts that they answer (docs/adr/0044)."""
+"""Checks received replies against the policies of their local parent posts (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from statuses.services.storing import Composed
 
 
 def permitted(new: Composed, request_uri: str | None) -> Composed | None:
-    """Return a received post as it is stored: a reply to which the parent's author has to agree as it waits (`gated`);
-    `request_uri` is the id of the activity that asks for it. None for a reply that the policy does not allow, whose author then
-    gets a Reject (InteractionRefused). Raises Rejected if too many requests of the reply's author wait,
-    and if the parent is a remote reply that still waits for approval.
+    """Return a received post in the form in which it is stored: a reply that needs the approval of the parent's author is
+    returned as waiting (`gated`). `request_uri` is the id of the activity that requests the reply. Returns None for a reply
+    that the policy does not allow, and publishes InteractionRefused, so that its author gets a Reject. Raises Rejected if too
+    many requests of the reply's author wait, and if the parent is a remote reply that still waits for approval.
     """
     parent = new.parent
     try:
         return gated(new, request_uri=request_uri)
     except NotPermitted:
         if parent is None or Status.objects.filter(uri=new.uri).exists():
-            return new  # A post that is stored already stays.
+            return new  # A reply that is stored already is no longer refused.
         if not parent.local:
             raise Rejected(Reason.PARENT_WAITS) from None
         leave_out(Reason.NOT_TO_BE_ANSWERED)

@@ -95,10 +95,10 @@ def keep_note(
     """Store a post by `author`, and return it, new or known; None for a deleted post and for a post that is held for review.
 
     Spam rules are applied unless staff have `reviewed` the post. `recipient` is the local account in whose inbox the post
-    arrived; its addressing need not name that account. Unknown parent posts are fetched in the background, up to `ancestors` of
-    them; unless `ancestors` is 0, the first replies that the post lists are fetched too. None also for a reply that its
-    parent's author does not allow; one that needs approval is stored as it waits (`permitted`). Raises Rejected when the post
-    was deleted before it arrived, its id belongs to another object, or its author is suspended or local.
+    arrived; its addressing need not name that account. Unknown parent posts are fetched in the background, up to `ancestors`
+    of them; unless `ancestors` is 0, the first replies that the post lists are fetched too. Also returns None for a reply that
+    the policy of its parent does not allow; a reply that needs approval is stored as waiting (`permitted`). Raises Rejected
+    when the post was deleted before it arrived, its id belongs to another object, or its author is suspended or local.
     """
     if author.local or author.uri != note.author_uri:
         raise Rejected(Reason.OTHER_AUTHOR)
@@ -195,7 +195,7 @@ def is_refreshable(status: Status) -> bool:
 
 def request_quoted(status: Status, *, remaining: int, again: bool = False) -> None:
     """Request the fetch of the post that a remote post quotes, if it is unknown here, and otherwise a check of the
-    authorization that the remote post names. Pass `again` if the post now names a different authorization.
+    authorization that the remote post names. `again` is True if the post now names a different authorization.
     """
     quote = Quote.objects.select_related("quoted_status").filter(status=status, state=QuoteState.PENDING).first()
     if quote is None or quote.quoted_uri is None or is_own(quote.quoted_uri):

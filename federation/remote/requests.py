@@ -68,7 +68,7 @@ def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = Fa
     """Request a check of the quote in the post `uri`, for which the quoted post and its author's consent are fetched;
     `wanted_uri` is the address of the first document that is needed.
 
-    A check that was given up is repeated only with `again`, which is for a post that now names another authorization.
+    A check that was given up is repeated only with `again`, for a post that now names another authorization.
     """
     if again:
         Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()

@@ -67,7 +67,7 @@ def load_servers(names: list[str] | None, *, limit: int, failing: bool = False) 
     with `failing`, only of servers that fail (`list_troubled`).
 
     Servers are identified by the domain of their addresses. Deliveries to a host count for each server whose documents are on
-    that host. Failing servers and `names` may also be hosts without any address, such as relays. Follows and posts are the
+    that host. Failing servers and `names` may also be hosts that have no accounts, such as relays. Follows and posts are the
     counts of the server's accounts (`AccountStat`). `software` and `version` come from its NodeInfo, `reached` is when a
     request to it last succeeded. `state` is `reachable`, `backing off` (the server fails, and is retried at `next_try`) or
     `unavailable` (after a week of failures).

@@ -161,10 +161,9 @@ def _address_of(key_id: str) -> tuple[str, str] | None:
 
 
 def asked_for(host: str, method: str) -> str:
-    """Return the name under which key fetches from a server are limited to one at a time.
-
-    Requests that read have a separate name: a server reads documents here before and while it sends its first activity, and
-    these requests must not cause the activity to be refused.
+    """Return the name under which key fetches from a server are limited to one at a time. GET requests have a separate name,
+    because a server reads documents here before and while it sends its first activity, and these reads must not cause the
+    activity to be refused.
     """
     return host if method == "POST" else f"{host} for reading"
 

@@ -58,7 +58,7 @@ class RemoteThreads:
         walk = ThreadWalk.objects.filter(status_id=status_id).first()
         if walk is None:
             return None
-        # A client does not wait for servers that failed: they are asked once more, but perhaps much later.
+        # Servers that have failed are asked once more, perhaps much later, so that a client does not wait for them.
         failing = Host.objects.filter(queue=ThreadStep.queue, name=OuterRef("host"), failures__gt=0, retry_at__gt=Now())
         running = walk.steps.filter(~Exists(failing), dead_at=None, attempts=0).exists()
         if not running and clock.now() - walk.begun_at > PAUSE:
@@ -71,7 +71,8 @@ def _begin(status_id: int, account_id: int) -> bool:
     """Start to crawl a thread for a local account; return False for a post that is younger than YOUNG or not public or
     unlisted, if a crawl of the thread was started less than PAUSE ago, and if the account has started too many.
 
-    The server of the post is asked, and the servers of its known replies: each knows best who answered its own posts.
+    Asks the server of the post and the servers of its known replies, because each server knows the replies to its own posts
+    best.
     """
     post = Status.objects.get(id=status_id)
     if not post.is_for_anybody or clock.now() - post.created_at < YOUNG:
@@ -102,7 +103,7 @@ def _begin(status_id: int, account_id: int) -> bool:
 def take_step(step: ThreadStep) -> None:
     """Fetch the document of one step, store the post or its current content, and add the next steps. Idempotent.
 
-    A listed post is stored only if it answers a known post, whichever document listed it. Raises Rejected, Missing, and
+    A listed post is stored only if it replies to a known post, whichever document lists it. Raises Rejected, Missing, and
     Unavailable when a server could not be reached. Never call this function inside a transaction.
     """
     if step.kind == StepKind.PAGE:

@@ -99,8 +99,8 @@ _KINDS: Final = {"like": Interaction.FAVOURITE, "reply": Interaction.REPLY, "ann
 
 @reads
 def authorization(request: HttpRequest, username: str, kind: str, id: str) -> HttpResponse:
-    """`/users/:username/reply_authorizations/:id` and its like for likes and announces: the consent of a local account to an
-    interaction with its post, for signers who may read the post and, of a reply, that reply.
+    """`/users/:username/reply_authorizations/:id`, and the same paths for likes and announces: the consent of a local account
+    to an interaction with its post, for signers who may read the post and the reply.
     """
     author, signer = find_local_account(username), signer_of(request)
     viewer_id = signer.id if signer is not None else None

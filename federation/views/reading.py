@@ -89,8 +89,8 @@ def find_shown_post(request: HttpRequest, username: str, status_id: str) -> tupl
     """Return a local post that the signer may read (without a signer, a post that everybody may read), and the signer's id.
     Raises NotFound.
 
-    For any post of a temporarily suspended or deleted account, the errors of `find_local_account` are raised: NotFound would
-    say that the post was deleted.
+    For any post of a temporarily suspended or deleted account, the errors of `find_local_account` are raised, because NotFound
+    would mean that the post was deleted.
 
     An account that the author has blocked may not read public posts either (contract, federation section 11). Other accounts of
     the reader's server, including its instance actor, may read no more than anonymous readers (behaviours section 7).

@@ -6,8 +6,8 @@ from social.management.base import Days, Limit, OperatorCommand
 
 
 class Command(OperatorCommand):
-    """Ask other servers whether their accounts still exist, and delete those that are gone. Accounts that were not checked
-    for longest come first, so that the next run continues where this one ended.
+    """Ask other servers whether their accounts still exist, and delete those that are gone. Accounts whose last check was
+    longest ago come first, so that the next run continues where this one ended.
 
     accounts: ada@there.example
     domain: all accounts of this server

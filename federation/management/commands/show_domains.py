@@ -32,7 +32,7 @@ class Command(OperatorCommand):
         if retry:
             if not names:
                 raise CommandError(_("Name the servers to contact again."))
-            # A relay that does not fail is in neither table: it is known by its deliveries alone.
+            # A relay without failures is in neither table; only its deliveries show that it is known.
             waiting = Delivery.objects.filter(host__one_of=names).values_list("host", flat=True)
             _require_known(names, {server["domain"] for server in load_servers(names, limit=len(names))} | set(waiting))
             for name in names:
