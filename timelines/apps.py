@@ -12,9 +12,9 @@ class TimelinesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Subscribe to events of the apps below, and use PostgreSQL for search unless another engine is plugged in.
-        Register the export and import of lists, the condition for exclusive lists, and the conditions that exempt posts
-        of list members and of conversations from removal.
+        """Subscribe to events of lower apps, and use PostgreSQL for search unless another engine is plugged in. Register the
+        export and import of lists, the condition for exclusive lists, and the conditions that exempt posts of list members and
+        of conversations from removal.
         """
         from django.db.models import Exists, OuterRef
 

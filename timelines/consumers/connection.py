@@ -141,8 +141,8 @@ class Connection:
             self._listen(key, stream)
             await self._registry.settle(*stream.channels)
             if has_feed:
-                # Repeated after subscribing: a process that dropped the feed meanwhile may not have counted this
-                # subscriber, and would then not have built the feed again.
+                # Repeated after subscribing, because a process that dropped the feed meanwhile builds it again only if it has
+                # counted this subscriber.
                 await in_thread(build_open_feed, self.account_id, list_id)
 
     def take_command(self) -> None:
@@ -160,8 +160,8 @@ class Connection:
     async def _watch(self) -> None:
         watched = self._watched = self._registry.viewers.take(self.account_id)
         self._registry.listen(channels.relations(self.account_id), watched.forget)
-        # The viewer is loaded now, because thousands of connections may wait at once for the first event; and only
-        # after the subscription, so that no change is missed.
+        # The viewer is loaded now, and not at the first event, for which thousands of connections may wait at once. It is
+        # loaded after the subscription, so that no change is missed.
         await self._registry.settle(channels.relations(self.account_id))
         await watched.get()
 

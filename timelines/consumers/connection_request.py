@@ -35,9 +35,9 @@ class ConnectionRequest:
     """Request of a streaming client, from an ASGI scope.
 
     `path` is the part after `/api/v1/streaming`, `address` the client's IP address in canonical form (security row 25).
-    `session` is the key of a browser's session. It is set only for a WebSocket without a token that was opened by a
-    page of this server: browsers send the cookie for pages of other sites too, but none lets a page change the header
-    Origin (adr/0038).
+    `session` is the key of a browser's session. It is set only for a WebSocket without a token that a page of this server has
+    opened, as the header Origin shows: browsers send the cookie for pages of other sites too, but no page can change the
+    header Origin (adr/0038).
     """
 
     path: str

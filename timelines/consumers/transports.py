@@ -77,8 +77,8 @@ def abort_soon(loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) ->
 
 
 class DirectWebSocket(WebSocketsSansIOProtocol):
-    """WebSocket protocol that offers EXTENSION. It drops a client that sends too many frames, and one that answers no
-    ping, even if nothing can be written to it.
+    """WebSocket protocol that offers EXTENSION. It drops a client that sends too many frames, and a client that answers no
+    ping, even if the client reads nothing.
     """
 
     _ended = False

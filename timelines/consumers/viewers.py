@@ -114,7 +114,8 @@ class FilteredEvents:
             message.filtered[viewer.account_id] = viewer, result
             self._requests.append((message, viewer, moment, result))
             if len(self._requests) == 1:
-                # Other listeners add their requests before this task starts, so that one thread handles all of them together.
+                # All listeners of the event add their requests before this task starts, so that one thread handles the
+                # requests together.
                 task = asyncio.create_task(self._make())
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)

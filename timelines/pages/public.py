@@ -180,9 +180,7 @@ def _url(origin: str) -> str:
 
 
 def _open(kind: str, viewer_id: int | None, local: bool, remote: bool) -> PublicFilter | None:
-    """Return a filter for those of the requested origins that the viewer (None for a visitor) may see; None if there are
-    none.
-    """
+    """Return a filter for the requested origins that the viewer (None for a visitor) may see; None if there are none."""
     for local_too, remote_too in ((local, remote), (local, False), (False, remote)):
         origins = load_origins(kind, viewer_id, local=local_too, remote=remote_too)
         if origins is not None and any(origins):

@@ -76,8 +76,8 @@ class Readers:
     lists: Mapping[int, Sequence[ReadList]] = field(default_factory=dict)
     # Members of the exclusive lists of each owner.
     exclusive: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    # Readers of each author who follow without options, and have no relations to the other requested accounts. The
-    # verdict on a post is the same for all of these readers, unless the post involves them.
+    # Readers of each author who follow without options and have no relations to the other requested accounts. The verdict on a
+    # post is the same for all of them, except for readers whom the post involves.
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:

@@ -139,7 +139,8 @@ class FeedStatement:
         return cls(filled(_DESCENDING), filled(_ASCENDING))
 
 
-# Difference between ids whose times are one hour apart (`social.kernel.ids`: milliseconds and sixteen bits).
+# Difference between ids whose times are one hour apart (an id is the time in milliseconds and sixteen more bits;
+# `social.kernel.ids`).
 _HOUR_OF_IDS: Final = 3_600_000 << 16
 # Higher than every id for a thousand years; twice this value still fits into a bigint.
 _HIGHEST_ID: Final = 2**61

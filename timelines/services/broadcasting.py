@@ -27,7 +27,7 @@ from timelines.stores import channels
 from timelines.stores.channels import subscribed_channels
 from timelines.stores.messages import CONNECTION_END, Event, Facts, Message, Withdrawn, deletion, status_event
 
-# Stands for any signed-in reader unrelated to the post; no account has this id.
+# This id stands for any signed-in reader without relations to the post; no account has it.
 _ANY_READER: Final = 0
 _NO_MARKS: Final = Marks()
 _RECIPIENTS_PER_MESSAGE: Final = 500
@@ -131,7 +131,7 @@ class _Bodies:
         related = self._related[post.id]
         concerned = {post.account_id, post.proper.account_id} | related
         if post.proper.interaction_policy:
-            # They may answer whatever the policy says.
+            # These accounts may always reply, whatever the policy says.
             concerned |= {*post.proper.addressed_ids, post.proper.in_reply_to_account_id or 0}
         for quoted in post.quotes:
             concerned |= {quoted.account_id, *quoted.addressed_ids}
@@ -222,7 +222,9 @@ def broadcast_notification(account_id: int, payload: bytes, event: Event = Event
 
 
 def listeners(account_ids: Iterable[int]) -> list[int]:
-    """Return those of the accounts whose notifications are being streamed. Call it before entities are encoded."""
+    """Return the accounts among these whose notifications are being streamed. Called before entities are encoded, so that none
+    is encoded in vain.
+    """
     names = {account_id: channels.notifications(account_id) for account_id in account_ids}
     subscribed = subscribed_channels(names.values())
     return [account_id for account_id, name in names.items() if name in subscribed]

@@ -256,7 +256,7 @@ def rebuild_feeds(accounts: Iterable[int]) -> Iterator[int]:
 
 
 def _open_feeds(account_ids: Collection[int]) -> list[FeedSource]:
-    """Return the sources of those home and list timelines of the accounts whose streams have subscribers."""
+    """Return the sources of the accounts' home and list timelines whose streams have subscribers."""
     lists = {channels.of_list(found.id): found for found in List.objects.filter(account_id__one_of=account_ids)}
     homes = {channels.home(account_id): account_id for account_id in account_ids}
     subscribed = subscribed_channels([*homes, *lists])

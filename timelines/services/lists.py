@@ -139,8 +139,7 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
         list__account_id__one_of={event.account_id for event in events},
         account_id__one_of={event.target_id for event in events},
     )
-    # Most unfollowed accounts are in no list. An account that is in no list now cannot be added without a follow, so it
-    # needs no lock.
+    # Most unfollowed accounts are in no list. They need no lock, because they cannot be added to a list without a follow.
     listed = set(members.values_list("list__account_id", "account_id"))
     for event in events:
         if (event.account_id, event.target_id) not in listed:
@@ -159,8 +158,8 @@ def leave_lists(events: Sequence[AccountUnfollowed]) -> None:
 
 
 def _allowed(owner_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return those of the accounts that may be in the owner's lists. The owner's follows of them are locked: a concurrent
-    unfollow waits for the caller's transaction, and then removes them from the lists.
+    """Return the accounts among these that may be in the owner's lists. The owner's follows of them are locked, so that a
+    concurrent unfollow waits for the caller's transaction, and then removes them from the lists.
     """
     allowed = {owner_id}
     for model in (Follow, FollowRequest):

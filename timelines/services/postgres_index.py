@@ -179,7 +179,7 @@ class _Finding:
 
     @property
     def asks(self) -> bool:
-        """Tell whether the query has any condition; a query of punctuation alone has none."""
+        """Tell whether the query has any condition; a query that consists only of punctuation has none."""
         bounded = self.search.query.scope is not Scope.ALL or self.search.query.excluded_days
         return bool(self.query or bounded or self.search.query.since or self.search.query.until)
 
@@ -201,8 +201,8 @@ class _Finding:
         spans: list[str] = []
         number = newest >> _SPANS[0][1]
         for (name, bits), following in zip(_SPANS, [*_SPANS[1:], None], strict=True):
-            # Spans of this size that directly precede those already searched: at most three, of the smallest size
-            # tomorrow, today and yesterday.
+            # The spans of this size that directly precede the spans already searched: at most three; of the smallest size
+            # these are tomorrow, today and yesterday.
             last = max(number - 2, oldest >> bits)
             spans += [f"':{name}{each}'" for each in range(number, last - 1, -1)]
             first = min(last, number + 1) << bits

@@ -180,7 +180,9 @@ def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
 
 
 def _local(url: str) -> tuple[int | None, int | None, int | None]:
-    """Return the id of the post, the account or the collection to which a local address belongs."""
+    """Return the id of the post, of the account and of the collection to which a local address belongs; only one of them is
+    not None.
+    """
     if not links.is_own(url):
         return None, None, None
     path = urlsplit(url).path

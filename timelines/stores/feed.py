@@ -1,4 +1,4 @@
-"""Feeds in Redis: each a sorted set of post ids that may vanish at any time.
+"""Feeds in Redis. Each feed is a sorted set of post ids, and may vanish at any time.
 
 A feed is addressed by its name, such as `home:12` (`home`) or `list:5` (`of_list`).
 

@@ -43,7 +43,7 @@ class TimelinesViewSet(ApiViewSet):
     """Timelines of posts. Each page that is not empty has links to the next and previous page."""
 
     endpoints = {
-        # `local` has no effect, but the links contain it (contract, parameters).
+        # `local` has no effect, but is repeated in the links to other pages (contract, parameters).
         "home": Endpoint(user("read:statuses"), "Status", many=True, also=("local",), paging=_PAGES),
         "of_list": Endpoint(user("read:lists"), "Status", many=True, paging=_PAGES),
         "public": Endpoint(optional_user("read:statuses"), "Status", many=True, input=PublicInput, paging=_PAGES),
