@@ -14,8 +14,8 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the token source, the audit log, the identity of the server and the refused networks with the layers
-        below, subscribe to the app's own events, and register the portable lists and the parts of archives.
+        """Provide the token source, the audit log, the identity of the server and the refused networks to lower layers;
+        subscribe to the app's own events; and register the portable lists and the parts of archives.
         """
         import_module("accounts.reactions")
         from accounts.identity.queries.sign_up import load_refused_networks

@@ -30,8 +30,8 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """The follows that a block or suspension ends have all ended; if there were any, they are stored under the
-    severance with this `cause`.
+    """All follows that a block or suspension ends have ended. If there were any, they are stored under the severance with this
+    `cause`.
     """
 
     cause: str
@@ -58,8 +58,8 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """Relations of local accounts to an account that has moved are to be transferred to the new account; `what` is the kind
-    of relation, `after` the id of the last row that was transferred.
+    """Relations of local accounts to an account that has moved are to be transferred to the new account; `what` is the kind of
+    the relations, `after` the id of the last row that was transferred.
     """
 
     account_id: int
@@ -213,8 +213,7 @@ class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
 
 class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
     """`account_id` has blocked `target_id`; follows in both directions have already ended. `uri` is the id of the Block
-    activity: None between local accounts, and for a Block that was sent before ids were stored, whose id contains
-    `block_id`.
+    activity. It is None between local accounts, and for a Block sent by an earlier release, whose id contains `block_id`.
     """
 
     account_id: int

@@ -1,4 +1,4 @@
-"""Ports: functions that this app needs and that an app of a higher layer provides."""
+"""Ports: interfaces that this app calls, and that an app of a higher layer implements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RemoteAccounts(Protocol):
     """Finds remote accounts by their address, over the network."""
 
     def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
-        """The accounts with these addresses, keyed by the (username, domain) pairs, which are in lower case and
+        """Return the accounts with these addresses, keyed by the (username, domain) pairs, which are in lower case and
         Punycode.
 
         To be called outside of a transaction. It takes at most five seconds altogether, leaves out accounts that it
@@ -33,7 +33,7 @@ class RemoteAccounts(Protocol):
         ...
 
     def refresh(self, account: Account) -> Account:
-        """The account, updated from its own server. Takes at most five seconds. Raises Unavailable if the server cannot
+        """Return the account, updated from its own server. Takes at most five seconds. Raises Unavailable if the server cannot
         be reached.
         """
         ...

@@ -13,11 +13,11 @@ class NotificationMade(Event, key="notification:{notification_id}"):
 
 
 class PushesDue(Event):
-    """Pushes may be waiting. Several of these events have the same effect as a single event."""
+    """Wake-up of the queue of pushes; repeated events have no further effect."""
 
 
 class MailsDue(Event):
-    """Mails may be waiting. Several of these events have the same effect as a single event."""
+    """Wake-up of the queue of mails; repeated events have no further effect."""
 
 
 class AnnualReportRequested(Event, key="annual_report:{report_id}"):

@@ -39,7 +39,7 @@ KINDS = {
 
 
 def account_link(account: Account) -> SafeString:
-    """A link to the account's page in the admin, with the address as its text; for staff who may not open that page,
+    """Return a link to the account's page in the admin, with the address as its text; for staff who may not open that page,
     the address without a link.
     """
     return row_link(Account, account.pk, f"@{account.acct}")
@@ -82,7 +82,7 @@ def find_addressed(term: str) -> list[int]:
 
 
 def _of_servers(rows: Any, part: str) -> QuerySet[Account]:
-    """Accounts among the rows whose server has `part` in its name."""
+    """Return the accounts among the rows whose server has `part` in its name."""
     names = [*Domain.objects.filter(name__icontains=part).values_list("name", flat=True)[:SERVERS_FOUND], part.lower()]
     found: QuerySet[Account] = rows.alias(server=Lower("domain")).filter(server__one_of=names)
     return found
@@ -103,7 +103,7 @@ KindFilter = condition_filter(
 
 
 def state_of(account: Account) -> SafeString:
-    """State of an account in one word; needs its user loaded."""
+    """Return the state of an account in one word; needs its user loaded."""
     if account.suspended:
         return mark(gettext("Suspended"), "bad")
     user = getattr(account, "user", None)

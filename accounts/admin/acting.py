@@ -38,7 +38,7 @@ class ActingAdmin(ReadOnlyAdmin):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        # Filters that are form fields are submitted by a button.
+        # Filters with form fields have a button that submits them.
         cls.list_filter_submit = any(isinstance(one, tuple) or is_form_field(one) for one in cls.list_filter)
         own = vars(cls)
         if "acts" not in own:

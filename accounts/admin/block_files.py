@@ -81,7 +81,7 @@ class FiledBlockListAdmin(BlockListAdmin):
     kind_of_file: ClassVar[type[BlockFile[Any]]]
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """The kind of block list file."""
+        """Return the kind of block list file."""
         return self.kind_of_file()
 
     @takes(FORM_BYTES)
@@ -172,9 +172,9 @@ def _row(kind: BlockFile[Any], plan: Planned[Any]) -> list[Any]:
 
 
 def ending(follows: FollowsUnder) -> str:
-    """The names of some of the follows that would end, and the number of the others."""
+    """Return the names of some of the follows that would end, and the number of the others."""
     count = follows.from_here + follows.to_here
-    # Isolated from left to right (U+2066, U+2069; UAX 9), because errors may contain this text in any script.
+    # The names are marked as left-to-right text (U+2066, U+2069; UAX 9), because the error around them may be in any script.
     named = [f"\u2066{follower} → {followed}\u2069" for follower, followed in follows.named[:NAMES_SHOWN]]
     if count > len(named):
         named.append(_("and %(count)d more") % {"count": count - len(named)})

@@ -22,7 +22,7 @@ class BlockListAdmin(EditedAdmin):
     actions = ("remove",)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return only the names of the rows: their counters are deleted as well, but need not be listed."""
+        """Return only the names of the rows; their counters are deleted as well, but need not be listed."""
         return [self.name_of(row) for row in objs], {}, set(), []
 
     @admin.action(description=_("Remove"), permissions=["manage"])

@@ -9,7 +9,7 @@ from accounts.queries.site_settings import find_site_title
 
 
 def site_title(request: HttpRequest) -> str:
-    """The name of this server, which is read once for each request."""
+    """Return the name of this server, which is read once for each request."""
     known: str | None = getattr(request, "staff_site_title", None)
     if known is None:
         known = find_site_title()

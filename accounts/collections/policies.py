@@ -27,7 +27,7 @@ class CollectionDraft:
     values: Mapping[str, Any]
 
     def get(self, name: str) -> Any:
-        """The value sent for the field; None if there is none."""
+        """Return the value sent for the field; None if there is none."""
         return self.values.get(name)
 
     @property
@@ -38,7 +38,7 @@ class CollectionDraft:
 
 
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
-    """Errors of a draft; a `new` collection must have a name, `sensitive` and `discoverable`.
+    """Return the errors of a draft; a `new` collection must have a name, `sensitive` and `discoverable`.
 
     If the hashtag is invalid, only its errors are returned, under field names of their own, as clients expect.
     """
@@ -67,12 +67,12 @@ def _tag_errors(tag: str) -> list[FieldError]:
 
 
 def too_many_collections() -> FieldError:
-    """The error for a user whose role allows no further collection."""
+    """Return the error for a user whose role allows no further collection."""
     return FieldError("base", "ERR_TOO_MANY", _("You have reached the maximum number of collections"), "")
 
 
 def too_many_items() -> FieldError:
-    """The error for adding an account to a full collection."""
+    """Return the error for adding an account to a full collection."""
     return FieldError("base", "ERR_TOO_MANY", _("This collection is full"), "")
 
 

@@ -128,7 +128,9 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
 
 def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations) -> ShownCollection:
-    """Filter a whole collection for a viewer; `relations` are the viewer's relations to the accounts in it."""
+    """Return a whole collection with only the items that the viewer may see; `relations` are the viewer's relations to the
+    accounts in it.
+    """
     states = _states(whole.collection, viewer_id)
     hidden = relations.blocking | relations.domain_blocking
     kept = (item for item in whole.items if item.state in states and item.account_id not in hidden)

@@ -31,7 +31,7 @@ DISTANCE_LIMIT: Final = 31
 
 
 class QuarantineSource(models.TextChoices):
-    """Ways in which a file can be received."""
+    """Ways in which this server receives a file."""
 
     UPLOAD = "upload", _("Upload")
     PROFILE = "profile", _("Picture of a profile")
@@ -51,14 +51,12 @@ class QuarantineDecision(models.TextChoices):
 
 
 class QuarantinedFile(models.Model):
-    """A refused file. `path` is the place of its bytes in the quarantine store, which is not served; it is empty when
-    the bytes are deleted, were never kept, or are stored with an earlier row of the same `sha256`.
-
-    `list_name` is the hash list that refused it, empty if the scanner did; `distance` is the number of bits between its
-    perceptual hash and that of the list.
-
-    `account` is the sender, None for remote files, which have a `url`. `media_id` is the attachment, `copy_digest` the
-    remote copy, that failed because of the file. A decision about a row applies to every file with its digest.
+    """A refused file. `path` is the place of its bytes in the quarantine store, which is not served. It is empty when the
+    bytes were deleted or not stored, or are stored with an earlier row of the same `sha256`. `list_name` is the hash list that
+    refused the file, empty if the scanner did; `distance` is the number of bits in which its perceptual hash differs from the
+    hash on the list. `account` is the sender, None for remote files, which have a `url`. `media_id` is the attachment, or
+    `copy_digest` the remote copy, that failed because of the file. A decision about a row applies to every file with its
+    digest.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -116,17 +114,16 @@ class HashKind(models.TextChoices):
 
 
 class ListedAct(models.TextChoices):
-    """Effects of a match. Either way the file is refused, and staff see who sent it and when."""
+    """Effects of a match. In both cases the file is refused, and staff see who sent it and when."""
 
     QUARANTINE = "quarantine", _("Refuse the file, and keep it in quarantine")
     REFUSE = "refuse", _("Refuse the file, and keep nothing of it")
 
 
 class HashList(models.Model):
-    """List of hashes of files that are not wanted. `source` and `note` are for staff. A PDQ hash matches with at most
-    `distance` different bits.
-
-    `size` counts the hashes. Neither `name` nor `kind` changes: refused files name the list.
+    """List of the hashes of files that this server refuses. `source` and `note` are for staff. A PDQ hash matches if at most
+    `distance` bits differ. `size` is the number of hashes. `name` and `kind` never change, because the rows of refused files
+    contain them.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -160,7 +157,7 @@ class HashList(models.Model):
 
 
 class HashEntry(models.Model):
-    """Hash on a list. `words` are the 16 words of a PDQ hash, each with its place (`policies.words_of`), None for SHA-256."""
+    """Hash on a list. `words` are the 16 words of a PDQ hash (`policies.words_of`), None for a SHA-256 hash."""
 
     hash_list = models.ForeignKey(HashList, on_delete=models.CASCADE, related_name="entries", db_index=False)
     value = models.BinaryField()

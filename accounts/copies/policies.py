@@ -1,5 +1,5 @@
-"""Rules of copies of remote files: which files are copied, when a file is fetched again, and the addresses of copies. Rules
-of hash lists: their files, and when hashes are alike.
+"""Rules for copies of remote files: which files are copied, when a file is fetched again, and the addresses of copies. Rules
+for hash lists: valid values, the format of their files, and how similar hashes are found.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ PICTURE_BYTES: Final = 16 * _MEBIBYTE
 
 _RETRY_INTERVAL: Final = timedelta(days=1)
 _FIRST_PAUSE: Final = timedelta(minutes=1)
-#: A requested copy that has not arrived after this time counts as abandoned and is requested again.
+#: A requested copy that has not arrived after this time is requested again.
 _CLAIM_LIFETIME: Final = timedelta(hours=1)
 
 
 def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
-    """The back-off after `attempts` failed fetches of a file: a minute, doubled each time, a day at most.
+    """Return the back-off after `attempts` failed fetches of a file: a minute, doubled each time, a day at most.
 
     A file that its server does not have, or that cannot be shown here, is retried after a day.
     """
@@ -91,12 +91,12 @@ def is_due(copy: RemoteCopy | None, now: datetime) -> bool:
 
 
 def digest_of(purpose: str, url: str) -> str:
-    """The digest by which the copy of the file at `url` for this `purpose` is found."""
+    """Return the digest by which the copy of the file at `url` for this `purpose` is found."""
     return hashlib.sha256(f"{purpose} {url}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def host_of(url: str) -> str:
-    """The host of an address with its port, in lower case; empty if it is invalid."""
+    """Return the host of an address with its port, in lower case; empty if it is invalid."""
     try:
         return urlsplit(url).netloc.rpartition("@")[2].lower()
     except ValueError:
@@ -104,7 +104,7 @@ def host_of(url: str) -> str:
 
 
 def proxied_url(path: str, url: str) -> str:
-    """The address of a remote file on this server: `path`, without a leading slash, with its key.
+    """Return the address of a remote file on this server: `path`, without a leading slash, with its key.
 
     The key proves that this server generated the address for somebody who may see the file, and that the file is still
     the one at `url`.
@@ -137,7 +137,7 @@ HASHES_LIMIT: Final = {HashKind.SHA256: 1_000_000, HashKind.PDQ: 250_000}
 LINES_LIMIT: Final = 2_000_000
 """Maximum number of lines that are read of one file."""
 
-#: Longer lines are cut: a hash has 64 digits.
+#: Longer lines are truncated, because a hash has only 64 digits.
 _LINE_LIMIT: Final = 1000
 _COLUMNS: Final = frozenset({"hash", "value", "sha256", "sha-256", "pdq", "pdq_hash"})
 _SEPARATOR: Final = re.compile(r"[,;\t]|\s+")
@@ -158,7 +158,7 @@ class HashListDraft:
 
 
 def list_errors(draft: HashListDraft) -> list[FieldError]:
-    """The rules that the values break."""
+    """Return the errors of a draft."""
     errors = []
     if not draft.name.strip():
         errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
@@ -176,22 +176,22 @@ def list_errors(draft: HashListDraft) -> list[FieldError]:
 
 
 def words_of(value: bytes) -> list[int]:
-    """The 16 words of a PDQ hash, each with its place in the bits above."""
+    """Return the 16 words (of 16 bits) of a PDQ hash as numbers whose higher bits are the position of the word."""
     return [place << 16 | word for place, word in enumerate(struct.unpack(">16H", value))]
 
 
 def near_words(value: bytes) -> list[int]:
-    """The words of a PDQ hash, and those that differ from them in one bit. A hash within DISTANCE_LIMIT has at least one of
-    them: with two different bits in each of 16 words it would be farther away.
+    """Return the words of a PDQ hash, and all words that differ from one of these in a single bit. Each hash within
+    DISTANCE_LIMIT has one of the returned words: if all of its 16 words differed in two bits or more, its distance would be
+    greater.
     """
     return [word ^ flip for word in words_of(value) for flip in _FLIPS]
 
 
 def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the number of each line of a list with its hash, None for a line without one.
-
-    A hash is 64 hexadecimal digits: the first value of a line, or the one in the column that the first line names `hash`,
-    `sha256` or `pdq`. Empty lines and comments (`#`) are left out. A line takes bounded memory, however long it is.
+    """Yield the number and the hash (None if invalid) of each line of a file. A hash is 64 hexadecimal digits: the first value
+    of a line, or the value in the column that the first line names `hash`, `sha256` or `pdq`. Empty lines and comments (`#`)
+    are left out. Even a very long line needs little memory.
     """
     column, number = 0, 0
     while line := file.readline(_LINE_LIMIT):

@@ -61,7 +61,9 @@ _recent: Final[Recent[tuple[HashList, ...]]] = Recent()
 
 @dataclass(frozen=True)
 class ListMatch:
-    """Hash list that has the hash of a file; `distance` is that of the perceptual hashes, None for the same file."""
+    """Result: a hash list has the hash of a file. `distance` is the distance of the perceptual hashes; None if the file is the
+    same.
+    """
 
     hash_list: HashList
     distance: int | None = None
@@ -73,7 +75,7 @@ class ListMatch:
 
 
 def listed_words(name: str, distance: int | None) -> str:
-    """Say which list has a file, and how its hashes differ."""
+    """Return a sentence that names the list on which a file is, and by how many bits the hashes differ."""
     if distance is None:
         return _("The same file is on the list %(list)s") % {"list": name}
     words = _("Looks like a file on the list %(list)s (distance %(distance)d)")
@@ -95,9 +97,8 @@ def needs_perceptual_hash() -> bool:
 
 
 def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
-    """Return the enabled list that has the hash of a file: the same file before one that looks alike, then the nearest.
-
-    One statement for each kind of lists, by index: how long it takes hardly grows with the lists.
+    """Return the enabled list that has the hash of a file, or else the list with the most similar perceptual hash. One
+    statement for each kind of list; each uses an index, so that its time hardly grows with the lists.
     """
     exact = _enabled(HashKind.SHA256)
     if exact:
@@ -120,13 +121,13 @@ def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
 
 
 def _hidden(words: list[int]) -> Func:
-    # From so many words PostgreSQL concludes that most rows have one, and reads the whole table. It does not look into a
-    # subquery.
+    # In a subquery: PostgreSQL would see that there are many words, expect most rows to contain one of them, and read the
+    # whole table.
     return Func(Value(words, output_field=ArrayField(IntegerField())), template="(SELECT %(expressions)s)")
 
 
 def _bits(value: Any) -> Func:
-    # PostgreSQL compares strings of bits, but stores bytes in less room.
+    # Only bit strings can be compared in PostgreSQL, but bytes take less space.
     return Func(value, template="('x' || encode(%(expressions)s, 'hex'))::bit(256)")
 
 
@@ -150,7 +151,7 @@ def find_hash_list(name: str) -> HashList:
 
 
 def export_hashes(hash_list: HashList) -> Iterator[str]:
-    """Yield the lines of a list as it is imported: the kind, then a hash in each line."""
+    """Yield the lines of a file that can be imported: the kind, then one hash per line."""
     yield f"{hash_list.kind}\n"
     values = hash_list.entries.order_by("value").values_list("value", flat=True)
     for value in values.iterator(chunk_size=_BATCH):

@@ -109,12 +109,12 @@ def _poll(copy_id: int, language: str | None, *, small: bool, shared: bool) -> H
 
 
 def _answer(copy: RemoteCopy, *, small: bool, shared: bool) -> HttpResponse | None:
-    """The answer for a copy; None while it is being fetched."""
+    """Return the answer for a copy; None while it is being fetched."""
     if copy.state == CopyState.WAITING:
         return None
     if copy.state == CopyState.FAILED:
         return _unreachable() if copy.failure == CopyFailure.UNREACHABLE else _missing()
-    # Profile pictures and emojis that do not move, and covers, have no separate preview.
+    # Profile pictures and emojis without animation, and covers, have no separate preview.
     path = (copy.preview or ("" if copy.purpose == CopyPurpose.ATTACHMENT else copy.file)) if small else copy.file
     if not path:
         return _missing()

@@ -67,7 +67,7 @@ class RemoteDevice:
 
 
 def device_errors(draft: DeviceDraft) -> list[FieldError]:
-    """Errors of a device and its one-time keys, in the order of the fields."""
+    """Return the errors of a device and its one-time keys, in the order of the fields."""
     found = [
         *_text_errors("device_id", _("Device"), draft.device_id, DEVICE_TEXT_LIMIT, required=False),
         *_text_errors("name", _("Name"), draft.name, DEVICE_TEXT_LIMIT),
@@ -91,7 +91,7 @@ def device_errors(draft: DeviceDraft) -> list[FieldError]:
 
 
 def message_errors(draft: MessageDraft) -> list[FieldError]:
-    """Errors of a message's texts, which may be blank or too long; messages without these texts are refused earlier."""
+    """Return the errors of a message whose texts are blank or too long; messages without these texts are refused earlier."""
     return [
         *_text_errors("body", _("Body"), draft.body, BODY_LIMIT),
         *_text_errors("hmac", _("Hmac"), draft.hmac, KEY_LIMIT),
@@ -114,7 +114,7 @@ def _key_errors(name: str, label: str, value: str) -> Iterator[FieldError]:
 
 
 def _decoded(value: str) -> bytes:
-    """The bytes of a base64 text with or without padding and line ends, in either alphabet, as the libraries of the Olm
+    """Return the bytes of a base64 text with or without padding and line ends, in either alphabet, as the libraries of the Olm
     protocol write it (RFC 4648 sections 3.1, 3.2 and 5); empty when it is not base64 or longer than any key.
     """
     if len(value) > KEY_LIMIT:

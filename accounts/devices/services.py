@@ -291,10 +291,8 @@ def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[in
 
 
 def _franking(source_account_id: int, target_account_id: int, digest: str, **more: str) -> str:
-    """The encrypted statement with which a recipient reports a message to this server's staff: sender, recipient, time and
-    digest.
-
-    Only this server can encrypt and read it, so a report cannot be forged.
+    """Return the encrypted statement with which a recipient can report a message to this server's staff: sender, recipient,
+    time and digest. Only this server can encrypt and read it, so that a report cannot be forged.
     """
     statement = {
         "source_account_id": str(source_account_id),

@@ -218,7 +218,7 @@ class CustomEmojiAdmin(EditedAdmin):
         return self.is_permitted(request)
 
     def find_rows(self, rows: QuerySet[CustomEmoji], term: str) -> QuerySet[CustomEmoji]:
-        """Find emojis whose name contains the term, or whose server has it in its name."""
+        """Find emojis whose name, or whose server's name, contains the term."""
         name = term.strip(":")
         return rows.filter(Q(shortcode__icontains=name) | Q(domain__icontains=name))
 

@@ -65,6 +65,6 @@ class EmojiLookup:
 
 
 def account_texts(account: Account) -> list[str]:
-    """The texts of an account that may contain emojis."""
+    """Return the texts of an account that may contain emojis."""
     fields = [text for item in account.fields for text in (item["name"], item["value"])]
     return [account.display_name, account.note, *fields]

@@ -42,7 +42,7 @@ from social.pages.frame import is_local_path
 
 
 def invite_code(request: HttpRequest) -> str:
-    """The code of the invitation in the request; empty without one."""
+    """Return the code of the invitation in the request; empty without one."""
     return request.GET.get("invite_code", "")
 
 
@@ -80,8 +80,8 @@ class AccountAdapter(DefaultAccountAdapter):
         close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Raise Forbidden where people sign in by issuers only, except at a sign-in by an issuer or with an operator's link
-        (security row 27).
+        """Raise Forbidden if people may only sign in by issuers, unless this sign-in is by an issuer or with an operator's
+        link (security row 27).
         """
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
             raise Forbidden(gettext("On this server, people sign in with their organisation."))
@@ -89,7 +89,9 @@ class AccountAdapter(DefaultAccountAdapter):
         return found
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Tell whether registrations are not closed, or the request has a usable invitation."""
+        """Tell whether somebody may sign up: registrations are open (possibly with approval), or the request has a usable
+        invitation.
+        """
         return find_registrations() != "closed" or find_usable_invite(invite_code(request)) is not None
 
     def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
@@ -124,7 +126,7 @@ class AccountAdapter(DefaultAccountAdapter):
         change_password(user=user, password=password, asking_key=self.request.session.session_key)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """The sign-in page, because a new password signs the user out everywhere."""
+        """Return the sign-in page, because a new password signs the user out everywhere."""
         return reverse("account_login")
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -143,7 +145,7 @@ class AccountAdapter(DefaultAccountAdapter):
             request_confirmation(user=user, address=rate_key(client_ip(request)), return_to=return_to)
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        """The link in the confirmation mail."""
+        """Return the link in the confirmation mail."""
         return confirmation_url(emailconfirmation.email_address)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
@@ -161,7 +163,7 @@ class AccountAdapter(DefaultAccountAdapter):
         limits.refuse_exceeded(counts)
 
     def _rollback_login_failed_rl_usage(self) -> None:
-        # allauth takes a successful attempt off its own counters, which pre_authenticate does not use.
+        # This call only resets allauth's own counters, which `pre_authenticate` does not use.
         return
 
     def login(self, request: HttpRequest, user: User) -> None:
@@ -189,8 +191,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Return True: changes to the security of an account always require reauthentication.
 
-        Raises ReauthenticationRequired for a user who has neither a password nor a second factor, and has not been asked by
-        their issuer: allauth would let them through.
+        Raises ReauthenticationRequired for a user without password and second factor who has not reauthenticated with their
+        issuer, because allauth requires nothing of such users.
         """
         user = self.request.user
         passes = not isinstance(user, User) or get_reauthentication_flows(user) or has_asked_issuer(self.request, user)
@@ -206,7 +208,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return [{**method, "description": _WAYS[method["id"]]} for method in methods]
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The client's IP address; forwarding headers count only if our own proxies set them."""
+        """Return the client's IP address; forwarding headers count only if our own proxies set them."""
         return client_ip(request)
 
     def is_safe_url(self, url: str | None) -> bool:
@@ -241,11 +243,11 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return crypto.decrypt(encrypted_text)
 
     def get_totp_label(self, user: User) -> str:
-        """The name of the account in the authenticator app."""
+        """Return the name of the account in the authenticator app."""
         return f"{user.account.username}@{settings.LOCAL_DOMAIN}"
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        """The relying party of passkeys, which never depends on the Host header."""
+        """Return the relying party of passkeys, which never depends on the Host header."""
         return relying_party()
 
     def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
@@ -254,6 +256,6 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return {"id": user_pk_to_url_str(user).encode(), "name": name, "display_name": name}
 
     def generate_authenticator_name(self, user: User, type: str) -> str:
-        """The default name of a passkey."""
+        """Return the default name of a passkey."""
         number = len(load_second_factors(user).passkeys) + 1
         return gettext("Passkey %(number)d") % {"number": number}

@@ -76,13 +76,13 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
 
     def get_requests_session(self) -> Any:
         """Raise NotImplementedError: requests to issuers are sent by `accounts.issuers.services`."""
-        # A session of `requests` would reach addresses that the kernel's client refuses.
+        # A session of `requests` could connect to addresses that the kernel's client refuses.
         raise NotImplementedError
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Complete the process for which the user was sent to the issuer: link the identity, record the
-        reauthentication, or, at a sign-in, give the user of a known identity the role that the issuer states. Raises
-        Forbidden, and ImmediateHttpResponse for the page to show next.
+        """Complete the process for which the user was sent to the issuer: link the identity; or record the reauthentication;
+        or, at a sign-in with a known identity, give its user the role that the issuer states. Raises Forbidden, and
+        ImmediateHttpResponse for the page to show next.
         """
         issuer, state, claims = find_issuer(sociallogin.account.provider), sociallogin.state, sociallogin.claims
         # The session keeps the login while a form or a second factor is asked for. It must not contain a token with
@@ -132,7 +132,9 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         raise ImmediateHttpResponse(redirect("identities"))
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Tell whether registrations are not closed, or the sign-in began with a usable invitation. Raises Forbidden."""
+        """Tell whether somebody may sign up: registrations are open (possibly with approval), or the sign-in began with a
+        usable invitation. Raises Forbidden.
+        """
         if find_registrations() == "closed" and find_usable_invite(sociallogin.state["data"]["invite_code"]) is None:
             raise Forbidden(_("There is no account with this identity, and this server does not accept new accounts."))
         return True

@@ -149,9 +149,9 @@ def unlink_identity(*, user: User, identity_id: int, address: str) -> None:
 
 
 def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
-    """Give a user the role that their issuer states (`wanted`); if it states none (an empty string), remove a role that
-    the issuer gave earlier. A role that only staff can have given is kept, and a role with all permissions is neither
-    given nor removed. Writes the audit row.
+    """Give a user the role that their issuer states (`wanted`); if it states none (an empty string), remove a role that the
+    issuer gave earlier. A role that is not in the issuer's settings was given by staff, and is kept; a role with all
+    permissions is neither given nor removed. Writes the audit row.
     """
     if not issuer.roles:
         return
@@ -168,8 +168,8 @@ def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
 
 
 def check_roles(issuer: Issuer) -> list[str]:
-    """Return why roles in an issuer's settings can never be given: no role has this name, or the role has all
-    permissions.
+    """Return sentences about the roles in an issuer's settings that can never be given, because no role has this name, or
+    because the role has all permissions.
     """
     refusals = []
     for name in (issuer.roles or {}).values():

@@ -1,4 +1,4 @@
-"""Users and accounts that are named on the command line; for an unknown name the command ends with an error message."""
+"""Finds users and accounts that are named on the command line; for an unknown name the command ends with an error message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from social.kernel.errors import KernelError
 
 
 def find_user_named(name: str) -> User:
-    """The local user with this username, in any state, with account and role loaded. Raises CommandError if there is
+    """Return the local user with this username, in any state, with account and role loaded. Raises CommandError if there is
     none.
     """
     username = name.strip().removeprefix("@")
@@ -34,7 +34,9 @@ def find_users_named(names: Sequence[str]) -> list[User]:
 
 
 def find_account_named(address: str) -> Account:
-    """The account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError if there is none."""
+    """Return the account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError if there is
+    none.
+    """
     pair = split_address(address)
     found = None
     if pair is not None and "\0" not in address:

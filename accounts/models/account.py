@@ -43,9 +43,9 @@ class SuspensionOrigin(models.TextChoices):
 class Account(models.Model):
     """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
 
-    `note` is the bio as it was typed (local) or received (remote); `note_html` is the HTML that is shown. `version` is raised
-    by every change that the account's entity shows, except counters: cached bodies have it in their key. `avatar_static` and
-    `header_static` are the first frames of animations, empty for still pictures.
+    `note` is the bio as it was typed (local) or received (remote); `note_html` is the HTML that is shown. `version` is part of
+    the key of cached bodies: it is increased by every change that the account's entity shows, except changes of counters.
+    `avatar_static` and `header_static` are the first frames of animations, empty for still pictures.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -94,10 +94,10 @@ class Account(models.Model):
     suspension_origin = models.TextField(choices=SuspensionOrigin.choices, null=True)
     limited_at = models.DateTimeField(null=True)
     sensitized_at = models.DateTimeField(null=True)
-    # Deletion for good: the account is suspended as well, and its data are being erased.
+    # Time of the permanent deletion: the account is suspended as well, and its data is being erased.
     deleted_at = models.DateTimeField(null=True)
-    # Start of the erasure of a suspended account's data; before it the suspension can be undone without loss. Reports about
-    # the account stay, also when it is deleted.
+    # Start of the erasure of a suspended account's data; before this time the suspension can be undone without loss. Reports
+    # about the account are kept, even if it is deleted.
     erased_at = models.DateTimeField(null=True)
     # Start of a hold: none of the account's data may be removed, because a court or an authority may ask for them.
     held_at = models.DateTimeField(null=True)

@@ -15,7 +15,7 @@ from social.kernel.lengths import ADDRESS_LIMIT, HOST_LIMIT, MESSAGE_LIMIT, NAME
 
 
 class FollowerState(models.TextChoices):
-    """Kind of a follower, by how the followed account's posts reach it."""
+    """Kinds of followers, by the way in which the followed account's posts reach them."""
 
     REMOTE = "remote"
     """Remote follower, to whose server posts are delivered."""
@@ -26,7 +26,7 @@ class FollowerState(models.TextChoices):
 
 
 class _Following(models.Model):
-    # ActivityPub id of the Follow; NULL for follows between local accounts, and after another follow has taken the id.
+    # ActivityPub id of the Follow; NULL for follows between local accounts, and after another follow was given the same id.
     uri = models.TextField(null=True, unique=True)
     show_reblogs = models.BooleanField(default=True)
     notify = models.BooleanField(default=False)

@@ -201,7 +201,7 @@ class User(AbstractBaseUser):
     default_sensitive = models.BooleanField(default=False)
     default_language = models.TextField(null=True)
     default_quote_policy = models.TextField(default="public")
-    # Settings of clients and pages by which no query filters.
+    # Settings of clients and pages; no query filters by them.
     preferences = models.JSONField(default=dict)
     created_at = models.DateTimeField(default=clock.now)
     active_at = models.DateTimeField(null=True)
@@ -240,7 +240,7 @@ class User(AbstractBaseUser):
         return self.email
 
     def get_full_name(self) -> str:
-        """The name that the admin's sidebar shows."""
+        """Return the name that the admin's sidebar shows."""
         return f"@{self.account.username}"
 
     @property
@@ -281,7 +281,8 @@ class RecoveryCode(models.Model):
         constraints = [models.UniqueConstraint(fields=["user", "digest"], name="accounts_recovery_code")]
 
 
-# For `email__lower`, which uses the index of addresses: `iexact` compares by `UPPER`.
+# Registered for the lookup `email__lower`, which uses the index of addresses; `iexact` does not, because it compares by
+# `UPPER`.
 models.CharField.register_lookup(Lower)
 
 _SESSION_USER: Final = Plan(lambda: User.objects.for_sessions().filter(id=Slot("id", User._meta.pk)))

@@ -16,7 +16,7 @@ PLAIN: Final = {"autocapitalize": "none", "autocorrect": "off", "spellcheck": "f
 
 
 def text_field(label: Any, **options: Any) -> forms.CharField:
-    """An optional text field. The service checks its length in characters as people count them, each of which may be
+    """Return an optional text field. The service checks its length in characters as people count them, each of which may be
     several code points.
     """
     widget = options.pop("widget", None) or forms.TextInput({"dir": "auto"})
@@ -24,7 +24,7 @@ def text_field(label: Any, **options: Any) -> forms.CharField:
 
 
 def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
-    """A checkbox."""
+    """Return a checkbox."""
     return forms.BooleanField(label=label, required=False, help_text=help_text)
 
 

@@ -1,4 +1,4 @@
-"""The manifest by which browsers put this server on a home screen (W3C, Web Application Manifest)."""
+"""The manifest that browsers read to add this server to a home screen (W3C, Web Application Manifest)."""
 
 from __future__ import annotations
 

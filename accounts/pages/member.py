@@ -107,7 +107,7 @@ def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpRespon
     which the submitted form is shown again; or the reason (403) if the account is in none of the `states`.
     """
     if isinstance(request.user, User):
-        # An approved user is always in one of LET_IN, which saves the query.
+        # An approved user is always in one of the states LET_IN, so that the query can be saved.
         if states is LET_IN and request.user.approved:
             return None
         state = find_sign_in_state(request.user)

@@ -83,7 +83,7 @@ def load_entities(account_ids: Iterable[int], viewer_id: int | None = None) -> l
 
 
 def shown_biography(entity: Mapping[str, Any]) -> SafeString:
-    """The biography of an entity "Account", as text."""
+    """Return the biography of an entity "Account", as text."""
     return with_emojis(escape(" ".join(visible_text(plain(entity["note"])).split())), entity["emojis"])
 
 

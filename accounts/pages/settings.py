@@ -123,7 +123,7 @@ def add_entry(before: str, entry: Entry) -> None:
 
 
 def navigation(user: User, current: str = "") -> list[dict[str, Any]]:
-    """The groups as `pages/settings_links.html` shows them; `current` is the URL name of the current page."""
+    """Return the groups as `pages/settings_links.html` shows them; `current` is the URL name of the current page."""
     groups = [
         {
             "title": group.title,

@@ -121,7 +121,7 @@ class PreferencesForm(ServiceForm):
         field.choices = list(choices)
 
     def profile_change(self) -> ProfileChange:
-        """The changed defaults for posting."""
+        """Return the changed defaults for posting."""
         names = ("privacy", "quote_policy", "language", "sensitive")
         return ProfileChange(**{name: self.cleaned_data[name] for name in names if name in self.changed_data})
 
@@ -163,18 +163,20 @@ class NotificationMailsForm(ServiceForm):
             self.fields[name] = check_field(SWITCHES[name])
 
     def types(self) -> list[forms.BoundField]:
-        """The fields of the types of notifications."""
+        """Return the fields of the types of notifications."""
         return [self[type_switch(kind)] for kind in MAILED_TYPES]
 
     def change(self) -> PreferencesChange:
-        """The changed values. Saving also resumes mails to an address that mail servers had refused."""
+        """Return the changed values. Saving also resumes mails to an address that mail servers had refused."""
         sent = {name: self.cleaned_data[name] for name in self.changed_data}
         online = sent.pop("mails_when_online", None)
         return PreferencesChange(mails=sent, mails_when_online=online, refused_address="")
 
 
 def language_choices(current: str) -> list[tuple[str, str]]:
-    """Codes of the languages in which people can post, each with its name in that language, and the current choice."""
+    """Return the codes of the languages in which people can post, each with its name in that language, and the current
+    choice.
+    """
     found = {}
     for code, info in LANG_INFO.items():
         known = known_language(code)

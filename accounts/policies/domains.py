@@ -19,13 +19,13 @@ def is_address_literal(domain: str) -> bool:
 
 
 def public_domain(domain: str) -> str | None:
-    """The normalised domain; None for a name of one label, an IP address, or a name with a port."""
+    """Return the normalised domain; None for a name of one label, an IP address, or a name with a port."""
     name = normalise_domain(domain)
     return name if name and "." in name and ":" not in name and not is_address_literal(name) else None
 
 
 def domain_and_parents(domain: str) -> list[str]:
-    """`a.b.example`, `b.example`, `example`: the domain and its parent domains, whose blocks apply to it."""
+    """Return the domain and its parent domains, whose blocks apply to it: `a.b.example`, `b.example`, `example`."""
     labels = domain.split(".")
     return [".".join(labels[start:]) for start in range(len(labels))]
 
@@ -39,8 +39,8 @@ def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
     kept = normalise_domain(host)
     if kept is None:
         return False
-    # Compared without normalising: a remote account may list hundreds of domains, and normalising them would take long
-    # (security row 78).
+    # The domains are compared without normalising them, because a remote account may list hundreds of domains, which would
+    # take long to normalise (security row 78).
     allowed = {domain.strip().lower().removesuffix(".") for domain in domains}
     spellings = (kept.split("."), display_domain(kept).split("."))
     return any(".".join(labels[number:]) in allowed for labels in spellings for number in range(len(labels)))

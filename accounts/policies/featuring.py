@@ -22,9 +22,8 @@ class Audience(StrEnum):
 
 
 def featuring_audience(account: Account) -> Audience:
-    """The group that may put the account into collections. A discoverable local account allows everybody or, if it is
-    locked, its followers; another local account allows nobody; for a remote account its server names the group
-    (FEP-7aa9).
+    """Return the group that may put the account into collections. A discoverable local account allows everybody or, if it is
+    locked, its followers; another local account allows nobody; for a remote account its server names the group (FEP-7aa9).
     """
     if not account.local:
         return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)

@@ -38,7 +38,7 @@ MAILED_TYPES: Final = ("mention", "quote", "follow", "follow_request", "reblog",
 
 
 def type_switch(kind: str) -> str:
-    """The name of the preference for a type of notifications."""
+    """Return the name of the preference for a type of notifications."""
     return f"{kind}_mails"
 
 
@@ -71,17 +71,17 @@ def is_on(preferences: Mapping[str, Any], switch: str) -> bool:
 
 
 def mode_of(preferences: Mapping[str, Any]) -> str:
-    """The value of MODES that these preferences choose."""
+    """Return the value of MODES that these preferences choose."""
     return str(preferences.get(NOTIFICATIONS, SINGLE))
 
 
 def off_value(switch: str) -> Any:
-    """The value of the preference `switch` that switches its mails off."""
+    """Return the value of the preference `switch` that switches its mails off."""
     return NO_MAILS if switch == NOTIFICATIONS else False
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
-    """The unsubscribe address of a kind of mails (`switch`), which never expires, and the mail headers that contain
+    """Return the unsubscribe address of a kind of mails (`switch`), which never expires, and the mail headers that contain
     this address.
 
     A POST by a mail program ends the mails at once (RFC 8058); a person sees a page.
@@ -91,7 +91,7 @@ def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
 
 
 def signed_switch(signed: str) -> tuple[int, str] | None:
-    """The user's id and the switch in an unsubscribe address made by `list_headers`; None for any other text."""
+    """Return the user's id and the switch in an unsubscribe address made by `list_headers`; None for any other text."""
     try:
         number, _hyphen, switch = _SIGNER.unsign(signed).partition("-")
     except BadSignature:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 
 def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-    """The network that `text` denotes: an IP address, or CIDR notation, whose host bits are ignored. Raises ValueError
+    """Return the network that `text` denotes: an IP address, or CIDR notation, whose host bits are ignored. Raises ValueError
     for any other text, and for an address of one interface (`fe80::1%eth0`), which is valid on one machine only.
     """
     if "%" in text:
@@ -24,7 +24,7 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
 
 
 def warning_about_network(text: str) -> str:
-    """The reason why a block of this network is probably a mistake; empty if there is none."""
+    """Return the reason why a block of this network is probably a mistake; empty if there is none."""
     try:
         wide = is_wide(network_of(text))
     except ValueError:

@@ -1,5 +1,5 @@
-"""Verification of links in the fields of a profile: the linked page links back (contract, entities "Field"; security
-row 3).
+"""Rules for verified links in profile fields: a link is verified if the linked page links back (contract, entities "Field";
+security row 3).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TEXTS: Final = frozenset({"textarea", "title", "xmp", "noscript"})
 
 
 def link_to_verify(value: str) -> str | None:
-    """The address that is the whole value of a field; None for a value that can never be verified.
+    """Return the address that is the whole value of a field; None for a value that can never be verified.
 
     The address must have its canonical spelling, without user name, invisible characters, letters of other scripts in
     the host, or a fragment, so that the address shown is the address fetched.
@@ -30,7 +30,7 @@ def link_to_verify(value: str) -> str | None:
 
 
 def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
-    """The address in a field that can be verified (`link_to_verify`); in a field of a remote account, a link must be
+    """Return the address in a field that can be verified (`link_to_verify`); in a field of a remote account, a link must be
     its only content, with the address as its text and as its target.
     """
     if local:

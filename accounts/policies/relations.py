@@ -46,9 +46,8 @@ _UNMUTED: Mapping[int, MuteOptions] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """The viewer's relations to the accounts for which they were loaded (the sets may contain other accounts, too).
-
-    Without a viewer, all sets are empty. Other accounts must not be looked up: their absence would be read as "no".
+    """The viewer's relations to the accounts for which they were loaded. Other accounts must not be looked up: an account that
+    was not loaded is missing in the sets, which would be read as "no". Without a viewer, all sets are empty.
     """
 
     viewer_id: int | None = None
@@ -123,7 +122,7 @@ class Hidden:
         return not (self.blocking or self.blocked_by or self.muting or self.domains)
 
     def relations(self, viewer_id: int, domains: Mapping[int, str | None], moment: datetime) -> Relations:
-        """The viewer's relations at `moment` to the accounts in `domains` (the server of each account id), without
+        """Return the viewer's relations at `moment` to the accounts in `domains` (the server of each account id), without
         follows.
         """
         return Relations(
@@ -219,5 +218,5 @@ def needs_request(account: Account, target: Account) -> bool:
 
 
 def follow_limit(followers_count: int) -> int:
-    """The number of accounts that an account with `followers_count` followers may follow."""
+    """Return the number of accounts that an account with `followers_count` followers may follow."""
     return max(FOLLOW_LIMIT, int(followers_count * FOLLOW_RATIO))

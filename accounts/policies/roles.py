@@ -24,8 +24,8 @@ _COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 @dataclass(frozen=True, slots=True)
 class RoleDraft:
-    """A role as staff write it; `permissions` are bits, `position` the rank. Quotas of 0 mean any number; the limits apply to
-    imports from archives.
+    """A role as staff write it; `permissions` are bits, `position` the rank. A quota of 0 means that there is no limit; the
+    two limits apply to imports from archives.
     """
 
     name: str

@@ -45,7 +45,7 @@ def list_accounts() -> QuerySet[Account]:
     )
 
 
-# A plan cannot prefetch: `moved_to` is read by a query of its own, which is rarely needed.
+# A compiled query cannot prefetch, so that `moved_to` is read by another query, which is rarely needed.
 _ACCOUNT = Plan(lambda: list_accounts().prefetch_related(None).filter(id=Slot("id", Account._meta.pk)))
 
 
@@ -91,7 +91,7 @@ def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
     """Return a condition that is true for the account with this address, ignoring case; `prefix` leads from another
     table to accounts.
 
-    The condition uses the index of addresses. `iexact` would read all accounts: there is no index by `UPPER`.
+    The condition uses the index of addresses; `iexact` would read all accounts, because there is no index by `UPPER`.
     """
     # A literal in the template, as in the index: a parameter of a cached plan would not match the index.
     server = Func(f"{prefix}domain", template="LOWER(COALESCE(%(expressions)s, ''))", output_field=TextField())
@@ -145,7 +145,7 @@ WHERE a.id = ANY((SELECT %(ids)s)::bigint[])
 
 
 def account_fragment_key(account_id: int, version: int) -> str:
-    """The cache key of an account's body, for every app that shows accounts."""
+    """Return the cache key of an account's body, for every app that shows accounts."""
     return f"account:{account_id}:{version}"
 
 
@@ -181,7 +181,7 @@ class CountedAccounts:
 
 
 def approving(cached: Mapping[int, dict[str, Any]]) -> list[int]:
-    """The ids of accounts whose followers may feature them, as their cached bodies say."""
+    """Return the ids of accounts whose followers may feature them, according to their cached bodies."""
     return [number for number, kept in cached.items() if kept["audience"] == Audience.FOLLOWERS]
 
 

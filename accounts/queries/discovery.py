@@ -1,10 +1,10 @@
 """Reads accounts for discovery: prefix search with a bounded amount of work, the directory, and suggestions (contract,
 behaviours section 14).
 
-Clients search again at every typed letter, and one or two letters match a large part of all accounts. Therefore a
-bounded number of matches is taken from each of several indexes, instead of collecting and sorting all matches: the
-first accounts by username, accounts with a matching word in their display name (from three letters on, and if usernames
-do not suffice), the most followed accounts, and accounts that the viewer follows.
+Clients search again at every typed letter, and one or two letters match a large part of all accounts. The matches are
+therefore not all collected and sorted; a bounded number is taken from each of several indexes: the first accounts by username,
+the most followed accounts, the accounts that the viewer follows and, from three letters on and if usernames do not suffice,
+accounts with a matching word in their display name.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
     """
     found = _discoverable().filter(stat__isnull=False)
     if local:
-        # Read from users, who are few: local accounts may be rare among all accounts.
+        # Read from the users, because local accounts may be rare among all accounts.
         found = found.filter(domain=None, user__isnull=False)
     if viewer_id is not None:
         found = _not_hidden(found, viewer_id)
@@ -181,7 +181,8 @@ CANDIDATES_LIMIT: Final = 200
 _LETTERS_OF_A_WORD: Final = 3
 _PRESENT: Final = PRESENT.sql("id", has_viewer=False, joined="accounts_account")
 
-# No upper bound of the range: for a narrow range the planner misjudges the number of matches, and collects and sorts all.
+# The range has no upper bound: for a narrow range the planner misjudges the number of matches, and collects and sorts all of
+# them.
 _NAMED: Final = f"""
 WITH named AS MATERIALIZED (
   SELECT id FROM (SELECT id, username FROM accounts_account
@@ -203,7 +204,8 @@ _NAME_CONDITION: Final = f"""{PRESENT.sql("a.id", has_viewer=False, joined="a")}
     AND (starts_with(lower(a.username), lower(%(text)s))
     OR starts_with(lower(a.display_name), lower(%(text)s)) OR strpos(lower(a.display_name), ' ' || lower(%(text)s)) > 0)"""
 
-# Ids in arrays, and counters by single subqueries: with joins, small tables would be read completely.
+# The ids are in arrays and the counters in scalar subqueries, because with joins PostgreSQL would read small tables
+# completely.
 _POPULAR: Final = f"""
 (SELECT a.id FROM accounts_account a
   WHERE a.id = ANY(ARRAY(SELECT account_id FROM accounts_accountstat WHERE followers_count > 0

@@ -1,5 +1,5 @@
-"""Reads lists of accounts around an account: followers, follows, follow requests and endorsements, newest first by row;
-and follows that were ended by blocks or suspensions.
+"""Reads an account's lists of other accounts: followers, follows, follow requests and endorsements, newest row first; and
+follows that were ended by blocks or suspensions.
 
 Each list returns rows with `id` and the account's id; the caller loads the entities for a page of them.
 """
@@ -55,8 +55,8 @@ def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
 
 
 def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
-    """Count the follows that a block of another server would end: those of its accounts by the account, and those of
-    the account by its accounts.
+    """Count the follows that a block of another server would end: return how many of its accounts the account follows, and how
+    many of them follow the account.
 
     `domain` may be in any spelling; for an invalid domain both numbers are 0.
     """

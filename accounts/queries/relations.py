@@ -46,7 +46,7 @@ SELECT 'domain_blocking', a.id, NULL, NULL, NULL, NULL FROM accounts_account a
    AND a.domain IN (SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
 """  # noqa: S608 (constants)
 
-# Optional: only for few posts does it matter whether their author follows the viewer.
+# Optional, because only for few posts it matters whether their author follows the viewer.
 _FOLLOWERS: Final = """
 UNION ALL
 SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow
@@ -148,8 +148,8 @@ def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_foll
 def register_read_apart(condition: str) -> None:
     """Register, at the start of a process, the SQL condition for accounts that the viewer reads only in exclusive lists.
 
-    The app with the lists registers it, so that pages of posts need no statement of their own for it. The account is `a`,
-    and `%(viewer)s` is the owner of the lists.
+    The app with the lists registers it, so that pages of posts need no additional statement. The account is `a`, and
+    `%(viewer)s` is the owner of the lists.
     """
     _read_apart[:] = [
         f"""

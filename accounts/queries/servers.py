@@ -27,8 +27,8 @@ def list_troubled() -> QuerySet[Host]:
 
 
 def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
-    """Load the domains of the servers at each of these hosts: the host itself if it is a known domain, else the domains whose
-    documents are there, else the host itself, as for a relay.
+    """Load the domains of the servers at each of these hosts: the host itself if it is a known domain, or else the domains
+    whose documents it serves, or else (as for a relay) the host itself.
     """
     wanted = list(hosts)
     known = set(Domain.objects.filter(name__one_of=wanted).values_list("name", flat=True))

@@ -70,12 +70,12 @@ def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
 
 
 def fixed_site_settings() -> frozenset[str]:
-    """The keys of settings from the environment, which staff cannot change."""
+    """Return the keys of settings from the environment, which staff cannot change."""
     return frozenset(_key_of(name) for name in settings.FIXED_SITE_SETTINGS)
 
 
 def kept_days(name: str) -> int:
-    """The retention in days of the setting with this name; 0 means for ever."""
+    """Return the retention in days of the setting with this name; 0 means for ever."""
     return int(_find(name))
 
 
@@ -159,6 +159,6 @@ def load_identity() -> Identity:
 
 
 def find_site_title() -> str:
-    """The name of this server: the name set by staff, else the domain."""
+    """Return the name of this server: the name set by staff, else the domain."""
     found = find_site_text("site_title")
     return settings.LOCAL_DOMAIN if found is None else found[0]

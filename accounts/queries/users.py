@@ -17,7 +17,7 @@ from social.kernel.statements import rows_of
 FOLLOW_REQUESTS_SHOWN: Final = 40
 
 
-# A changed row is a new row version, with another transaction (xmin) or place (ctid).
+# PostgreSQL stores a changed row as a new row version, with another transaction id (xmin) or position (ctid).
 _VERSIONS: Final = """concat_ws(' ', accounts_user.xmin, accounts_user.ctid, accounts_account.xmin, accounts_account.ctid,
  accounts_role.xmin, accounts_role.ctid)"""
 _OWN_STATE: Final = f"""
@@ -124,7 +124,7 @@ def _known(user: User | None) -> User:
 
 
 def find_own_account(account_id: int | None) -> Account:
-    """Return the caller's own account without counters and role, for acts that show neither. Raises NotFound."""
+    """Return the caller's own account without counters and role, for actions that need neither. Raises NotFound."""
     return require_found(_OWN_ACCOUNT.first(id=account_id or 0))
 
 

@@ -26,14 +26,14 @@ from social.kernel.media import storage
 
 
 def file_url(path: str, remote_url: str, default: str) -> str:
-    """The absolute address of a picture: of the stored copy, else the remote address, else of the default picture."""
+    """Return the absolute address of a picture: of the stored copy, else the remote address, else of the default picture."""
     if path:
         return storage.url(path)
     return remote_url or links.web_url(f"{settings.STATIC_URL}{default}")
 
 
 def emoji_urls(emoji: CustomEmoji) -> tuple[str, str]:
-    """Addresses of an emoji's picture and of a still version of it; pictures of other servers are proxied."""
+    """Return the addresses of an emoji's picture and of a still version of it; pictures of other servers are proxied."""
     if emoji.domain is not None:
         proxied = f"media_proxy/emojis/{emoji.id}"
         original, still = f"{proxied}/original", f"{proxied}/static"
@@ -106,7 +106,7 @@ def _role_badges(account: Account) -> list[dict[str, Any]]:
 
 
 def _prefers_noindex(account: Account) -> bool:
-    # For search engines, about the profile; `indexable` is about posts, for the search on servers.
+    # `noindex` tells search engines not to index the profile; `indexable` tells servers whether posts may be found by search.
     user: User | None = getattr(account, "user", None)
     return user is not None and bool(user.preferences.get("noindex"))
 
@@ -126,7 +126,7 @@ class Counted(Protocol):
 
 
 def shown_counters(counted: Counted) -> dict[str, Any]:
-    """The members of the entity that change with every follow and post, and are therefore never cached."""
+    """Return the members of the entity that change with every follow and post, and are therefore never cached."""
     return {
         "followers_count": max(counted.followers_count, 0),
         "following_count": max(counted.following_count, 0),
@@ -153,8 +153,8 @@ def _is_bot(account: Account) -> bool:
 
 
 def picture_urls(account: Account, name: str) -> tuple[str, str]:
-    """Addresses of a picture and of a still version of it; `name` is "avatar" or "header". The default picture if there
-    is none to show.
+    """Return the addresses of a picture and of a still version of it; `name` is "avatar" or "header". The default picture if
+    there is none to show.
     """
     default = f"{name}.png"
     if account.suspended:
@@ -170,7 +170,7 @@ def picture_urls(account: Account, name: str) -> tuple[str, str]:
 
 
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
-    """The member `feature_approval`, as the viewer of `relations` sees it; it is never cached."""
+    """Return the member `feature_approval`, as the viewer of `relations` sees it; it is never cached."""
     otherwise = {Audience.ASKED: "manual", Audience.MISSING: "missing"}.get(audience, "denied")
     return {
         "feature_approval": {
@@ -186,10 +186,9 @@ def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict
 
 
 def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return what may be cached of an account: its body, and the values from which the rest of the entity is made.
-
-    An account that has moved must not be cached: its body contains another account with counters, as the viewer of
-    `relations` sees it.
+    """Return the parts of an account's entity that may be cached: its body, and the values from which the other members are
+    made. The body of an account that has moved must not be cached, because it contains the new account as the viewer of
+    `relations` sees it, with counters.
     """
     return {
         "body": body(account, emojis, relations),
@@ -205,7 +204,8 @@ def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], 
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """The entity without its counters and approval; needs `user__role` and `moved_to` loaded. A suspended account is blank.
+    """Return the entity without its counters and approval; needs `user__role` and `moved_to` loaded. A suspended account is
+    blank.
 
     It is the same for every viewer, except that the `moved` of an account that has moved is as the viewer of
     `relations` sees it.
@@ -257,7 +257,7 @@ def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[st
 
 
 def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """The entity of the account to which another account has moved, always without a `moved` of its own."""
+    """Return the entity of the account to which another account has moved, always without a `moved` of its own."""
     bare = copy.copy(account)  # the copy keeps the loaded counters and role
     bare.moved_to = None
     return _entity(bare, emojis, relations)
@@ -300,7 +300,7 @@ class CredentialAccountSerializer(AccountSerializer):
     """CredentialAccount: the user's own account. Further context: `user`, `follow_requests_count`."""
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
-        """The account, its `source` and its role."""
+        """Return the account, its `source` and its role."""
         user: User = self.context["user"]
         found = super().to_representation(instance)
         found["source"] = {
@@ -340,7 +340,7 @@ class CountedAccountsSerializer(EntitySerializer):
 
 
 def present_counted_accounts(accounts: CountedAccounts) -> dict[int, dict[str, Any]]:
-    """The entities by id; new bodies are cached for the next page."""
+    """Return the entities by id; new bodies are cached for the next page."""
     serializer = CountedAccountsSerializer(accounts)
     entities: dict[int, dict[str, Any]] = serializer.data
     fragments.save(serializer.fresh)
@@ -348,7 +348,7 @@ def present_counted_accounts(accounts: CountedAccounts) -> dict[int, dict[str, A
 
 
 def present_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, dict[str, Any]]:
-    """The entities of these accounts by id, each once and in their order; unknown ids are left out."""
+    """Return the entities of these accounts by id, each once and in their order; unknown ids are left out."""
     wanted = list(dict.fromkeys(account_ids))
     found = present_counted_accounts(load_counted_accounts(wanted, viewer_id))
     return {number: found[number] for number in wanted if number in found}

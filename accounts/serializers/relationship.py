@@ -57,7 +57,7 @@ class MutedAccountSerializer(EntitySerializer):
     """MutedAccount: the entity of an account, with the time at which its mute ends."""
 
     def to_representation(self, instance: tuple[dict[str, Any], datetime | None]) -> dict[str, Any]:
-        """The entity; null for a mute without an end."""
+        """Return the entity; null for a mute without an end."""
         account, expires_at = instance
         return account | {"mute_expires_at": clock.iso_or_none(expires_at)}
 
@@ -81,7 +81,7 @@ class FamiliarFollowersSerializer(EntitySerializer):
     """FamiliarFollowers: the id of an account, with the ids of its followers. Context: `accounts`, entities by id."""
 
     def to_representation(self, instance: tuple[int, Sequence[int]]) -> dict[str, Any]:
-        """The entity; followers that are missing in `accounts` are left out."""
+        """Return the entity; followers that are missing in `accounts` are left out."""
         account_id, people = instance
         accounts = self.context["accounts"]
         return {"id": str(account_id), "accounts": [accounts[number] for number in people if number in accounts]}

@@ -15,7 +15,7 @@ class DayOfUseSerializer(EntitySerializer):
     """A day in the `history` of a hashtag or of a trending link."""
 
     def to_representation(self, instance: DayOfUse) -> dict[str, str]:
-        """The day as Unix time, and both counts, all as strings of digits."""
+        """Return the day as Unix time, and both counts, all as strings of digits."""
         return {
             "day": str(int(datetime.combine(instance.day, time(), UTC).timestamp())),
             "accounts": str(instance.accounts),
@@ -29,7 +29,7 @@ class TagSerializer(EntitySerializer):
     """
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
-        """The entity; the viewer's relation to the hashtag is shown only to signed-in viewers."""
+        """Return the entity; the viewer's relation to the hashtag is shown only to signed-in viewers."""
         view: TagView = self.context["view"]
         entity: dict[str, Any] = {
             "id": "" if instance.id is None else str(instance.id),
@@ -43,7 +43,7 @@ class TagSerializer(EntitySerializer):
 
 
 def present_tags(tags: list[Tag], view: TagView) -> Any:
-    """The entities of these hashtags, in their order."""
+    """Return the entities of these hashtags, in their order."""
     return TagSerializer(tags, many=True, context={"view": view}).data
 
 
@@ -51,7 +51,7 @@ class FeaturedTagSerializer(EntitySerializer):
     """FeaturedTag: a hashtag on a profile; needs `tag` loaded. Context: `account`, the owner of the profile."""
 
     def to_representation(self, instance: FeaturedTag) -> dict[str, Any]:
-        """The entity; the count is a string."""
+        """Return the entity; the count is a string."""
         account: Account = self.context["account"]
         last = instance.last_status_at if instance.statuses_count else None
         return {

@@ -64,7 +64,7 @@ def record_changes(
 
 
 def because(reason: str) -> dict[str, str]:
-    """The details of an audit row with the reason of an act; empty without a reason."""
+    """Return the details of an audit row with the reason of an act; empty without a reason."""
     return {"reason": reason} if reason else {}
 
 

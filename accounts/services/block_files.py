@@ -83,8 +83,9 @@ class BlockFile(ABC, Generic[D]):
 
     @abstractmethod
     def do(self, by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
-        """Add or change at most BATCH blocks by their service, in one transaction and a fixed number of statements; return
-        each plan, changed where the block has changed since. Raises KernelError; Conflict for a concurrent change.
+        """Carry out at most BATCH plans by the service of the blocks, in one transaction and a fixed number of statements.
+        Return the plans; a plan is changed if the block has changed meanwhile. Raises KernelError; Conflict for a concurrent
+        change.
         """
 
     @abstractmethod
@@ -104,7 +105,8 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
     written = read_lines(kind, data, most=most)
     if not written:
         raise UnreadableFile(_("The file has no entries."))
-    # Before the lines are parsed: domains in other scripts than Latin take long to normalise (security row 78).
+    # Checked before the lines are parsed, because normalising domains that are not in Latin script takes long (security row
+    # 78).
     if most is not None and len(written) > most:
         message = _("The file has more than %(most)d lines. The operator can import it with %(command)s.")
         raise UnreadableFile(message % {"most": most, "command": kind.command})
@@ -114,8 +116,8 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
 def read_lines(
     kind: BlockFile[D], data: bytes | str, *, most: int | None = None, others: Sequence[str] = ()
 ) -> list[tuple[int, dict[str, str]]]:
-    """Return the numbers and the values by column of the non-empty lines of a file, one more than `most` if it has more. The
-    columns of a file without a header line are the name and `others`. Raises UnreadableFile.
+    """Return the line number and the values by column of each non-empty line of a file; reading stops after `most` + 1 lines.
+    The columns of a file without a header line are the name and `others`. Raises UnreadableFile.
     """
     key = kind.columns[0].removeprefix("#")
     names = [key, *others]

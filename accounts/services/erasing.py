@@ -63,10 +63,8 @@ Each call uses one or several transactions of its own.
 
 @dataclass(frozen=True)
 class Hold:
-    """Reason to keep an account's rows in the tables `kept`, and the account's keys, as long as `is_needed` returns
-    True.
-
-    A hold that `lasts` does not keep the keys, and is not checked again.
+    """Reason to keep an account's rows in the tables `kept`, and its keys, as long as `is_needed` returns True. A hold that
+    `lasts` is permanent: it is not checked again, and does not keep the keys.
     """
 
     kept: tuple[type[Model], ...]
@@ -112,10 +110,10 @@ def erase_account(account_id: int) -> bool:
     """Erase an account for TURN_SECONDS, then publish AccountErasureDue if data are left; return whether nothing is
     left.
 
-    A step begins when the steps before it find nothing more. Some rows are kept in the end: of a suspended account that
-    is not deleted, its own row and the rows of `keep_of_suspended`; of a deleted account, if there is a lasting hold,
-    its own row and the rows of the hold. Nothing is done for an account whose suspension was lifted, nor for a held
-    account, whose release publishes AccountErasureDue again.
+    A step begins when the steps before it find nothing more. Some rows are never erased: the row of a suspended account that
+    is not deleted, with its rows in the tables of `keep_of_suspended`; and the row of a deleted account with a lasting hold,
+    with the rows of that hold. Nothing is done for an account whose suspension was lifted, nor for a held account, whose
+    release publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:
@@ -222,7 +220,7 @@ def delete_user(*, user: User) -> None:
 
 
 def refusal_to_close() -> str:
-    """The reason (open registrations) why `close_server` refuses; an empty text when it does not refuse."""
+    """Return the reason (open registrations) why `close_server` refuses; an empty text when it does not refuse."""
     return "" if find_registrations() == "closed" else _("People can still sign up: set REGISTRATIONS=closed first.")
 
 
@@ -291,7 +289,8 @@ def delete_account(*, by: Staff, account: Account) -> None:
         elif current.local:
             raise Conflict(_("This is the server's own account: it signs for the server and stays."))
         else:
-            # Of local origin, so that its own server cannot lift the suspension by describing the account again meanwhile.
+            # With a local origin, so that the account's own server cannot lift the suspension by sending the account again
+            # meanwhile.
             end_account(account=current, origin=SuspensionOrigin.LOCAL)
         record_about(by, "delete", account)
 

@@ -57,7 +57,7 @@ def accept_waiting(account_id: int) -> None:
     """
     waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
     followers = list(waiting.values_list("account_id", flat=True)[:BATCH_SIZE])
-    # Locks of pairs come before counters, as everywhere; then read again, for a request may have been withdrawn.
+    # As everywhere, pairs are locked before counters. The requests are then read again, because some may have been withdrawn.
     lock(*(pair_name(follower_id, account_id) for follower_id in followers))
     accept_requests(*waiting.filter(account_id__one_of=followers))
     if len(followers) == BATCH_SIZE:

@@ -92,7 +92,7 @@ def follow_account(
         if target.local:
             # Without this lock a request that is made while the target unlocks would stay pending for ever.
             lock(lock_name(target.id))
-        # Two concurrent calls create one follow, and no block comes in between.
+        # With this lock, two concurrent calls create one follow, and no block can be created in between.
         lock(pair_name(account.id, target.id))
         existing = (
             Follow.objects.filter(account=account, target=target).first()
@@ -145,12 +145,14 @@ def _announce_follows(*follows: Follow) -> None:
 
 
 def lock_name(account_id: int) -> str:
-    """The lock under which an account is unlocked and follow requests to it are made; taken before the locks of pairs."""
+    """Return the lock under which an account is unlocked and follow requests to it are made; taken before the locks of
+    pairs.
+    """
     return f"locked:{account_id}"
 
 
 def pair_name(one: int, other: int) -> str:
-    """The lock under which relations between two accounts change."""
+    """Return the lock under which relations between two accounts change."""
     return f"pair:{min(one, other)}:{max(one, other)}"
 
 

@@ -12,12 +12,12 @@ from social.kernel.locks import lock
 
 
 def instance_actor_uri() -> str:
-    """The ActivityPub id of the instance actor (contract, federation section 2)."""
+    """Return the ActivityPub id of the instance actor (contract, federation section 2)."""
     return links.web_url("/actor")
 
 
 def instance_username() -> str:
-    """The username of the instance actor: the domain, with a dot instead of the colon before a port.
+    """Return the username of the instance actor: the domain, with a dot instead of the colon before a port.
 
     Nobody can sign up with a dot in the username.
     """

@@ -57,7 +57,8 @@ def make_missing_keys() -> int:
     Older releases created keys at their first use. Run by the scheduler every minute: a pair takes a tenth of a second of CPU
     time.
     """
-    # Selected from users, and unordered: a query ordered by the ids of accounts would read all remote accounts.
+    # The accounts are selected through their users and unordered, because a query ordered by the ids of accounts would read
+    # all remote accounts.
     people = User.objects.filter(account__key_pair=None, account__deleted_at=None).select_related("account")
     accounts = [user.account for user in people[:MISSING_KEYS_AT_ONCE]]
     for account in accounts:
@@ -78,7 +79,7 @@ def rotate_keys(*, by: Staff, account: Account) -> bool:
     require(by, Permission.MANAGE_FEDERATION)
     if not account.local:
         raise Conflict(_("Only accounts of this server have keys here."))
-    # Takes a tenth of a second: outside the transaction.
+    # Made outside of the transaction, because it takes a tenth of a second.
     private_key, public_key = new_rsa_pair()
     with transaction.atomic():
         pair = KeyPair.objects.select_for_update().filter(account=account).first()

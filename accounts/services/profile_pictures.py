@@ -41,7 +41,7 @@ class PictureUpload:
 
 
 def picture_errors(name: str, upload: PictureUpload) -> list[FieldError]:
-    """List the rules that the size and first bytes of the `avatar` or `header` break; the picture is not decoded."""
+    """Return the errors of the size and the first bytes of the `avatar` or `header`; the picture is not decoded."""
     found = types.media_type(upload.data[: types.HEAD])
     if found is None and upload.content_type.partition(";")[0].strip().lower() in _TYPES:
         return [_spoofed(name)]
@@ -111,7 +111,7 @@ def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
     """Delete, after the commit, the files of the account's pictures in these columns."""
     paths = [getattr(account, column) for name in SHAPES for column in (name, f"{name}_static") if column in columns]
     if any(paths):
-        # Robust: the change succeeds even if the removal of the old files fails.
+        # `robust`, so that the change succeeds even if the removal of the old files fails.
         transaction.on_commit(partial(storage.remove, *paths), robust=True)
 
 

@@ -96,7 +96,7 @@ def _tidied(change: ProfileChange) -> ProfileChange:
 
 
 def change_errors(change: ProfileChange) -> list[FieldError]:
-    """List the rules that the change breaks."""
+    """Return the errors of a change."""
     errors = []
     if change.display_name is not None and len(change.display_name) > DISPLAY_NAME_LIMIT:
         errors.append(_too_long("display_name", DISPLAY_NAME_LIMIT))
@@ -122,7 +122,7 @@ def change_errors(change: ProfileChange) -> list[FieldError]:
 
 
 def bare_domain(written: str) -> str:
-    """The domain without a scheme, which people often copy with it, and without a wildcard for subdomains."""
+    """Return the domain without a scheme, which people often copy with it, and without a wildcard for subdomains."""
     return written.strip().removeprefix("https://").removeprefix("http://").removeprefix("*.")
 
 

@@ -84,7 +84,7 @@ class RemoteProfile:
     limited_since: datetime | None = None
 
     def columns(self) -> dict[str, Any]:
-        """The values of the account's columns."""
+        """Return the values of the account's columns."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _FIELDS_WITHOUT_COLUMN}
 
 
@@ -101,11 +101,9 @@ def may_refresh(account: Account) -> bool:
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """The domain has assigned this address to the account `uri`: take it from any other account that has it, and return
-    that account, or None if no other account has it.
-
-    The account keeps everything else and is due to be fetched again; until its server names another username it has the
-    old username with its id appended. Publishes ProfileUpdated. The caller holds a transaction.
+    """Take an address away from any other account than `uri`, to which its domain has assigned it. Return the account that had
+    it, or None. That account keeps all its other data and is due to be fetched again; until its server names another username,
+    it has the old username with its id appended. Publishes ProfileUpdated. The caller holds a transaction.
     """
     rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():

@@ -172,7 +172,7 @@ def apply_domain_rule(
             subject.write(suspended_at=suspended_since, suspension_origin=SuspensionOrigin.LOCAL)
             _publish_suspended(account, SeveranceType.DOMAIN_BLOCK, cause)
         elif suspended_since is not None and account.suspended_at == before:
-            # The rule was removed and created again at once: the account stays suspended, now by the new rule.
+            # If the rule was removed and created again at once, the account stays suspended, now by the new rule.
             subject.write(suspended_at=suspended_since)
         if limited_since is not None and account.limited_at in (None, before):
             subject.write(limited_at=limited_since)

@@ -72,7 +72,7 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> li
 
 
 def kept_spelling(name: str, shown: str) -> str:
-    """The hashtag as it was written (`shown`), or the normalised `name` if `shown` is too long because of combining
+    """Return the hashtag as it was written (`shown`), or the normalised `name` if `shown` is too long because of combining
     characters.
     """
     return shown if len(shown) <= TAG_LIMIT else name

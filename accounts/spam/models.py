@@ -36,12 +36,10 @@ class RuleOrigin(models.TextChoices):
 
 
 class SpamRule(models.Model):
-    """Rule that matches when all its conditions match. A list matches when one of its entries does; an empty list is
-    not a condition.
-
-    Conditions for posts are `words`, hosts of links (with subdomains), a number of mentions, accounts known here for at most
-    `maximum_age_hours`, and authors without relation to anybody they mention (`first_contact`); for sign-ups, words in the
-    reason, e-mail domains (with subdomains) and networks.
+    """Rule that matches when all its conditions match. A list matches when one of its entries does; an empty list is not a
+    condition. Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known
+    here for at most `maximum_age_hours`, and `first_contact`, an author without relations to all mentioned accounts.
+    Conditions for sign-ups: words in the reason, e-mail domains (with subdomains) and networks.
     """
 
     id = SnowflakeField(primary_key=True)

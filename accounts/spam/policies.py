@@ -121,7 +121,7 @@ _READERS: Final[dict[str, Callable[[str], str]]] = {
 
 
 def normalised(draft: SpamRuleDraft) -> dict[str, object]:
-    """The columns of a rule that has no errors: names in Punycode, networks without host bits, each entry once."""
+    """Return the columns of a rule that has no errors: names in Punycode, networks without host bits, each entry once."""
     lists = {
         field: list(dict.fromkeys(read(entry) for entry in getattr(draft, field))) for field, read in _READERS.items()
     }
@@ -168,8 +168,8 @@ class SpamRules:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[set[int]], Patterns[set[int]]]:
-        """The words that are found as substrings, and the words that are found as whole words; each word has the
-        indexes of the rules that contain it.
+        """Patterns for the words that are found as substrings, and for those that are found as whole words; each pattern has
+        the indexes of the rules that contain the word.
         """
         parts: dict[Sequence[str], set[int]] = {}
         words: dict[Sequence[str], set[int]] = {}
@@ -187,7 +187,9 @@ class SpamRules:
         return [[network_of(network) for network in rule.networks] for rule in self._rules]
 
     def _with_words(self, written: str) -> set[int]:
-        """Indexes of the rules that have no words, or of whose words at least one is in the text `written`."""
+        """Return the indexes of the rules without words, and of the rules with at least one word that is in the text
+        `written`.
+        """
         found = {place for place, rule in enumerate(self._rules) if not rule.words}
         if len(found) < len(self._rules):
             text = Text(written)
@@ -197,7 +199,7 @@ class SpamRules:
         return found
 
     def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
-        """The rules that a post matches, in their order; `is_first_contact` is called at most once, and only if the
+        """Return the rules that a post matches, in their order; `is_first_contact` is called at most once, and only if the
         result depends on it.
         """
         hosts = _names_of(facts.hosts)
@@ -219,7 +221,7 @@ class SpamRules:
         return found
 
     def met_by_sign_up(self, facts: SignUpFacts) -> list[SpamRule]:
-        """The rules that a sign-up matches, in their order."""
+        """Return the rules that a sign-up matches, in their order."""
         domains = _names_of([facts.mail_domain])
         address = None if facts.address is None else ipaddress.ip_address(facts.address)
         with_words = self._with_words(facts.reason)
@@ -236,11 +238,11 @@ class SpamRules:
 
 
 def _names_of(hosts: Iterable[str]) -> set[str]:
-    """Hosts and their parent domains; a host with a port is also included without the port."""
+    """Return the hosts and their parent domains; a host with a port is also included without the port."""
     names = {name for host in hosts for name in domain_and_parents(host)}
     return names | {name.partition(":")[0] for name in names}
 
 
 def is_held(rules: Iterable[SpamRule]) -> SpamRule | None:
-    """The first of the matched rules that holds a post or sign-up for staff; None if none does."""
+    """Return the first of the matched rules that holds a post or sign-up for review by staff; None if none does."""
     return next((rule for rule in rules if rule.outcome == RuleOutcome.HOLD), None)

@@ -21,9 +21,9 @@ class ImportState(models.TextChoices):
 class Import(models.Model):
     """Import of a list from a file, which is added to the owner's list, or replaces it (`overwrite`).
 
-    `kind` names the list (`accounts.transfers.services.portable_lists`). `total` is the number of lines; rows of `done`
-    lines are deleted, those of `failed` ones are kept. `removed_up_to`, with `overwrite`, is the id of the last existing entry
-    that was compared with the file; None when all entries have been compared.
+    `kind` names the list (`accounts.transfers.services.portable_lists`). `total` is the number of lines; rows of `done` lines
+    are deleted, those of `failed` ones are kept. With `overwrite`, `removed_up_to` is the id of the last existing entry that
+    was compared with the file; None when all entries have been compared.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -152,10 +152,10 @@ class PastImport(models.Model):
 
     `source` is the ActivityPub id of the author that the archive names, `software` the kind of archive. `visibility` is the
     widest visibility that an imported post may have; empty if the posts keep theirs. `total` is the number of posts that can
-    be stored, `position` how many of these have been handled, `done` how many were stored and `left_out` how many entries
-    were not. `numbers` are further counts by name, `reasons` the numbers of entries and parts that were left out, by reason
-    (`accounts.transfers.past.Reason`). `problem` is the reason why the whole archive was refused. An `unlimited` import was
-    made by an operator, and is not subject to the limits of the owner's role.
+    be imported, `position` the number of those already handled, `done` the number of posts stored, and `left_out` the number
+    of entries that are not imported. `numbers` are further counts by name, `reasons` the numbers of entries and parts that
+    were left out, by reason (`accounts.transfers.past.Reason`). `problem` is the reason why the whole archive was refused. An
+    `unlimited` import was made by an operator, and is not subject to the limits of the owner's role.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -74,7 +74,7 @@ class Line:
 
 
 def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = ()) -> list[Line]:
-    """The lines of a file with these columns, without empty lines. Raises Unreadable.
+    """Return the lines of a file with these columns, without empty lines. Raises Unreadable.
 
     `foreign` are columns that only other lists have: a file whose first line names one of them is refused as another
     list.
@@ -120,7 +120,7 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _order(cells: Sequence[str], columns: Sequence[str], foreign: Collection[str]) -> list[int | None] | None:
-    """The position of each column, if these cells are the names of columns; None if they are not. Raises Unreadable for
+    """Return the position of each column, if these cells are the names of columns; None if they are not. Raises Unreadable for
     the columns of another list.
     """
     names = [cell.strip().casefold() for cell in cells]
@@ -147,12 +147,12 @@ def read_boolean(cell: str) -> bool | None:
 
 
 def write_boolean(value: bool) -> str:
-    """The reverse of `read_boolean`."""
+    """Return the reverse of `read_boolean`."""
     return "true" if value else "false"
 
 
 def write_line(cells: Sequence[str]) -> str:
-    """A line of a CSV file with these cells, with its line end."""
+    """Return a line of a CSV file with these cells, with its line end."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\n").writerow(cells)
     return line.getvalue()

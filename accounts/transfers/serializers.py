@@ -14,7 +14,7 @@ from social.kernel import clock
 
 
 class PastImportSerializer(EntitySerializer):
-    """PastImport: an import, which shows what it would do before it is started. `counts` has the numbers of posts by
+    """PastImport: an import; before it is started, the numbers tell what it would import. `counts` has the numbers of posts by
     visibility, of `polls` and `files`, and the `bytes` of the files; zeros are left out.
     """
 

@@ -48,7 +48,7 @@ class PastImportsViewSet(ApiViewSet):
         return page.respond(PastImportSerializer(page.items, many=True).data)
 
     def create(self, request: Request) -> HttpResponse:
-        """Upload an archive. Its state is `reading` until it is `ready`, which shows what the import would do, or
+        """Upload an archive. Its state is `reading` and then `ready` (with the numbers of posts that would be imported) or
         `unreadable`; no post is stored before the import is started.
         """
         file = PastInput.read(request).file

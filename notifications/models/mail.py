@@ -1,4 +1,4 @@
-"""Notifications to be mailed, and when each recipient last got mails."""
+"""Tables of the notifications to be mailed, and of the mails that each recipient has got."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from social.kernel.runner import WaitingRow
 class MailItem(models.Model):
     """A notification that its recipient wants by mail.
 
-    The row may outlive its notification, like the row of a Push: it is deleted when the recipient's turn comes.
+    The row is deleted when the recipient's turn comes, even if the notification was deleted before.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)

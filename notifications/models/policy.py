@@ -1,4 +1,6 @@
-"""Policies for notifications, the senders who are accepted in spite of them, and the requests of senders who are held."""
+"""Policies for notifications, the senders that recipients have accepted in spite of their policy, and the requests of senders
+whose messages are held.
+"""
 
 from __future__ import annotations
 

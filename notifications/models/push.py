@@ -62,8 +62,8 @@ class PushSubscription(models.Model):
 class Push(WaitingRow):
     """A notification queued for a subscription; each pair of the two is queued once.
 
-    The row may outlive both the notification and the subscription: it is deleted when its turn comes, so that deleting
-    notifications and tokens needs no further statement and no lock.
+    The row is deleted when its turn comes, even if the notification or the subscription was deleted before, so that deleting
+    these needs no further statement and no lock.
     """
 
     queue = "pushes"

@@ -1,4 +1,6 @@
-"""Pages of a signed-in person's notification policy, and of the senders whose messages it holds."""
+"""Pages on which a signed-in person changes the notification policy, and accepts or dismisses the senders whose messages it
+holds.
+"""
 
 from __future__ import annotations
 

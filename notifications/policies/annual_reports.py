@@ -1,4 +1,6 @@
-"""Computes what a year's report says about its owner (contract, entities "Annual reports", schema version 2)."""
+"""Rules of annual reports: the archetype of their owner, and their states (contract, entities "Annual reports", schema version
+2).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class Archetype(StrEnum):
 
 
 class ReportState(StrEnum):
-    """States of a year's report, by what its owner can do."""
+    """States of a year's report: whether its owner can request it, waits for it or can read it."""
 
     AVAILABLE = "available"
     GENERATING = "generating"
@@ -48,7 +50,7 @@ class Tally:
 
 
 def archetype_of(tally: Tally) -> Archetype:
-    """Return the archetype, by the kind of posts that is above average."""
+    """Return the archetype that the tally of a year's posts stands for."""
     if tally.standalone + tally.answers + tally.boosts < AVERAGE_POSTS:
         return Archetype.LURKER
     if tally.boosts > tally.standalone * _MULTIPLE:

@@ -134,7 +134,9 @@ def outcome_of(candidate: Candidate) -> NotificationOutcome:
 
 
 def is_dropped(candidate: Candidate) -> bool:
-    """Tell whether no notification is created, whatever the recipient's policy is. Mentions by staff pass blocks and mutes."""
+    """Tell whether no notification is created, whatever the recipient's policy is. Blocks and mutes do not apply to mentions
+    by staff.
+    """
     sender, relations, rule = candidate.sender_id, candidate.relations, RULES[candidate.type]
     if candidate.suspended or candidate.thread_muted:
         return True

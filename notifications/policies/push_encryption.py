@@ -64,10 +64,9 @@ class Encrypted:
 
 
 class Device:
-    """The keys of a device, which alone can decrypt messages encrypted for it.
-
-    `auth` may be any text (contract, parameters section 5): if it is not Base64, its own bytes are used as the
-    secret; no device can then decrypt the messages. Raises ValueError for a `p256dh` that `is_public_key` refuses.
+    """The keys of a device; only the device can decrypt messages encrypted with them. `auth` may be any text (contract,
+    parameters section 5): if it is not Base64, the bytes of the text are the secret, and no device can decrypt the messages.
+    Raises ValueError for a `p256dh` that `is_public_key` refuses.
     """
 
     def __init__(self, p256dh: str, auth: str) -> None:

@@ -49,9 +49,9 @@ STRETCHES: Final = (1_000, 100_000)
 one yields too few groups.
 """
 
-# Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row
-# twice. The first notification is found at any distance, the others only within the stretch, since only an empty page
-# may tell a client that there are no more.
+# Each step of the recursion finds the next notification of a group that is not on the page yet, without reading a row twice.
+# The first notification is found however old it is, the others only within the stretch: a short page is allowed, but an empty
+# page would mean that there are no more notifications.
 _HEADS: Final = """
 WITH RECURSIVE stop (id) AS MATERIALIZED (
   {stop}
@@ -75,8 +75,8 @@ _HEAD: Final = """
     AND (n.group_key IS NULL OR n.type <> ALL(%(grouped)s::text[]) OR n.group_key <> ALL(page.seen))
   ORDER BY n.id {direction} LIMIT 1)
 """
-# BETWEEN instead of `=`: with an equation the planner drops the account from the sort order, and uses the primary key
-# instead of the index of the list.
+# BETWEEN instead of `=`: with `=` the planner drops the account from the sort order, and uses the primary key instead of the
+# index of the list.
 _STOP: Final = """
 SELECT n.id FROM notifications_notification n
  WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {part} AND n.id {beyond} %(start)s{bound}

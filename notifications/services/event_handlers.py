@@ -146,8 +146,8 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
 
 
 def notify_followers(events: Sequence[StatusPublished]) -> None:
-    """Notify the followers with `notify` of an author's posts, and of replies only to the author's own posts (behaviours
-    section 13, `status`).
+    """Notify the followers who have set `notify` of an author's posts; of the author's replies, only those to the author's own
+    posts count (behaviours section 13, `status`).
 
     A post written more than MAX_AGE before it arrived notifies nobody.
     """

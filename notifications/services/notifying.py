@@ -110,7 +110,7 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
     if not judged:
         return []
     with transaction.atomic():
-        # Permissions are read only for the few pairs that the policy stops, and after the lock: see `lock_recipients`.
+        # Permissions are read only for the few pairs that a policy stops, and only after the lock (see `lock_recipients`).
         stopped = {note.pair for note, _found, decided in judged if decided is not NotificationOutcome.DELIVER}
         lock_recipients({recipient_id for recipient_id, _sender in stopped})
         permitted = load_permitted(stopped)

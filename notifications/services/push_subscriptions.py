@@ -64,7 +64,7 @@ def unsubscribe(*, token_id: int) -> None:
 
 
 def unsubscribe_by_link(*, signed: str) -> None:
-    """End the subscription that a URL of `unsubscribe_url` names; any other text is ignored."""
+    """End the subscription that `signed`, the last part of an `unsubscribe_url`, names; any other text is ignored."""
     subscription_id = signed_subscription(signed)
     if subscription_id is not None:
         PushSubscription.objects.filter(id=subscription_id).delete()

@@ -121,8 +121,8 @@ def make_requests(pairs: Pairs) -> None:
     """Create a request for each pair whose messages are held, or recount the existing request."""
     if pairs:
         _run(_MAKE, _arrays(pairs) | {"now": clock.now()})
-        # A separate statement: it must count what other transactions added while the first statement waited for their
-        # locks.
+        # A separate statement, because it must count the notifications that other transactions added while the first statement
+        # waited for their locks.
         _run(_RECOUNT, _arrays(pairs))
 
 

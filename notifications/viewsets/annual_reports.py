@@ -32,7 +32,7 @@ _RETRY_SECONDS: Final = 2
 
 
 class AnnualReportsViewSet(ApiViewSet):
-    """`/api/v1/annual_reports`, and the progress of their computation."""
+    """`/api/v1/annual_reports`, and the progress with which reports are computed."""
 
     endpoints = {
         "list": Endpoint(user("read:accounts"), "AnnualReports"),

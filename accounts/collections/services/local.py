@@ -116,9 +116,8 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
 
 
 def remove_item(*, owner: Account, item: CollectionItem) -> None:
-    """Remove an account from a collection of `owner`; the account may be added again. Raises Forbidden for somebody
-    else's collection, and NotFound for an account that has left for good, whose row must stay. Publishes
-    CollectionItemRemoved.
+    """Remove an account from a collection of `owner`; the account may be added again. Raises Forbidden for somebody else's
+    collection, and NotFound for an account that has left for good, because its row must stay. Publishes CollectionItemRemoved.
     """
     _require_owner(owner, item.collection)
     if item.state == ItemState.REVOKED:
@@ -152,13 +151,13 @@ def remove_between(account_id: int, other_id: int) -> None:
 
 
 def _listed(collection: Collection) -> list[CollectionListed]:
-    """The event for a new or deleted collection; none unless the collection is discoverable."""
+    """Return the event for a new or deleted collection; none unless the collection is discoverable."""
     event = CollectionListed(collection_id=collection.id, account_id=collection.account_id)
     return [event] if collection.discoverable else []
 
 
 def removed(item: CollectionItem, *, left: bool = False) -> list[CollectionItemRemoved]:
-    """The event for a removed item; none when its account is unknown here. `left`: the account itself has left."""
+    """Return the event for a removed item; none when its account is unknown here. `left`: the account itself has left."""
     if item.account_id is None:
         return []
     number, account_id = item.collection_id, item.account_id

@@ -1,5 +1,4 @@
-"""Stores collections of other servers, and the consents that accounts of one server give to being in collections of
-another (FEP-7aa9).
+"""Stores collections of other servers, and the consent of accounts to be in collections on another server (FEP-7aa9).
 
 The caller has parsed the documents, within the limits of the contract (federation section 16). A remote account is
 shown in a remote collection only after its consent was verified.
@@ -62,9 +61,8 @@ class RemoteCollection:
 
 
 def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection:
-    """Create or update the collection with this id and its listed items; an older version changes nothing. A local
-    account that has consented to be in the collection is kept although the received version does not list it yet: its
-    item gets a `uri` only when a version arrives that contains it.
+    """Create or update the collection with this id and its listed items; an older version changes nothing. A local account
+    that has consented to be in the collection is kept even if the received version does not list it yet.
 
     Publishes CollectionChanged and CollectionItemRemoved. Raises Conflict for an id of another account's collection, and for
     more than REMOTE_COLLECTIONS_LIMIT collections of an account.

@@ -210,7 +210,7 @@ def _check(copy: RemoteCopy, file: IO[bytes]) -> Steps:
         if match is not None:
             raise _Failed(CopyFailure.REFUSED, FileReason.FILE_LISTED, "it is on a hash list")
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_QUARANTINED, "it is in quarantine")
-    # Back to the end: `_store` takes the size from the position.
+    # Seek to the end, because `_store` uses the position as the size.
     file.seek(0, os.SEEK_END)
 
 

@@ -1,4 +1,4 @@
-"""Creates, changes, fills, switches and deletes hash lists, for staff."""
+"""Creates, changes, enables, disables and deletes hash lists, and imports their hashes, for staff."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _CHANGEABLE_COLUMNS: Final = ("source", "note", "act", "distance")
 
 @dataclass(frozen=True)
 class Imported:
-    """Result of an import: hashes that are new, those that were on the list, and lines without a hash; `first_wrong`
-    are the numbers of the first of these lines.
+    """Result of an import: the numbers of new hashes, of hashes that were already on the list, and of lines without a valid
+    hash. `first_wrong` are the line numbers of the first invalid lines.
     """
 
     added: int
@@ -45,7 +45,7 @@ class Imported:
 
     @property
     def words(self) -> str:
-        """Sentences for staff about the import."""
+        """Return sentences for staff about the result of the import."""
         words = [
             ngettext("%(count)d hash is new.", "%(count)d hashes are new.", self.added) % {"count": self.added},
             ngettext("%(count)d was on the list.", "%(count)d were on the list.", self.known) % {"count": self.known},
@@ -76,7 +76,7 @@ def create_list(*, by: Staff, draft: HashListDraft) -> HashList:
 
 
 def change_list(*, by: Staff, hash_list: HashList, draft: HashListDraft) -> None:
-    """Replace source, note, act and distance of a list. Raises Forbidden, Invalid, NotFound."""
+    """Change the source, note, effect (`act`) and distance of a list. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     _check(draft)
     with transaction.atomic():
@@ -109,11 +109,9 @@ def delete_list(*, by: Staff, hash_list: HashList) -> None:
 
 
 def import_hashes(*, by: Staff, hash_list: HashList, file: IO[bytes], replace: bool = False) -> Imported:
-    """Add the hashes of a file (`read_hashes`) to a list, or with `replace` put them in the place of its own. All of them
-    count from the same moment.
-
-    Raises Forbidden, NotFound; Invalid for a file without a hash, and for more lines or hashes than a list may have:
-    then the list stays as it is.
+    """Add the hashes of a file (`read_hashes`) to a list; with `replace`, remove all earlier hashes of the list. Runs in one
+    transaction. Raises Forbidden, NotFound; Invalid for a file without a hash, and for more lines or hashes than a list may
+    have. After an error, the list is unchanged.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():

@@ -60,7 +60,7 @@ def is_watching() -> bool:
 
 
 def known_result(sha256: str) -> ScanResult | None:
-    """Return the result for a file that was in quarantine before; None for any other file, which has to be checked."""
+    """Return the earlier result for a file that was in quarantine before; None for any other file, which has to be checked."""
     row = _kept(sha256).order_by("-decided_at", "-id").first()
     if row is None:
         return None
@@ -81,8 +81,8 @@ def quarantine_file(
     origin: Origin,
     match: ListMatch | None = None,
 ) -> None:
-    """Put a file into quarantine. Its bytes are stored only once for all files with the same digest; if the row cannot
-    be stored, or if the list of `match` says so, they are not stored at all. Raises OSError.
+    """Put a file into quarantine. Its bytes are stored only once for all files with the same digest. They are not stored if
+    the list of `match` forbids it, or if the row cannot be stored. Raises OSError.
     """
     with _removed_on_failure() as paths, transaction.atomic():
         lock(f"quarantine:{sha256}")
@@ -250,7 +250,7 @@ def _store() -> DurableStorage:
 
 @contextmanager
 def _removed_on_failure() -> Iterator[list[str]]:
-    """Files to be removed if the block raises an error."""
+    """Yield a list for the paths of files; if the block raises an error, these files are removed."""
     paths: list[str] = []
     try:
         yield paths

@@ -98,7 +98,7 @@ def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
             yield from _read_zip(data)
         else:
             yield from _read_tar(data)
-    # RuntimeError: a zip archive with a password or an unknown compression.
+    # RuntimeError is raised for a zip archive with a password or an unknown compression.
     except (*_UNREADABLE, EOFError, OSError, ValueError, RuntimeError) as error:
         raise UnreadablePack(_("That is neither a folder nor a zip or tar archive of pictures.")) from error
 
@@ -130,7 +130,7 @@ def _read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
 def _unpacked(data: bytes) -> bytes:
     """Decompress a tar archive, if it is compressed. Raises UnreadablePack for an archive that is too large.
 
-    The size is limited before the archive is parsed: a header may declare any number of bytes, which are read at once.
+    The size is limited before the archive is parsed, because the parser reads at once as many bytes as a header declares.
     """
     if data.startswith(b"\x1f\x8b"):
         unpacked = zlib.decompressobj(wbits=31).decompress(data, UNPACKED_LIMIT + 1)

@@ -1,4 +1,4 @@
-"""Invitations for staff, who see their inviters and numbers of uses, and can create and end invitations."""
+"""Admin page of invitations, with their inviters and numbers of uses; staff can create and end invitations."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class InviteAdmin(PermittedAdmin):
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invite]:
-        """Invitations, each annotated with `usable`: whether it can be used to sign up now."""
+        """Return the invitations, each annotated with `usable`: whether it can be used to sign up now."""
         rows: QuerySet[Invite] = super().get_queryset(request)
         usable = usable_invites().filter(pk=OuterRef("pk"))
         return rows.select_related("inviter__account").annotate(usable=Exists(usable))

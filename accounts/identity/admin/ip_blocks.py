@@ -40,8 +40,8 @@ def _from_now(days: int) -> str:
 
 
 def _warning_for(sent: Mapping[str, Any], own_address: str) -> str:
-    """Return why a submitted block is probably a mistake: it would refuse every request of the person who submits it,
-    or it covers very many addresses. Empty if there is no such reason.
+    """Return the reason why a submitted block is probably a mistake; empty if there is none. The reasons are that it would
+    refuse every request of the person who submits it, or that it covers very many addresses.
     """
     try:
         network = network_of(sent.get("network", ""))
@@ -150,11 +150,11 @@ class IpBlockAdmin(FiledBlockListAdmin):
     search_help_text = _("An address or network, or words from the note")
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """The file of IP blocks, which refuses a block that would lock out the person who imports it."""
+        """Return the file of IP blocks, which refuses a block that would lock out the person who imports it."""
         return NetworkFile(client_ip(request))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IpBlock]:
-        """Blocks, each annotated with `counts`, which tells whether it is in force."""
+        """Return the blocks, each annotated with `counts`: whether it is in force."""
         rows: QuerySet[IpBlock] = super().get_queryset(request)
         return rows.annotate(counts=Exists(list_ip_blocks().filter(pk=OuterRef("pk"))))
 

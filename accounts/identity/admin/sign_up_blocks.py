@@ -98,7 +98,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     ordering = ("domain",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmailDomainBlock]:
-        """Blocks with the number of sign-ups that they matched in the last 7 days."""
+        """Return the blocks, each with the number of sign-ups that it matched in the last 7 days."""
         return with_refusals(super().get_queryset(request))
 
 
@@ -173,7 +173,7 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
         return rows.filter(name | Q(digest=_digest(term) or term))
 
     def name_of(self, row: CanonicalEmailBlock) -> str:
-        """The account to which the address belonged, or the beginning of the fingerprint."""
+        """Return the account to which the address belonged, or the beginning of the fingerprint."""
         return f"@{row.account.acct}" if row.account is not None else f"{row.digest[:DIGEST_SHOWN]}…"
 
     @action(description=_("Test an address"), icon="search", permissions=["manage"])

@@ -51,7 +51,7 @@ PERMISSION_NAMES = {
 
 
 def role_name(role: Role) -> str:
-    """The role's name; for the role of everybody, which has no name, a translated text."""
+    """Return the role's name; for the role of everybody, which has no name, a translated text."""
     return role.name or gettext("Everyone")
 
 
@@ -74,7 +74,7 @@ RoleFilter = dropdown_filter(
 
 
 def _state(user: Any) -> SafeString:
-    """The first reason why the account cannot be used, in the order of `queries.tokens.find_sign_in_state`."""
+    """Return the first reason why the account cannot be used, in the order of `queries.tokens.find_sign_in_state`."""
     if user.disabled_at is not None:
         return mark(gettext("Disabled"), "bad")
     if user.account.suspended:
@@ -112,7 +112,7 @@ class UserAdmin(ActingAdmin):
     search_help_text = _("A username, an e-mail address, or a part of one")
     # The buttons of the other actions are on the page of the account.
     acts = (APPROVE, REJECT, replace(CONFIRM, one=None), DISABLE_USERS, replace(ENABLE, one=None))
-    # Without the password hash and the user's own settings, which staff need not see.
+    # The password hash and the user's own settings are left out, because staff need not see them.
     fieldsets = (
         lines(
             None,
@@ -134,12 +134,12 @@ class UserAdmin(ActingAdmin):
     )
 
     def waiting(self) -> QuerySet[User]:
-        """Users who have confirmed their e-mail address and wait for approval."""
+        """Return the users who have confirmed their e-mail address and wait for approval."""
         return list_unapproved()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Users, each annotated with `unconfirmed`, which is read from allauth's table; without users whose account is
-        deleted, because their rows are removed within seconds.
+        """Return the users, each annotated with `unconfirmed` (from allauth's table). Users whose account is deleted are left
+        out, because their rows are removed within seconds.
         """
         rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
         return rows.select_related("account", "role").annotate(unconfirmed=UNCONFIRMED)
@@ -150,7 +150,7 @@ class UserAdmin(ActingAdmin):
         return rows.filter(Q(email__icontains=term) | Q(pk__in=by_name))
 
     def name_of(self, row: User) -> str:
-        """Username, e-mail address and, before approval, the reason for joining."""
+        """Return username, e-mail address and, before approval, the reason for joining."""
         reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
         return f"@{row.account.username} ({row.email}){reason}"
 

@@ -76,9 +76,8 @@ class AccessToken(AbstractAccessToken):
 
 
 class RevokedToken(models.Model):
-    """Token that was revoked: a request with it is refused as revoked instead of counting as anonymous.
-
-    The row is kept for a day.
+    """Token that was revoked in the last day. A request with it is refused with the error for revoked tokens; without this row
+    it would count as anonymous.
     """
 
     token_checksum = models.CharField(max_length=64, primary_key=True)

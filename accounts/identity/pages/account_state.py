@@ -1,4 +1,4 @@
-"""The page that says why an account cannot be used, and offers its owner what they can do."""
+"""The page that says why an account cannot be used, and offers the actions that its owner can take."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TEXTS: dict[SignInState, tuple[str | Promise, str | Promise]] = {
 
 
 def text_of(standing: SignInState) -> str | Promise:
-    """The sentence that says why the account cannot be used; empty if it can."""
+    """Return the sentence that says why the account cannot be used; empty if it can."""
     return _TEXTS[standing][1] if standing in _TEXTS else ""
 
 

@@ -133,7 +133,7 @@ def permission_groups(scopes: Sequence[str]) -> list[Group]:
     return [group for group in groups if group.permissions]
 
 
-# All other errors mean that the request itself is wrong, and are shown to the person.
+# All other errors mean that the application's request is wrong; they are shown to the person.
 _SENT_BACK: Final = frozenset({"access_denied", "invalid_scope"})
 _CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
 _PARAMETERS: Final = (
@@ -291,8 +291,8 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """The host of the URI, which cannot be mistaken for another host: without a user name before it, and in Punycode if
-    it has letters of other scripts (security row 62).
+    """Return the host of the URI, written so that it cannot be mistaken for another host: without a user name, and in Punycode
+    if it has letters of other scripts (security row 62).
     """
     if not uri.lower().startswith(("http://", "https://")):
         return ""

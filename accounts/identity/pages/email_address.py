@@ -66,7 +66,7 @@ def keep_email(request: HttpRequest) -> HttpResponse:
 class ConfirmNewEmailView(View):
     """`/auth/email/confirm/:key`, the link in the mail: GET asks once more, POST changes the address.
 
-    It requires sign-in, so that a mail to a mistyped address does not hand the account to a stranger.
+    It requires signing in, so that a stranger who gets the mail because the address was mistyped cannot take over the account.
     """
 
     def get(self, request: HttpRequest, key: str) -> HttpResponse:
@@ -161,7 +161,7 @@ class ConfirmView(ConfirmEmailView):
 
 
 def address_of(application: Application) -> str:
-    """The address that opens an application: its redirect URI with a scheme of its own, else its website, else the
+    """Return the address that opens an application: its redirect URI with a scheme of its own, else its website, else the
     origin of its first redirect URI; empty if it has none of these.
 
     A web page that is a redirect URI is not opened: without an authorization code it would show an error.

@@ -102,7 +102,7 @@ class _TypedCode:
                 raise
             if not use_recovery_code(user=self.user, typed=typed, address=client_ip(context.request)):
                 raise
-            # As allauth does after a correct code of an authenticator app.
+            # allauth does the same after a correct code of an authenticator app.
             ratelimit.clear(context.request, action="login_failed", key=f"mfa-auth-user-{self.user.pk}")
             self.authenticator = _UsedCode(self.user)
             return typed
@@ -135,8 +135,8 @@ class _Signature:
     passwordless: bool
 
     def clean_credential(self) -> Authenticator:
-        """Return the passkey if it was used on a page of this server, its counter shows no copy and, where it replaces
-        the password, it has verified its owner. Raises ValidationError.
+        """Return the passkey. It must have been used on a page of this server, its counter must not suggest a copy, and if it
+        replaces the password, it must have verified its owner. Raises ValidationError.
         """
         sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:
@@ -188,8 +188,8 @@ class NewPasskeyForm(AddWebAuthnForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Return the values with the credential, which the library has checked, if it was made on a page of this server
-        and is new. Raises ValidationError.
+        """Return the values, with the credential that the library has checked. It must be new, and made on a page of this
+        server. Raises ValidationError.
         """
         try:
             cleaned: dict[str, Any] = super().clean()
@@ -221,7 +221,7 @@ class PasskeyNameForm(EditWebAuthnForm):
 
 
 def counter_of(authenticator: Authenticator, code: str) -> int:
-    """The TOTP time step of this code, which allauth has just accepted: the latest step near the present one that has
+    """Return the TOTP time step of this code, which allauth has just accepted: the latest step near the present one that has
     this code; -1 if there is none.
     """
     secret = crypto.decrypt(authenticator.data["secret"])

@@ -81,7 +81,7 @@ class SignUpForm(ServiceForm):
         if not find_minimum_age():
             del self.fields["date_of_birth"]
         for field in self.fields.values():
-            # Only browsers require a value: the service reports a missing value together with all other errors.
+            # Only browsers enforce these values, so that the service reports a missing value together with all other errors.
             field.required = False
             field.widget.attrs["required"] = True
 
@@ -113,7 +113,7 @@ class NewPasswordForm(AllauthResetPasswordKeyForm):
 
 
 class FirstPasswordForm(SetPasswordForm):
-    """A password of somebody who has none, and signs in by an issuer or with a passkey."""
+    """Form for the first password of somebody who signs in by an issuer or with a passkey."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -23,7 +23,7 @@ _PEOPLE: Final = 5
 
 
 def find_browser(request: HttpRequest, email: str) -> str | None:
-    """The name of this browser, if the person with this e-mail address has signed in with it; else None."""
+    """Return the name of this browser, if the person with this e-mail address has signed in with it; else None."""
     return _read(request).get(_mark(email))
 
 

@@ -61,11 +61,10 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """Redirect to the reauthentication that must precede the form, and from which the user returns here. It is done
-    with the issuer if the user has no password and has not reauthenticated there within the last minutes, and with a
-    passkey if the user has passkeys but no authenticator app, and has not used a passkey within the last minutes.
-    Return None if neither applies: the form itself then asks for the password, and for a code of the app, if there are
-    any.
+    """Redirect to a reauthentication that must come before the form; the user then returns here. Users without a password
+    reauthenticate with their issuer, users with passkeys but without an authenticator app with a passkey, unless they have
+    done so within the last minutes. Return None for all other users, whom the form itself asks for the password and for a code
+    of the app.
     """
     if not user.has_usable_password() and not has_asked_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))
@@ -113,8 +112,8 @@ class ConfirmationForm(ServiceForm):
         return typed
 
     def clean(self) -> dict[str, Any]:
-        """Check the code only if the password is right: a code can be used only once, and wrong codes lock the owner's
-        second factor.
+        """Return the values. The code is checked only if the password is right, because a code can be used only once, and
+        wrong codes lock the owner's second factor.
         """
         sent = super().clean() or {}
         if "code" in self.fields and "code" in sent and ("password" in sent or "password" not in self.fields):
@@ -154,7 +153,7 @@ class ActivateAppView(ActivateTOTPView):
         user = self.request.user
         authenticator = find_app(user)
         if authenticator is not None:
-            # This first code must not be usable to sign in as well.
+            # The code must not be accepted again at the next sign-in.
             counter = counter_of(authenticator, form.cleaned_data["code"])
             accept_app_code(authenticator=authenticator, counter=counter)
         return _added(self.request) or response
@@ -202,13 +201,13 @@ class AddPasskeyView(AddWebAuthnView):
     success_url = reverse_lazy("mfa_index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The form, and the WebAuthn creation options for the browser."""
+        """Return the form, and the WebAuthn creation options for the browser."""
         context: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**kwargs)
         user = self.request.user
         options, state = auth.get_server().register_begin(
             user=auth.build_user_payload(user),
             credentials=auth.get_credentials(user),
-            # Preferred, not required: older keys can be a second factor too.
+            # User verification is preferred, not required, because older keys without it can be a second factor, too.
             resident_key_requirement=ResidentKeyRequirement.PREFERRED,
             user_verification=UserVerificationRequirement.PREFERRED,
             extensions=auth.EXTENSIONS,
@@ -275,7 +274,7 @@ class PasskeyAgainView(ReauthenticateWebAuthnView):
     template_name = "mfa/webauthn/reauthenticate.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """The form, and the WebAuthn request options for the browser."""
+        """Return the form, and the WebAuthn request options for the browser."""
         context: dict[str, Any] = super(ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
         return {**context, "options": _json(auth.begin_authentication(self.request.user))}
 

@@ -66,7 +66,7 @@ class SignUpView(SignupView):
         return response
 
     def get_form_kwargs(self) -> dict[str, Any]:
-        """Arguments of the form: invited people need not say why they want to join."""
+        """Return arguments of the form: invited people need not say why they want to join."""
         return {**super().get_form_kwargs(), "invited": self._invited}
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class SignUpView(SignupView):
         return {**super().get_context_data(**kwargs), **offered_issuers(), **around}
 
     def closed(self) -> HttpResponse:
-        """The page for closed registrations, with the message of staff."""
+        """Return the page for closed registrations, with the message of staff."""
         message = markdown_to_html(load_site_texts()["site_closed_message"])
         context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (the formatter returns safe HTML)
         return TemplateResponse(self.request, self.template_name_signup_closed, context)

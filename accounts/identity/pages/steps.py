@@ -35,7 +35,7 @@ def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
 
 
 def sign_in_url(request: HttpRequest, back: str) -> str:
-    """The address of the sign-in page, which then redirects to `back`."""
+    """Return the address of the sign-in page, which then redirects to `back`."""
     return with_query(reverse("account_login"), next=back, lang=languages.asked_for(request))
 
 
@@ -46,7 +46,7 @@ def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
 
 
 def shown_name(application: Application) -> str:
-    """The name that an application gives itself, without invisible characters (security row 62)."""
+    """Return the name that an application gives itself, without invisible characters (security row 62)."""
     return visible_text(application.name) or application.client_id
 
 
@@ -87,7 +87,7 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
 
 
 def _next(request: HttpRequest) -> str:
-    """The path of the page to open after signing in, if it is a local one; else empty."""
+    """Return the path of the page to open after signing in, if it is a local one; else empty."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     if not wanted:
         # Between password and second factor, the session stores this page.

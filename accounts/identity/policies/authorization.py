@@ -34,12 +34,12 @@ _SENTENCES: Final[dict[str, str | Promise]] = {
 
 
 def sentence_of(error: str) -> str:
-    """The text of an error of RFC 6749 (sections 4.1.2.1 and 5.2) for the application's developer."""
+    """Return the text of an error of RFC 6749 (sections 4.1.2.1 and 5.2) for the application's developer."""
     return str(_SENTENCES.get(error, ""))
 
 
 def granted_scopes(wanted: Sequence[str], *, staff: bool) -> tuple[str, ...]:
-    """The scopes that a person can grant: only staff can grant staff scopes (security row 45)."""
+    """Return the scopes that a person can grant; only staff can grant staff scopes (security row 45)."""
     return tuple(scope for scope in dict.fromkeys(wanted) if staff or not scope.startswith(_ADMIN))
 
 
@@ -56,7 +56,7 @@ _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
-    """The redirect URIs of a registration, in their order; `raw` is a list, or a string in which white space separates
+    """Return the redirect URIs of a registration, in their order; `raw` is a list, or a string in which white space separates
     the URIs.
     """
     return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
@@ -92,7 +92,7 @@ def _has_host(uri: str, scheme: str) -> bool:
 
 
 def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
-    """The redirect URI with the answer added to its query (or as its fragment); None values are left out.
+    """Return the redirect URI with the answer added to its query (or as its fragment); None values are left out.
 
     The URI itself is not changed: clients compare it, and decoding would change an encoded path.
     """
@@ -105,7 +105,7 @@ def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = 
 
 
 def form_action_source(uri: str) -> str | None:
-    """The Content-Security-Policy source that lets a form end at this redirect URI; None when it never leaves this
+    """Return the Content-Security-Policy source that lets a form end at this redirect URI; None when it never leaves this
     server.
 
     Browsers check `form-action` on every redirect that follows a form, so the consent page must name the address of the

@@ -15,7 +15,7 @@ PASSKEYS_LIMIT: Final = 20
 
 
 def relying_party() -> dict[str, str]:
-    """The relying party of passkeys: the host that serves the pages, never the Host header of a request."""
+    """Return the relying party of passkeys: the host that serves the pages, never the Host header of a request."""
     host = settings.WEB_DOMAIN.rpartition(":")[0] if _has_port(settings.WEB_DOMAIN) else settings.WEB_DOMAIN
     return {"id": host, "name": settings.LOCAL_DOMAIN}
 
@@ -26,7 +26,7 @@ def is_own_origin(origin: str) -> bool:
 
 
 def is_newer(count: int, last: int) -> bool:
-    """Tell whether a signature counter shows that there is no copy of the key (section 7.2, step 21).
+    """Tell whether a signature counter is plausible, so that there is no sign of a copy of the key (section 7.2, step 21).
 
     Keys that are synchronised between devices are accepted: their counter is always 0.
     """
@@ -39,7 +39,7 @@ def _has_port(domain: str) -> bool:
 
 CODES: Final = 10
 
-# Crockford's alphabet: no letter that could be read as a digit.
+# Crockford's alphabet, which has no letter that could be read as a digit.
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _LENGTH: Final = 16
 _GROUP: Final = 4
@@ -47,13 +47,13 @@ _MISREAD: Final = str.maketrans({"o": "0", "i": "1", "l": "1", "-": None, " ": N
 
 
 def new_code() -> str:
-    """A random code of 80 bits, in groups: `3f9k-x2mq-7tvd-n4ah`."""
+    """Return a random code of 80 bits, in groups: `3f9k-x2mq-7tvd-n4ah`."""
     letters = "".join(secrets.choice(_ALPHABET) for _ in range(_LENGTH))
     return "-".join(letters[start : start + _GROUP] for start in range(0, _LENGTH, _GROUP))
 
 
 def digest_of(typed: str) -> str:
-    """The stored digest of a code. Case, spaces and dashes are ignored, and letters that look like digits are read as
+    """Return the stored digest of a code. Case, spaces and dashes are ignored, and letters that look like digits are read as
     these digits.
 
     A plain hash is enough: nobody can try 2^80 codes, however fast they are hashed.

@@ -69,7 +69,7 @@ class Identity:
 
 
 def username_errors(username: str) -> list[FieldError]:
-    """Errors of a local username; whether it is already in use is not checked."""
+    """Return the errors of a local username; whether it is already in use is not checked."""
     if not username:
         return [FieldError("username", "ERR_BLANK", _("can't be blank"))]
     errors = []
@@ -84,12 +84,12 @@ def username_errors(username: str) -> list[FieldError]:
 
 
 def is_in_usernames(text: str) -> bool:
-    """Tell whether a local username can be or contain this text: a block of anything else would match nobody."""
+    """Tell whether a local username can be or contain this text; a block of any other text would match nobody."""
     return _USERNAME.fullmatch(text) is not None
 
 
 def email_errors(email: str) -> list[FieldError]:
-    """Errors of an e-mail address; whether it is already in use is not checked, and the DNS is not queried."""
+    """Return the errors of an e-mail address; whether it is already in use is not checked, and the DNS is not queried."""
     if not email:
         return [
             FieldError("email", "ERR_BLANK", _("can't be blank")),
@@ -122,7 +122,7 @@ def password_errors(password: str) -> list[FieldError]:
 
 
 def taken(field: str) -> FieldError:
-    """The error for a value that is already in use."""
+    """Return the error for a value that is already in use."""
     return FieldError(field, "ERR_TAKEN", _("has already been taken"))
 
 
@@ -132,7 +132,7 @@ _ORDER = {
 
 
 def in_order(errors: Iterable[FieldError]) -> list[FieldError]:
-    """The errors in the order in which clients get them (contract, parameters section 2 "POST /api/v1/accounts")."""
+    """Return the errors in the order in which clients get them (contract, parameters section 2 "POST /api/v1/accounts")."""
     found = sorted(errors, key=lambda error: _ORDER[error.field])
     blank = next((error for error in found if error.field == "email" and error.code == "ERR_BLANK"), None)
     if blank is None:
@@ -189,7 +189,7 @@ class Findings:
         return Decision.NEEDS_APPROVAL in (self.network, self.email_domain, self.username)
 
     def errors(self, *, faulty: Collection[str] = (), by_operator: bool = False) -> list[FieldError]:
-        """The errors to return, except for fields in `faulty`, which have errors already.
+        """Return the errors to return, except for fields in `faulty`, which have errors already.
 
         Blocks do not apply to an operator (`by_operator`); values in use are refused for everybody.
         """
@@ -210,26 +210,26 @@ class Findings:
 
 
 def normalised_username(username: str) -> str:
-    """A username in the form that blocks compare: in lower case, with digits replaced by the letters they look like."""
+    """Return a username in the form that blocks compare: in lower case, with digits replaced by the letters they look like."""
     return username.lower().translate(_LOOK_ALIKES)
 
 
 def email_digest(email: str) -> str:
-    """SHA-256 of an address without the parts that many providers ignore: case, dots, and the text after a plus sign."""
+    """Return the SHA-256 of an address without the parts that many providers ignore: case, dots, and the text after a plus sign."""
     local, _at, domain = email.strip().lower().rpartition("@")
     canonical = f"{local.partition('+')[0].replace('.', '')}@{domain}"
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def age_errors(date_of_birth: str, *, minimum: int, today: date) -> list[FieldError]:
-    """Errors of a date of birth (`YYYY-MM-DD` or `DD.MM.YYYY`) where people must be `minimum` years old."""
+    """Return the errors of a date of birth (`YYYY-MM-DD` or `DD.MM.YYYY`) where people must be `minimum` years old."""
     text = date_of_birth.strip()
     if not text:
         return [FieldError("date_of_birth", "ERR_BLANK", _("can't be blank"))]
     born = _date(text)
     if born is None or born > today:
         return [FieldError("date_of_birth", "ERR_INVALID", _("is invalid"))]
-    # Compared as tuples, because a 29th of February has no birthday in most years.
+    # Dates are compared as tuples, because there is no 29 February in most years.
     if (born.year + minimum, born.month, born.day) > (today.year, today.month, today.day):
         return [FieldError("date_of_birth", "ERR_BELOW_LIMIT", _("is below the age limit"))]
     return []

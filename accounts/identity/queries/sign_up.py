@@ -70,7 +70,7 @@ def load_email_findings(email: str, mail_hosts: Collection[str] | None = None) -
 
 
 def _username_in_use(username: str) -> bool:
-    # With this order, an account that is deleted between the two statements is found by at least one of the two.
+    # In this order, at least one of the two statements finds an account that is deleted between them.
     return Account.objects.filter(has_address(username, None)).exists() or is_retired(username)
 
 

@@ -21,7 +21,7 @@ class ApplicationSerializer(EntitySerializer):
     """Application, as shown to everybody who holds a token of this application."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
-        """The entity; `redirect_uri` and `vapid_key` are kept for old clients."""
+        """Return the entity; `redirect_uri` and `vapid_key` are kept for old clients."""
         addresses = instance.registered_redirect_uris
         return {
             "id": str(instance.pk),
@@ -40,7 +40,7 @@ class CredentialApplicationSerializer(ApplicationSerializer):
     """
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
-        """The entity with its credentials."""
+        """Return the entity with its credentials."""
         return super().to_representation(instance) | {
             "client_id": instance.client_id,
             "client_secret": instance.client_secret,
@@ -52,7 +52,7 @@ class AuthorizationSerializer(EntitySerializer):
     """The authorization that a person has given to an application, as shown to that person."""
 
     def to_representation(self, instance: Authorization) -> dict[str, Any]:
-        """The application with the scopes of all its tokens, when it was first authorized, and when a token was last
+        """Return the application with the scopes of all its tokens, when it was first authorized, and when a token was last
         used.
         """
         return {
@@ -92,7 +92,7 @@ class TokenSerializer(EntitySerializer):
     """Token: without `expires_in` and refresh token, because tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
-        """The entity, in the form in which the authorization server also writes it."""
+        """Return the entity, in the form in which the authorization server also writes it."""
         return {
             "access_token": instance.token,
             "token_type": "Bearer",
@@ -107,7 +107,7 @@ class TokenInfoSerializer(EntitySerializer):
     """
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
-        """The entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""
+        """Return the entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""
         return {
             "resource_owner_id": str(instance.user.account_id) if instance.user is not None else None,
             "scope": instance.scope.split(),
@@ -121,7 +121,7 @@ class UserInfoSerializer(EntitySerializer):
     """UserInfo (OpenID Connect's claims about a person) of a local account."""
 
     def to_representation(self, instance: Account) -> dict[str, Any]:
-        """The entity; `sub` is the actor's id, which never changes."""
+        """Return the entity; `sub` is the actor's id, which never changes."""
         return {
             "iss": links.web_url("/"),
             "sub": instance.uri,

@@ -110,13 +110,14 @@ def use_invite(*, invite: Invite) -> None:
 
 
 def activate_if_ready(*, user_id: int) -> None:
-    """Publish, each only once, UserActivated when the user's address is confirmed and staff have approved the user, and
-    UserWaiting when the address is confirmed and staff have not decided yet.
+    """Publish UserActivated if the user's address is confirmed and staff have approved the user, or UserWaiting if the address
+    is confirmed and staff have not decided yet. Each is published only once.
 
     Call it after the confirmation or the approval has been written, in the same transaction or a later one.
     """
     with transaction.atomic():
-        # Locked: if a confirmation and an approval happen at the same moment, the second sees what the first has written.
+        # The row is locked, so that of a confirmation and an approval at the same moment, the second sees the result of the
+        # first.
         user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
         if user.activated_at is not None:
             return

@@ -47,7 +47,7 @@ def request_confirmation(*, user: User, address: str, return_to: str = "") -> No
 
 
 def bounded(path: str) -> str:
-    """The path, or an empty text if it is longer than RETURN_TO_LIMIT: mail programs break longer links."""
+    """Return the path, or an empty text if it is longer than RETURN_TO_LIMIT: mail programs break longer links."""
     return path if len(path) <= RETURN_TO_LIMIT else ""
 
 
@@ -82,7 +82,7 @@ def _send_again(user: User, email: str | None) -> None:
     mail_hosts = look_up_mail_hosts(email) if email is not None and not email_errors(email.strip()) else None
     try:
         with transaction.atomic():
-            # Locked: a confirmation at the same moment is either seen here or finds its address replaced.
+            # The row is locked, so that a concurrent confirmation either is seen here or finds its address replaced.
             address = EmailAddress.objects.select_for_update(of=("self",)).filter(user=user, primary=True).first()
             if address is None or address.verified:
                 raise Forbidden(_("This method is only available while the e-mail is awaiting confirmation"))
@@ -109,7 +109,7 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
 
 
 def confirmation_url(address: EmailAddress, return_to: str = "") -> str:
-    """The absolute link that confirms an address: signed, valid for three days and until the address is confirmed.
+    """Return the absolute link that confirms an address: signed, valid for three days and until the address is confirmed.
 
     It redirects to `return_to`, in any browser.
     """
@@ -177,7 +177,8 @@ def _remove_some(before: datetime) -> int:
         ids = [user.account_id for user in users]
         while not erase_some(Account, ids):
             pass
-        # A database trigger retires the name of every deleted account; nobody has ever seen these.
+        # A database trigger retires the name of every deleted account. These names become free again, because nobody has ever
+        # seen the accounts.
         names = [user.account.username.lower() for user in users]
         RetiredUsername.objects.filter(username__one_of=names).delete()
     return len(users)

@@ -1,4 +1,4 @@
-"""Links that an operator makes for somebody who cannot sign in otherwise."""
+"""Makes and reads links with which people can sign in who cannot sign in otherwise; operators make them."""
 
 from __future__ import annotations
 

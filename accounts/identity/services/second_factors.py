@@ -1,5 +1,5 @@
-"""Second factors, for what allauth (which stores the factors themselves) does not do: recovery codes, the counters that
-reveal copies, and ending sessions when the factors change.
+"""The parts of second factors that allauth, which stores the factors, does not have: recovery codes, counters that reveal
+copies of passkeys, and the end of sessions when factors change.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _FACTOR_VALUES: Final = ("secret", "seed")
 
 
 def count_encrypted() -> int:
-    """The number of rows that hold encrypted values."""
+    """Return the number of rows that hold encrypted values."""
     factors: int = Authenticator.objects.count()
     return KeyPair.objects.exclude(private_key="").count() + factors
 

@@ -26,9 +26,8 @@ _BATCH_SIZE: Final = 1000
 def change_password(*, user: User, password: str, asking_key: str | None = None) -> None:
     """Set a password and end everything opened with the old one: sessions, tokens, authorization codes and streams.
 
-    The row of the requesting browser's session (`asking_key`) stays, for the page to delete it; the session is no
-    longer valid either, because a session contains a hash of the password. Counted failed attempts, of the owner or
-    others, are cleared.
+    The session of the requesting browser (`asking_key`) is no longer valid either, because a session contains a hash of the
+    password; the page deletes its row. The counts of failed attempts are cleared.
     """
     hashed = make_password(password)
     with transaction.atomic():
@@ -53,7 +52,7 @@ def sign_out_everywhere(*, user: User) -> None:
 def end_sessions(*, user: User, except_key: str | None = None) -> int:
     """End the user's browser sessions, except the one with this key; return how many were ended.
 
-    Tokens stay: the function is for changes of the ways to sign in (a second factor added, another e-mail address).
+    Tokens stay. Used when the ways to sign in change (a second factor, another e-mail address).
     """
     ending = UserSession.objects.filter(user=user).exclude(session_key=except_key or "")
     with transaction.atomic():

@@ -93,7 +93,7 @@ class NetworkDraft:
     expires_at: datetime | None = None
 
     def values(self) -> dict[str, Any]:
-        """The given values, by the names of the columns of IpBlock."""
+        """Return the given values, by the names of the columns of IpBlock."""
         found: dict[str, Any] = {"severity": self.severity}
         if self.comment is not None:
             found["comment"] = self.comment

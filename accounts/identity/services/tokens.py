@@ -25,7 +25,7 @@ from social.kernel.errors import FieldError, Invalid, Unavailable
 from social.kernel.events import publish
 from social.kernel.locks import lock
 
-# Stands for "never": tokens do not expire, but the column cannot be NULL.
+# This time stands for "never", because tokens do not expire, but the column cannot be NULL.
 NO_EXPIRY = datetime(9999, 1, 1, tzinfo=UTC)
 END_OF_STREAM = b'{"event":"kill"}'
 REVOKED_RETENTION = timedelta(days=1)
@@ -41,7 +41,7 @@ SELECT unnest(%(checksums)s::text[]), %(now)s ON CONFLICT DO NOTHING
 
 
 def channel_of(token_id: int) -> str:
-    """The stream channel of one token. `{"event":"kill"}` on it closes every connection opened with the token."""
+    """Return the stream channel of one token. `{"event":"kill"}` on it closes every connection opened with the token."""
     return f"token:{token_id}"
 
 

@@ -102,6 +102,6 @@ def _save(rule: SpamRule) -> None:
 
 
 def _shown(rule: SpamRule) -> dict[str, Any]:
-    """The values of a rule for the audit log, with at most 50 entries of each list."""
+    """Return the values of a rule for the audit log, with at most 50 entries of each list."""
     names = ("subject", "outcome", "minimum_mentions", "maximum_age_hours", "first_contact", "origin")
     return {name: getattr(rule, name) for name in names} | {name: getattr(rule, name)[:50] for name in _LISTS}

@@ -45,7 +45,7 @@ from social.pages.once import once
 
 
 def table(file_name: str, lines: Iterable[Sequence[str]]) -> FileResponse:
-    """A CSV file to download. The file is closed with the response."""
+    """Return a CSV file to download. The file is closed with the response."""
     file = tempfile.TemporaryFile()  # noqa: SIM115  # the response that sends it closes it
     for cells in lines:
         file.write(write_line(cells).encode())

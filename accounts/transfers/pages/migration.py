@@ -103,7 +103,7 @@ def forget_alias(request: HttpRequest) -> HttpResponse:
 
 
 def _find(request: HttpRequest, user: User, form: Any) -> Account | None:
-    """The account with the typed address, looked up at its server if necessary; None, with an error in the form, if it
+    """Return the account with the typed address, looked up at its server if necessary; None, with an error in the form, if it
     is not found.
     """
     counted(limits.ACCOUNT_LOOK_UPS, user)

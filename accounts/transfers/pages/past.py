@@ -63,7 +63,7 @@ def past_imports(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def one_past_import(request: HttpRequest, import_id: int) -> HttpResponse:
-    """Show an import of old posts: what it will do, its progress, and what it left out. Raises NotFound."""
+    """Show an import of old posts: its planned changes, its progress, and the entries that were left out. Raises NotFound."""
     found = find_past_import(signed_in(request).account_id, import_id)
     lines = [
         {"line": row.line, "uri": row.uri, "reason": sentence_of(row.reason)}

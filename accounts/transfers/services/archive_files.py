@@ -27,12 +27,12 @@ from social.kernel.errors import Unavailable
 ARCHIVE: Final = "archive.tar.gz"
 _END: Final = bytes(tarfile.RECORDSIZE)
 _LEVEL: Final = 6
-# Media are compressed already: a higher level would cost time and gain nothing.
+# Media files are compressed already, so that a higher level would only cost time.
 _LEVEL_OF_MEDIA: Final = 1
 
 
 def folder_of(archive_id: int) -> Path:
-    """The folder of an archive's files, which is not served publicly."""
+    """Return the folder of an archive's files, which is not served publicly."""
     return Path(settings.PRIVATE_ROOT) / "archives" / str(archive_id)
 
 
@@ -58,7 +58,7 @@ class ArchiveWriter:
         self._stack = ExitStack()
 
     def items(self, name: str) -> int:
-        """The number of items in a document so far."""
+        """Return the number of items in a document so far."""
         return self.files.get(name, [0, 0])[1]
 
     def append(self, name: str, data: bytes, *, items: int = 0) -> None:

@@ -237,7 +237,7 @@ def _write_pictures(account: Account, cursor: int, writer: ArchiveWriter) -> int
 
 
 def picture_name(account: Account, name: str) -> str:
-    """The file name of the `avatar` or `header` in an archive; empty without such a picture."""
+    """Return the file name of the `avatar` or `header` in an archive; empty without such a picture."""
     path: str = getattr(account, name)
     return f"{name}.{path.rpartition('.')[2]}" if path else ""
 

@@ -35,7 +35,7 @@ from social.kernel.text.names import visible_text
 #: handles.
 TURN_SECONDS: Final = 1.0
 BATCH_SIZE: Final = 50
-#: Accounts of one server that are looked up for one import at a time, so that the next import waits for no more than these.
+#: Number of accounts of one server that are looked up for one import at a time, so that another import waits only for these.
 SOUGHT_PER_SERVER: Final = 20
 CHECK_INTERVAL: Final = timedelta(seconds=5)
 RETENTION: Final = timedelta(days=7)
@@ -48,9 +48,9 @@ Address = tuple[str, str | None]
 def read_import(*, account: Account, portable: PortableList, data: bytes, file_name: str, overwrite: bool) -> Import:
     """Store the lines of a file until its owner confirms it, replacing an earlier unconfirmed file of the same list.
 
-    Invalid lines are stored as failed; of several lines with the same key, only the first counts. Lines that are not
-    ASCII are parsed during the import: to normalise 20,000 international domains takes seconds (security row 78).
-    Raises Unreadable.
+    Invalid lines are stored as failed; of several lines with the same key, only the first counts. Lines that are not ASCII are
+    parsed later, during the import, because normalising 20,000 international domains takes seconds (security row 78). Raises
+    Unreadable.
     """
     rows: list[ImportRow] = []
     keys: set[str] = set()

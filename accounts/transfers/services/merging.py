@@ -1,8 +1,8 @@
 """Merges two records of one remote account, in steps that can be interrupted and resumed.
 
-Everything that local accounts did with the first record counts for the second from then on; rows that the second account
-has already stay with the first and are deleted with it. Rows of most tables are moved unchanged. Data that others see or
-count are moved by steps that higher apps register.
+The relations of local accounts to the first record are moved to the second; a relation that the second record already has is
+not moved, and is deleted with the first record. Rows of most tables are moved unchanged. Data that others see or count are
+moved by steps that higher apps register.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
     if source.local or target.local:
         raise Conflict(_("Only accounts of other servers can be merged, not accounts of this server."))
     record_about(by, "merge", target, source=f"@{source.acct}", source_id=str(source.pk))
-    # Blocks first, so that accounts which block the person do not follow them afterwards.
+    # Blocks are moved first, so that follows by accounts that block the person are not moved.
     yield "blocks, mutes", move_blocks_and_mutes(source=source, target=target)
     yield "follows", _move_follows(Follow, source, target) + _move_follows(FollowRequest, source, target)
     for name, step in _steps.items():
@@ -87,7 +87,7 @@ def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[t
 
 
 def load_extent(source: Account) -> list[tuple[str, int]]:
-    """Numbers of rows that refer to the account, by table and column, without zeros."""
+    """Return the numbers of rows that refer to the account, by table and column, without zeros."""
     found = []
     for relation in references_to(Account):
         model, column = relation.related_model, relation.field.name

@@ -33,7 +33,7 @@ _ENDED: Final = (PastState.FINISHED, PastState.UNDONE, PastState.UNREADABLE)
 
 
 def folder_of(import_id: int) -> Path:
-    """The folder of an import's files, which is not served publicly."""
+    """Return the folder of an import's files, which is not served publicly."""
     return Path(settings.PRIVATE_ROOT) / "past" / str(import_id)
 
 

@@ -1,4 +1,4 @@
-"""Lists that people take from one server to another, each represented as a table (`accounts.transfers.policies`).
+"""Registry of the lists that people take from one server to another, each as a table (`accounts.transfers.policies`).
 
 Each app registers its lists at start: `register(PortableList(...))`. The pages for export and import, and archives, then
 offer them.
@@ -96,7 +96,7 @@ def find_list(name: str) -> PortableList:
 
 
 def foreign_columns(portable: PortableList) -> frozenset[str]:
-    """The columns that only other lists have."""
+    """Return the columns that only other lists have."""
     return frozenset(column for other in all_lists() for column in other.columns) - frozenset(portable.columns)
 
 
@@ -105,7 +105,7 @@ ADDRESS: Final = "Account address"
 
 
 def full_address(account: Account) -> str:
-    """The address `user@domain` of a local or remote account, with the domain in Punycode."""
+    """Return the address `user@domain` of a local or remote account, with the domain in Punycode."""
     return f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
 
 
@@ -121,7 +121,7 @@ def read_address(cell: str) -> tuple[str, str | None]:
 
 
 def key_of(address: tuple[str, str | None]) -> str:
-    """The key of an address: `user@domain`."""
+    """Return the key of an address: `user@domain`."""
     return f"{address[0]}@{address[1] or settings.LOCAL_DOMAIN}"
 
 
@@ -189,7 +189,7 @@ def _read_follow(cells: Sequence[str]) -> dict[str, Any]:
 
 
 def follow_cells(row: Follow | SeveredFollow) -> tuple[str, str, str, str]:
-    """The cells of a follow, whose `target` is loaded, in the columns of FOLLOWS."""
+    """Return the cells of a follow, whose `target` is loaded, in the columns of FOLLOWS."""
     languages = ", ".join(row.languages or ())
     return full_address(row.target), write_boolean(row.show_reblogs), write_boolean(row.notify), languages
 
