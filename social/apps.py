@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 def _wake_workers(queues: Sequence[str]) -> None:
-    # Imported at the first change, not by every command: importing Celery takes a third of a second.
+    # Imported at the first change and not by every command, because importing Celery takes a third of a second.
     from social.broker import send_drain
 
     send_drain(queues)

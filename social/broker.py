@@ -35,8 +35,8 @@ def send(task: str, arguments: tuple[Any, ...] = (), **options: Any) -> None:
     try:
         _send(task, arguments, options)
     except Exception:
-        # An immediate error means that the pool's connection is dead, because the broker was restarted: the task is sent
-        # again on a new connection. After a time-out it is not.
+        # An immediate error means that the pool's connection is dead, because the broker was restarted. The task is then sent
+        # again on a new connection; after a time-out it is not sent again.
         if time.monotonic() - began > 0.05:
             raise
         _send(task, arguments, options)

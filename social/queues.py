@@ -57,10 +57,10 @@ QUEUES: Final[dict[str, QueueTerms]] = {
 
 #: The Celery queue of each lane's wake-up messages.
 WAKE_QUEUES: Final[dict[str, str]] = {lane: f"wake-{lane}" for lane in LANES}
-#: Runs a function on a thread of the named queue, in the pool of this worker process; None in other processes.
+#: Function that runs a function on a thread of the named queue in the pool of this worker process; None in other processes.
 threads_of: Final[Port[Callable[[str, Callable[[], None]], None]]] = Port("social.queues.threads_of")
 
 
 def queues_of(lanes: Collection[str]) -> dict[str, QueueTerms]:
-    """The queues of the given lanes, in the order of QUEUES."""
+    """Return the queues of the given lanes, in the order of QUEUES."""
     return {name: terms for name, terms in QUEUES.items() if terms.lane in lanes}

@@ -75,12 +75,12 @@ FORMER_NAMES: Final = {
 
 
 def installed_schedule(apps: Collection[str]) -> dict[str, Any]:
-    """The entries whose services belong to installed apps: workers do not have the tasks of other apps."""
+    """Return the entries whose services belong to installed apps: workers do not have the tasks of other apps."""
     return {name: entry for name, entry in SCHEDULE.items() if entry["task"].partition(".")[0] in apps}
 
 
 def celery_url(redis_url: str) -> str:
-    """The URL of a Redis server in the spelling of kombu, which writes a socket as `redis+socket://`."""
+    """Return the URL of a Redis server in the spelling of kombu, which writes a socket as `redis+socket://`."""
     parts = urlsplit(redis_url)
     if parts.scheme != "unix":
         return redis_url

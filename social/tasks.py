@@ -70,9 +70,9 @@ def _drain(queue: str) -> None:
     woke_another = False
     with wakes.draining(queue) as was_woken:
         while claimed := drain(queue, limit):
-            # A claim divides `limit` among the keys that it finds. With n rows there are at most n keys, and each was
-            # allowed at least limit / n rows. If that is more than n, no key reached its share: all its rows were
-            # taken. Later rows have their own wake-up, unless a reaction of this drain published them (`was_woken`).
+            # A claim divides `limit` among the keys that it finds. With n rows there are at most n keys, and each was allowed
+            # at least limit / n rows. If that is more than n, no key has reached its share, so that all rows were taken. Later
+            # rows have their own wake-up, unless a reaction of this drain published them (`was_woken`).
             if claimed * claimed < limit and not was_woken():
                 return
             if time.monotonic() >= end:
@@ -87,7 +87,7 @@ def _drain(queue: str) -> None:
 
 @app.task
 def sweep_outbox() -> None:
-    """Wake the queues whose rows have been waiting although they are due: the wake-up or its worker was lost."""
+    """Wake the queues with rows that are due but were not handled, because the wake-up or its worker was lost."""
     wakes.wake(*overdue_queues())
 
 

@@ -1,4 +1,4 @@
-"""The API layer: what all endpoints have in common. It handles HTTP and imports no app.
+"""The API layer: the common parts of all endpoints. It handles HTTP and imports no app.
 
 Names that an endpoint's author imports, one line each (their docstrings describe the details):
 

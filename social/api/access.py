@@ -30,8 +30,8 @@ class AccessKind(Enum):
 class Access:
     """Requirements of an action on its caller. Create one with the functions below, not directly.
 
-    `permission`: one or several permissions, of which the caller's role must grant at least one. The viewset's
-    `require_permission` checks it, since this module has no roles.
+    `permission`: one or several permissions, of which the caller's role must grant at least one; the viewset's
+    `require_permission` checks this, because this module does not know roles.
     """
 
     kind: AccessKind
@@ -43,9 +43,8 @@ class Access:
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
         """Raise an error unless the caller has access; checked in the contract's order: token, scope, user, user's state.
 
-        `refusal` is the error for a token that was valid but is not any more. A token that was never valid is ignored
-        if the action needs none (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid
-        (422).
+        `refusal` is the error for a token that is no longer valid. A token that was never valid is ignored if the action needs
+        none (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid (422).
         """
         kind = self.kind
         if kind is AccessKind.ANYONE:

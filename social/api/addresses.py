@@ -18,18 +18,20 @@ _ADDRESS_LENGTH = 80
 
 
 def client_ip(request: Any) -> str:
-    """The client's IP address of a request that passed RequestMiddleware; it is also the attribute `request.client_ip`."""
+    """Return the client's IP address of a request that passed RequestMiddleware; it is also the attribute
+    `request.client_ip`.
+    """
     address: str = getattr(request, "client_ip", None) or find(request.META)
     return address
 
 
 def find(meta: dict[str, Any]) -> str:
-    """The client's IP address from the WSGI environment `meta`, in canonical form."""
+    """Return the client's IP address from the WSGI environment `meta`, in canonical form."""
     peer, proxies = _parse(meta.get("REMOTE_ADDR") or ""), settings.TRUSTED_PROXIES
     forwarded = meta.get("HTTP_X_FORWARDED_FOR") or ""
     if forwarded and _is_trusted(peer, proxies):
-        # From the right: the last entry was written by the proxy that is our peer. Entries to the left of the first
-        # untrusted address were written by that untrusted client.
+        # Read from the right, because the last entry was written by the proxy that is our peer. Entries to the left of the
+        # first untrusted address were written by that untrusted client.
         for part in reversed(forwarded[-2048:].split(",")):
             hop = _parse(part)
             if hop is None:
@@ -46,7 +48,7 @@ def is_trusted(remote: str) -> bool:
 
 
 def rate_key(address: str) -> str:
-    """The key of rate limits for an address: an IPv4 address itself, or the /64 network of an IPv6 address, which
+    """Return the key of rate limits for an address: an IPv4 address itself, or the /64 network of an IPv6 address, which
     belongs to one customer.
     """
     parsed = _parse(address)
@@ -56,7 +58,7 @@ def rate_key(address: str) -> str:
 
 
 def connection_key(address: str) -> str | None:
-    """The key by which the open connections of an address are counted; None for trusted proxies and private networks.
+    """Return the key by which the open connections of an address are counted; None for trusted proxies and private networks.
 
     A private address is assumed to be a proxy of this server even if TRUSTED_PROXIES does not name it: if its
     connections were counted, all clients behind it would share one limit.

@@ -27,10 +27,10 @@ FORGOTTEN_SECONDS: Final = 10
 _LOCAL_ENTRIES: Final = 4096
 _REVOKED_MARK: Final = b"-"
 
-# KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known,
-# the entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is only
-# known once the entry is read: that is why this is a script, and why it needs a server that is not sharded by key.
-# Answer: the entry (false: unknown token, nothing counted), then one number per rule (-1: does not apply to this caller).
+# KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known, the
+# entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is known only after
+# the entry was read; therefore this is a script, and needs a server that is not sharded by key. Answer: the entry (false:
+# unknown token, nothing counted), then one number per rule (-1: does not apply to this caller).
 _ADMIT = redis.Script(
     "cache",
     """
@@ -69,7 +69,7 @@ _RELEASE = redis.Script("cache", "if redis.call('EXISTS', KEYS[1]) == 1 then ret
 _ANONYMOUS: Final = b":::"
 
 _local: dict[str, tuple[float, Identity]] = {}
-# Decoded identities by the entry that Redis answered: the same bytes need not be decoded twice.
+# Decoded identities by the entry that Redis has answered, so that equal entries are decoded once.
 _decoded: dict[bytes, Identity] = {}
 
 
@@ -96,7 +96,9 @@ class Admission:
 
 
 def checksum_of(token: str) -> str:
-    """The SHA-256 of a token in hexadecimal, as in the column token_checksum: identifies a token without revealing it."""
+    """Return the SHA-256 of a token in hexadecimal, as in the column token_checksum: identifies a token without revealing
+    it.
+    """
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -117,7 +119,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     if token and checksum:
         identity = None if acts else _remembered(checksum)
         if identity is None or counted:
-            # With limits on, Redis is queried anyway, and its entry is fresher than this process's entry.
+            # If there are limits, Redis is queried in any case, and its entry is newer than that of this process.
             since = time.monotonic()
             answer = _ask(entry_key, address, b"", b"", counted)
             found = _decode(answer[0]) if answer is not None and answer[0] else None
@@ -125,7 +127,8 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
                 identity = found
                 _remember(checksum, identity, since)
             elif answer is not None or identity is None:
-                # The entry's second begins before the query: a change committed after it must take effect one second later.
+                # The entry's second begins before the query, because a change that is committed after the query must take
+                # effect within a second.
                 since = time.monotonic()
                 try:
                     identity = identities.find_in_database(token)
@@ -178,7 +181,9 @@ def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
 
 
 def give_back(admission: Admission) -> None:
-    """Undo the counting of a refused request by the action's own limits: nothing was done (behaviours section 4)."""
+    """Subtract a refused request from the counters of the action's own limits, because nothing was done (behaviours section
+    4).
+    """
     identity = admission.identity
     for count_ in admission.families:
         if identity is None or identity.account_id is None:
@@ -190,7 +195,7 @@ def give_back(admission: Admission) -> None:
 
 
 def forget_token(token_checksum: str) -> bool:
-    """Drop the cached entry of the token with this checksum: within a second every process queries the database again.
+    """Drop the cached entry of the token with this checksum, so that within a second every process queries the database again.
 
     Called after the commit that revoked the token or changed its user's state. Never raises. Returns False when Redis did
     not answer: entries may then live for the rest of their 60 s, so the caller publishes an event and calls again.
@@ -215,7 +220,7 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
 
 
 def admission_of(request: Any) -> Admission | None:
-    """The admission of a request; None before authentication."""
+    """Return the admission of a request; None before authentication."""
     # Read from Django's request, because DRF's request searches several places first.
     admission: Admission | None = getattr(getattr(request, "_request", request), "admission", None)
     return admission

@@ -26,7 +26,8 @@ _PARAMETER: Final = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
 def find_deviations(method: str, route: str, status: int, body: bytes) -> list[str]:
-    """Deviations of an answer from its endpoint's declaration: at most ten places, each with the rule that it breaks.
+    """Return the deviations of an answer from its endpoint's declaration: at most ten places, each with the rule that it
+    breaks.
 
     `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values,
     which may be private. The list is empty for endpoints that the document does not describe, for redirects, and for

@@ -14,7 +14,7 @@ class AsyncRefresh:
     result_count: int | None = None
 
     def headers(self, retry: int) -> dict[str, str]:
-        """The header that tells the client to poll every `retry` seconds; empty when the work is done."""
+        """Return the header that tells the client to poll every `retry` seconds; empty when the work is done."""
         if not self.running:
             return {}
         counted = "" if self.result_count is None else f", result_count={self.result_count}"

@@ -53,7 +53,7 @@ class TokenAuthentication(BaseAuthentication):
         """The caller and their identity. Raises RateLimited (429). An invalid token raises nothing here: the action's access
         decides whether one is needed.
         """
-        # Read directly: DRF's request passes unknown attributes on to this one, which takes several times as long.
+        # Read from Django's request directly, because DRF's request would take several times as long to pass the attribute on.
         http = request._request
         view = request.parser_context.get("view")
         rules = limits.GENERAL_RULES if self.counts else ()
@@ -67,7 +67,7 @@ class TokenAuthentication(BaseAuthentication):
         try:
             token = token_of(request)
         except (APIException, KernelError) as error:
-            # An unreadable body: the request is counted all the same (security row 84).
+            # A request with an unreadable body is counted as well (security row 84).
             token, unreadable = None, error
         admission = admit(token, rate_key(client_ip(http)), rules, acts=acts)
         http.admission = admission  # type: ignore[attr-defined]  # read by `admission_of`

@@ -45,7 +45,7 @@ _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """The answer to an exception raised by an action or by the check of the caller: always JSON, without a traceback.
+    """Return the answer to an exception raised by an action or by the check of the caller: always JSON, without a traceback.
 
     An unforeseen exception is logged with its traceback and sent to Django's `got_request_exception` (for error trackers;
     the test client raises it again).
@@ -73,7 +73,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
 
 
 def status_of(error: errors.KernelError) -> int:
-    """The status code of a kernel error."""
+    """Return the status code of a kernel error."""
     return next(STATUS[ancestor] for ancestor in type(error).__mro__ if ancestor in STATUS)
 
 
@@ -88,7 +88,7 @@ def unauthorized_headers(message: str) -> dict[str, str]:
 
 
 def not_found(message: str | None = None) -> HttpResponse:
-    """The answer for a path or method that does not exist."""
+    """Return the answer for a path or method that does not exist."""
     return responses.error(message or _("Not Found"), status=404)
 
 
@@ -113,7 +113,7 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.Throttled):
         return _of_kernel(errors.RateLimited())
     if isinstance(exc, MalformedJson):
-        # Only this error has its status in the body: in Mastodon, the web server sends it instead of the API.
+        # Only this error has its status in the body, because in Mastodon the web server sends it, not the API.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)
     return responses.error(str(exc.detail), status=exc.status_code)
 

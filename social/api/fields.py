@@ -32,7 +32,7 @@ _INVALID = _("is invalid")
 
 
 def as_boolean(value: Any) -> bool:
-    """A client's boolean; false if the value is absent or empty, or is an object or a list."""
+    """Return a client's boolean; false if the value is absent or empty, or is an object or a list."""
     if value is None or value == "" or isinstance(value, list | dict):
         return False
     if isinstance(value, str):
@@ -41,7 +41,7 @@ def as_boolean(value: Any) -> bool:
 
 
 def as_integer(value: Any, default: int = 0) -> int:
-    """A client's integer: 0 for a text without leading digits; `default` if the value is absent, empty, an object or a
+    """Return a client's integer: 0 for a text without leading digits; `default` if the value is absent, empty, an object or a
     list.
 
     Clamped to 64 bits, so that it can be given to the database.
@@ -64,7 +64,7 @@ def as_integer(value: Any, default: int = 0) -> int:
 
 
 def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list[Any]:
-    """A client's list, sent as a JSON array or as `a[]`; empty for any other value, also for `a[0]`.
+    """Return a client's list, sent as a JSON array or as `a[]`; empty for any other value, also for `a[0]`.
 
     With `by_index`, `a[0]`, `a[1]`, ... are read as a list in the order of the indices; with `scalar`, a single value
     as a list of one (contract, parameters section 0).
@@ -105,7 +105,7 @@ class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
     """
 
     def to_internal_value(self, data: Any) -> bool:
-        """A bool. Raises SkipField for an object or a list."""
+        """Return a bool. Raises SkipField for an object or a list."""
         if isinstance(data, list | dict):
             raise SkipField
         return as_boolean(data)
@@ -248,7 +248,7 @@ class CursorField(IdField):
     """An id as a cursor: the digits at its beginning count, and a text without them is 0, as in the parameters of lists."""
 
     def to_internal_value(self, data: Any) -> int:
-        """A 64-bit int. Raises SkipField for an object or a list."""
+        """Return a 64-bit int. Raises SkipField for an object or a list."""
         if isinstance(data, list | dict):
             raise SkipField
         return max(0, as_integer(data))
@@ -266,7 +266,7 @@ class ListField(_ClientField):
         super().__init__(**options)
 
     def items(self, data: Any) -> Sequence[Any]:
-        """The list that was sent. Raises SkipField if the value is not a list."""
+        """Return the list that was sent. Raises SkipField if the value is not a list."""
         if not isinstance(data, list | dict) and not self.scalar:
             raise SkipField
         items = as_list(data, scalar=self.scalar, by_index=self.by_index)
@@ -335,7 +335,7 @@ class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, 
     """A file: a multipart part or a string `data:<mime>;base64,<data>`. Any other value raises BadRequest (400)."""
 
     def to_internal_value(self, data: Any) -> UploadedFile[Any]:
-        """An UploadedFile; its content type is the one that the client claims."""
+        """Return an UploadedFile; its content type is the one that the client claims."""
         if isinstance(data, UploadedFile):
             return data
         if not isinstance(data, str) or not data.startswith("data:"):

@@ -35,7 +35,7 @@ class TokenSource(Protocol):
     """The port to the app that stores tokens."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """The identity of a token, from the database; None for an unknown or revoked one.
+        """Return the identity of a token, from the database; None for an unknown or revoked one.
 
         May raise `errors.Unauthorized` with a specific message ("The access token was revoked"). Needs one query for a
         valid token.
@@ -59,7 +59,7 @@ def plug_in(source: TokenSource) -> TokenSource:
 
 
 def find_in_database(token: str) -> Identity | None:
-    """The identity of a token, from the plugged-in source."""
+    """Return the identity of a token, from the plugged-in source."""
     return _source.find_identity(token)
 
 

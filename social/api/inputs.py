@@ -90,7 +90,7 @@ _CODES = {
 
 
 def parameters(request: Request) -> dict[str, Any]:
-    """Query and body of a request as one nested dict. Raises BadRequest (400), TooLarge (413)."""
+    """Return query and body of a request as one nested dict. Raises BadRequest (400), TooLarge (413)."""
     return cast(ApiRequest, request).parameters
 
 
@@ -127,26 +127,28 @@ class Reading:
     @classmethod
     @cache
     def reader(cls) -> serializers.Serializer[Any]:
-        """The serializer, shared by all threads: it keeps no state between calls, and creating it takes as long as
+        """Return the serializer, shared by all threads: it keeps no state between calls, and creating it takes as long as
         twenty calls.
         """
         return _Reader(cls.declared())
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """The names of the parameters that are read."""
+        """Return the names of the parameters that are read."""
         return tuple(cls.reader().fields)
 
     @classmethod
     @cache
     def lists(cls) -> frozenset[str]:
-        """The names of the list parameters that drop a single value."""
+        """Return the names of the list parameters that drop a single value."""
         fields = cls.reader().fields.items()
         return frozenset(name for name, field in fields if isinstance(field, ListField) and not field.scalar)
 
     @classmethod
     def values(cls, sent: Mapping[str, Any]) -> dict[str, Any]:
-        """The dataclass's values, read from the parameters `sent`. Raises BadRequest (400), Invalid (422), NotFound (404)."""
+        """Return the dataclass's values, read from the parameters `sent`. Raises BadRequest (400), Invalid (422), NotFound
+        (404).
+        """
         for key in cls.required_keys:
             if sent.get(key) in (None, "", [], {}):
                 raise errors.BadRequest.missing(key)
@@ -194,8 +196,8 @@ class Form(Reading):
 
 
 class Input(Reading, Generic[T]):
-    """Base of inputs that fill a frozen dataclass of the services: `fields` are read by its types, other fields are
-    declared.
+    """Base of inputs that fill a frozen dataclass of the services: the types of the dataclass say how `fields` are read; other
+    fields are declared.
     """
 
     fields: ClassVar[tuple[str, ...]] = ()
@@ -203,7 +205,7 @@ class Input(Reading, Generic[T]):
     @classmethod
     @cache
     def _draft(cls) -> Any:
-        """The class that is filled: the dataclass, or dict."""
+        """Return the class that is filled: the dataclass, or dict."""
         return get_args(cls.__orig_bases__[0])[0]  # type: ignore[attr-defined]  # of a generic class
 
     @classmethod
@@ -251,5 +253,5 @@ def _flatten(serializer: Any, detail: Any, prefix: str = "") -> list[errors.Fiel
 
 
 def field_errors(error: serializers.ValidationError) -> list[errors.FieldError]:
-    """The field errors of a DRF ValidationError raised outside an Input."""
+    """Return the field errors of a DRF ValidationError raised outside an Input."""
     return _flatten(None, error.detail)

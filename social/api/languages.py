@@ -23,7 +23,9 @@ _INDEPENDENT_PATHS = ("/health", "/metrics", "/static/", "/system/")
 
 
 class _Thread(threading.local):
-    """Language in which this thread answers. Reading it from Django takes as long each time as a small middleware."""
+    """Language in which this thread answers, stored here because reading it from Django each time would take as long as a
+    small middleware.
+    """
 
     language: str | None = None
 
@@ -32,7 +34,7 @@ _thread = _Thread()
 
 
 def supported(code: str) -> str | None:
-    """The supported language for `code` (`de` for `de-AT`); None if it is not supported."""
+    """Return the supported language for `code` (`de` for `de-AT`); None if it is not supported."""
     try:
         return translation.get_supported_language_variant(code[:35].lower())
     except LookupError:
@@ -40,7 +42,7 @@ def supported(code: str) -> str | None:
 
 
 def from_accept(header: str) -> str | None:
-    """The first supported language of an Accept-Language header (RFC 9110 section 12.5.4).
+    """Return the first supported language of an Accept-Language header (RFC 9110 section 12.5.4).
 
     Of a long header only the beginning is read: Django caches a thousand parsed headers (security row 68).
     """
@@ -54,7 +56,7 @@ def from_accept(header: str) -> str | None:
 
 
 def asked_for(request: Any) -> str | None:
-    """The supported language named by `?lang=`."""
+    """Return the supported language named by `?lang=`."""
     query = request.META.get("QUERY_STRING", "")
     if "lang=" not in query:
         return None
@@ -68,7 +70,7 @@ def was_asked_for(request: Any) -> bool:
 
 
 def kept(request: Any) -> str | None:
-    """The language stored in the cookie, which the user chose on an earlier page."""
+    """Return the language stored in the cookie, which the user chose on an earlier page."""
     code = request.COOKIES.get(COOKIE)
     return supported(code) if code else None
 
@@ -103,7 +105,7 @@ def activate_named(lang: Any) -> None:
 
 
 def of_request(request: Any) -> str:
-    """The language of a request before its user is known."""
+    """Return the language of a request before its user is known."""
     accept = request.META.get("HTTP_ACCEPT_LANGUAGE", "")
     found = asked_for(request) or (from_accept(accept) if accept else None)
     if found is None:

@@ -76,7 +76,7 @@ _LIMITS = {
     "confirmations": (Rule("confirmations/address", 25, 300, "address"), Rule("confirmations/user", 5, 1800, "user")),
 }
 
-# For pages, which pass the subject themselves: `admission.count(SIGN_IN_EMAIL, subject=email)`.
+# These limits are for pages, which pass the subject themselves: `admission.count(SIGN_IN_EMAIL, subject=email)`.
 SIGN_IN_ADDRESS = Rule("sign_in/address", 25, 300, "address")
 SIGN_IN_EMAIL = Rule("sign_in/email", 25, 3600, "account")
 SIGN_IN_BROWSER = Rule("sign_in/browser", 25, 3600, "account")
@@ -109,8 +109,8 @@ CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
 """One-time keys of an account that one other account can claim (`CLAIMS`), and that all accounts of another server can
 claim together (`CLAIMS_OF_HOST`): once all keys are claimed, conversations begin without a one-time key."""
 
-# Pages with costly work, or on which secrets could be guessed. Several pages ask for the password again: they share one
-# counter.
+# These limits are for pages with costly work, and for pages on which secrets could be guessed. All pages that ask for the
+# password again share one counter.
 REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")
 INTERACTIONS = Rule("interactions", 60, 3600, "account")
@@ -122,28 +122,30 @@ INVITATIONS = Rule("invitations", 30, 86400, "account")
 
 
 def family(name: str) -> tuple[Rule, ...]:
-    """The counter shared by related actions: "follows", "statuses" or "reports". KeyError for another name."""
+    """Return the counter shared by related actions: "follows", "statuses" or "reports". KeyError for another name."""
     return _FAMILIES[name]
 
 
 def limited(name: str) -> tuple[Rule, ...]:
-    """The limit of one action: "media", "media_proxy", "deletions", "translations", "sign_up", "apps" or "confirmations"."""
+    """Return the limit of one action: "media", "media_proxy", "deletions", "translations", "sign_up", "apps" or
+    "confirmations".
+    """
     return _LIMITS[name]
 
 
 def tightest(counts: Iterable[Count]) -> Count | None:
-    """The counter that the headers describe: the one with the fewest requests left, in a tie the first."""
+    """Return the counter that the headers describe: the one with the fewest requests left, in a tie the first."""
     return min(counts, key=lambda count: count.remaining, default=None)
 
 
 @lru_cache(maxsize=64)
 def iso_reset(reset: int) -> str:
-    """The time of a reset as `2024-01-31T12:35:00.000000Z`: clients cannot parse a unix time (clients.md, trap 13)."""
+    """Return the time of a reset as `2024-01-31T12:35:00.000000Z`: clients cannot parse a unix time (clients.md, trap 13)."""
     return datetime.fromtimestamp(reset, UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def headers(count: Count) -> dict[str, str]:
-    """The three `X-RateLimit-*` headers."""
+    """Return the three `X-RateLimit-*` headers."""
     return {
         "X-RateLimit-Limit": str(count.rule.limit),
         "X-RateLimit-Remaining": str(count.remaining),

@@ -34,7 +34,7 @@ _SECRET_SEGMENT = re.compile(r"[^/]{31,}")
 
 
 def _loggable(path: str) -> str:
-    """A path as one line for a log that is read in a terminal: without secrets and control characters."""
+    """Return a path as one line for a log that is read in a terminal: without secrets and control characters."""
     shown = _SECRET_SEGMENT.sub("[...]", path)
     return shown if shown.isprintable() else shown.encode("unicode_escape").decode()
 
@@ -70,11 +70,11 @@ class RequestMiddleware:
             response = self.get_response(request)
         response.headers["X-Request-Id"] = request_id
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # HSTS is not sent if the proxy says that the request came over HTTP: browsers ignore it there (RFC 6797).
+        # HSTS is not sent if the proxy says that the request came over HTTP, because browsers ignore it there (RFC 6797).
         if settings.STRICT_TRANSPORT_SECURITY and forwarded != "http":
             response.headers["Strict-Transport-Security"] = settings.STRICT_TRANSPORT_SECURITY
         if request.method == "OPTIONS" and not getattr(response, "content", b"-"):
-            # A preflight's answer has no body; Mastodon names no type for it, Django always does.
+            # Django always sets a Content-Type. The answer to a preflight has no body, and Mastodon sends no type.
             response.headers.pop("Content-Type", None)
         if isinstance(response, HttpResponse):
             # Without this header the server sends the body in chunks; CommonMiddleware sets it for pages only.
@@ -147,15 +147,14 @@ class _Inner:
 
 
 def api_shortcut_end(get_response: GetResponse) -> GetResponse:
-    """Store the handler behind all middleware, where the shortcut ends; adds no middleware itself."""
+    """Store the handler after all middleware, where the shortcut ends, and return it without adding a middleware."""
     _Inner.get_response = get_response
     raise MiddlewareNotUsed
 
 
 def api_shortcut(get_response: GetResponse) -> GetResponse:
-    """Sends sessionless requests past all middleware up to `api_shortcut_end`, which saves about a third of their cost.
-
-    Django builds its chain from the end, so the handler that was stored last is the end of this chain.
+    """Let requests without sessions skip all middleware up to `api_shortcut_end`, which saves about a third of their cost.
+    Django builds the chain of middleware from its end, so that the handler that was stored last is the end of this chain.
     """
     inner = _Inner.get_response
     if inner is None:

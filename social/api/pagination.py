@@ -44,7 +44,7 @@ class Limit:
     zero_is_all: bool = False
 
     def of(self, values: dict[str, Any]) -> int:
-        """The effective limit: the absolute value of the client's `limit`, capped at `maximum` (security row 42)."""
+        """Return the effective limit: the absolute value of the client's `limit`, capped at `maximum` (security row 42)."""
         return min(abs(as_integer(values.get("limit"), self.default)), self.maximum)
 
 
@@ -116,7 +116,7 @@ class ListPage(Generic[T]):
         return {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in self.links)}
 
     def respond(self, data: Any, *, status: int = 200) -> HttpResponse:
-        """An answer with `data` and the page's `Link` header."""
+        """Return an answer with `data` and the page's `Link` header."""
         return reply(data, status=status, headers=self.headers)
 
 
@@ -145,12 +145,11 @@ def paginate(
     ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     repeated: IsRepeated,
 ) -> ListPage[T]:
-    """Return a page by cursor.
-
-    `source`: an unordered queryset (ordered and cut here; one query) or a loader that returns the items of a `Cursor`,
-    newest first (feeds). `cursor`: the column that holds an item's position, such as the id of the row that joins it to
-    the list; items that are ints are their own positions. `ends` returns the lowest and the highest position of the
-    page, for its links; by default the positions of the last and the first item. `repeated`: as for `page_address`.
+    """Return a page by cursor. `source`: an unordered queryset, which is ordered and cut here (one query), or a loader that
+    returns the items at a `Cursor`, newest first (feeds). `cursor`: the column that holds an item's position, such as the id
+    of the row that joins it to the list; items that are ints are their own positions. `ends` returns the lowest and the
+    highest position of the page, for its links; by default the positions of the last and the first item. `repeated`: as for
+    `page_address`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)

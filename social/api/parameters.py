@@ -21,7 +21,7 @@ _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 
 
 def from_query(query: str) -> dict[str, Any]:
-    """Parameters of a query string as the WSGI server passes it (bytes decoded as Latin-1).
+    """Return the parameters of a query string, which the WSGI server passes as bytes decoded as Latin-1.
 
     Raises BadRequest if a limit is exceeded and for text that is not UTF-8.
     """
@@ -29,14 +29,14 @@ def from_query(query: str) -> dict[str, Any]:
 
 
 def from_form(body: bytes) -> dict[str, Any]:
-    """Parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest if a limit is exceeded and for
+    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest if a limit is exceeded and for
     invalid UTF-8.
     """
     return nest(pairs(decode(body)))
 
 
 def decode(sent: bytes) -> str:
-    """Decode UTF-8. Raises BadRequest (400) for invalid UTF-8: stored text must not differ from what was sent."""
+    """Decode UTF-8. Raises BadRequest (400) for invalid UTF-8, because the stored text must not differ from the sent text."""
     try:
         return sent.decode()
     except UnicodeDecodeError:
@@ -44,7 +44,7 @@ def decode(sent: bytes) -> str:
 
 
 def pairs(encoded: str) -> list[tuple[str, str]]:
-    """Names and values of `application/x-www-form-urlencoded`, in order. Raises BadRequest for invalid UTF-8."""
+    """Return the names and values of `application/x-www-form-urlencoded`, in order. Raises BadRequest for invalid UTF-8."""
     if encoded.count("&") >= MAX_KEYS:
         raise errors.BadRequest
     # The same result as `urllib.parse.parse_qsl`, which takes eight times as long for twenty ids: it unquotes every part.
@@ -60,7 +60,7 @@ def _unquoted(text: str) -> str:
 
 
 def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """The nested structure that the names describe. A later value replaces an earlier one of the same name.
+    """Return the nested structure that the names describe. A later value replaces an earlier one of the same name.
 
     `a[]` appends; `a[][b]` fills the last object of the list until it has a `b`; `a[0][b]` makes an object with index
     keys (`inputs` reads it as a list). Raises BadRequest (400) for a name that is too deep, or one used both as a list and

@@ -94,7 +94,7 @@ class JsonParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The decoded body. Raises MalformedJson (400) if it is not JSON, TooLarge (413) if it is larger than the
+        """Return the decoded body. Raises MalformedJson (400) if it is not JSON, TooLarge (413) if it is larger than the
         action's limit.
         """
         body = _read(stream, parser_context)
@@ -116,10 +116,8 @@ class UrlencodedParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The nested parameters.
-
-        Raises BadRequest (400) for too many or too deep parameters and for invalid UTF-8, TooLarge (413) beyond the action's
-        size limit.
+        """Return the nested parameters. Raises BadRequest (400) for too many or too deep parameters and for invalid UTF-8,
+        TooLarge (413) beyond the action's size limit.
         """
         return parameters.from_form(_read(stream, parser_context))
 
@@ -132,7 +130,7 @@ class MultipartParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit.
+        """Return the nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit.
 
         A text in invalid UTF-8 raises BadRequest; files may hold any bytes.
         """
@@ -152,7 +150,7 @@ class MultipartParser(BaseParser):
             raise TooLarge from None
         except (MultiPartParserError, SuspiciousOperation, UnicodeDecodeError):
             raise errors.BadRequest from None
-        # The parser stops at the last boundary; the rest must be read too, to count what was sent.
+        # The parser stops at the last boundary; the rest is read as well, so that all sent bytes are counted.
         capped.read()
         _check_complete(capped.received, context)
         boundary = getattr(parser, "_boundary", b"")

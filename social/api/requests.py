@@ -117,7 +117,8 @@ class ApiRequest(Request):
     def _load_data_and_files(self) -> None:
         if self._data is not Empty:
             return
-        # Set first: if reading fails, a second read finds an empty body instead of a stream that was read halfway.
+        # Set before reading, so that after a failure a second read finds an empty body instead of a stream that was read
+        # halfway.
         self._data = self._full_data = {}
         self._files = MultiValueDict()
         self._data = self._full_data = self._read_body()

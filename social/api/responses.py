@@ -17,7 +17,9 @@ CONTENT_TYPE = "application/json; charset=utf-8"
 
 
 def render(data: Any) -> bytes:
-    """`data` as JSON. Raises TypeError for values that entities may not hold (models, decimals, integers beyond 64 bits)."""
+    """Return `data` as JSON. Raises TypeError for values that entities may not contain (models, decimals, integers beyond 64
+    bits).
+    """
     return orjson.dumps(data, default=_plain)
 
 
@@ -43,7 +45,7 @@ class OrjsonRenderer(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        """`data` as JSON; empty for None."""
+        """Return `data` as JSON; empty for None."""
         return b"" if data is None else render(data)
 
 
@@ -62,7 +64,7 @@ TRY_AGAIN: Final = gettext_noop("There was a temporary problem serving your requ
 
 
 def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """An answer with `data` as its JSON body. Actions that answer 200 without headers may return the data itself."""
+    """Return an answer with `data` as its JSON body. Actions that answer 200 without headers may return the data itself."""
     response = HttpResponse(render(data), status=status, content_type=CONTENT_TYPE)
     if headers:
         for name, value in headers.items():
@@ -79,7 +81,7 @@ def reply_empty(request: Request, *, status: int = 200) -> HttpResponse:
 
 
 def redirect(url: str, *, shared: bool) -> HttpResponse:
-    """A redirect (302) to a file, cached for ten minutes, since the file can move or be deleted. `shared`: shared
+    """Return a redirect (302) to a file, cached for ten minutes, since the file can move or be deleted. `shared`: shared
     caches may store it, because it is the same for all callers.
     """
     response = HttpResponseRedirect(url)
@@ -88,7 +90,7 @@ def redirect(url: str, *, shared: bool) -> HttpResponse:
 
 
 def error(message: str, *, status: int, headers: Mapping[str, str] | None = None, **extra: Any) -> HttpResponse:
-    """The answer to an error, `{"error": message, ...extra}` (contract, entities "Errors"), which caches never store."""
+    """Return the answer to an error, `{"error": message, ...extra}` (contract, entities "Errors"), which caches never store."""
     response = reply({"error": message, **extra}, status=status, headers=headers)
     if status == 503:
         response.headers.setdefault("Retry-After", RETRY_AFTER)

@@ -56,20 +56,21 @@ class EndpointPattern(URLPattern):
         super().__init__(route, viewset.as_view(self.actions))
 
     def below(self, prefix: str) -> EndpointPattern:
-        """The same endpoint for an `include` that matches `prefix`."""
+        """Return the same endpoint for an `include` that matches `prefix`."""
         return EndpointPattern(self.path, self.viewset, self.actions, prefix)
 
     def declared(self, method: str) -> Endpoint:
-        """The declaration of the action that an HTTP method (lower case) runs."""
+        """Return the declaration of the action that an HTTP method (lower case) runs."""
         return self.viewset.endpoints[self.actions[method]]
 
     def access(self, method: str) -> Access:
-        """The access of the action that an HTTP method (lower case) runs."""
+        """Return the access of the action that an HTTP method (lower case) runs."""
         return self.declared(method).access
 
 
 def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -> EndpointPattern:
-    """A path of the API: `path` has no slashes at its ends, `actions` maps HTTP methods in lower case to names of actions.
+    """Return a path of the API: `path` has no slashes at its ends, `actions` maps HTTP methods in lower case to names of
+    actions.
 
     A path that takes PUT takes PATCH as well. Raises ImproperlyConfigured for an action that is missing or not declared.
     """
@@ -79,7 +80,7 @@ def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -
 
 
 def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPattern]:
-    """The endpoints among URL patterns, also those of included URL modules; the tests iterate over them."""
+    """Return the endpoints among URL patterns, also those of included URL modules; the tests iterate over them."""
     found: list[EndpointPattern] = []
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern):
@@ -116,7 +117,7 @@ def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str
 
 
 def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> list[tuple[str, URLPattern]]:
-    """The pages, also of the admin, as pairs of the regular expression of the whole path and the pattern."""
+    """Return the pages, also of the admin, as pairs of the regular expression of the whole path and the pattern."""
     found: list[tuple[str, URLPattern]] = []
     for pattern in patterns:
         regex = prefix + pattern.pattern.regex.pattern.removeprefix("^")
@@ -134,7 +135,7 @@ def unknown_path(request: HttpRequest) -> HttpResponseBase:
 
 
 def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
-    """The endpoints under `api/` of URL modules, as one entry of `urlpatterns`, to be tried first.
+    """Return the endpoints under `api/` of URL modules, as one entry of `urlpatterns`, to be tried first.
 
     Django tries patterns one after the other: endpoints whose paths have the first three segments in common are behind one
     `include`, the largest groups first. Fixed segments are tried before parameters. Raises ImproperlyConfigured for a path
@@ -156,7 +157,7 @@ def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
 
 
 def other_urls(*modules: str) -> list[URLPattern | URLResolver]:
-    """The other patterns of URL modules, in order, and `unknown_path` for what is left under `api/`."""
+    """Return the other patterns of URL modules, in order, and `unknown_path` for what is left under `api/`."""
     others = [one for one in _patterns(modules) if not (isinstance(one, EndpointPattern) and one.path.startswith(_API))]
     return [*others, path("api", unknown_path), URLPattern(RoutePattern(_API), unknown_path)]
 

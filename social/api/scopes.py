@@ -54,13 +54,13 @@ DEFAULT = "read"
 
 @cache
 def sufficient_scopes(scope: str) -> frozenset[str]:
-    """The scopes that satisfy a requirement of `scope`: `scope` itself and its parents. A token needs one of them."""
+    """Return the scopes that satisfy a requirement of `scope`: `scope` itself and its parents. A token needs one of them."""
     return frozenset({scope, *(parent for parent, children in CHILDREN.items() if scope in children)})
 
 
 @cache
 def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """The scopes that satisfy a requirement of any one of `scopes`. A token needs one of them.
+    """Return the scopes that satisfy a requirement of any one of `scopes`. A token needs one of them.
 
     The old scope `follow` is sufficient only if it is among `scopes`; it does not allow reading relationships, for
     example.
@@ -69,12 +69,14 @@ def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """Scopes from a text that separates them by spaces or plus signs: in order, without repetitions (clients.md, trap 4)."""
+    """Return the scopes in a text, which separates them by spaces or plus signs, in order and without repetitions (clients.md,
+    trap 4).
+    """
     return tuple(dict.fromkeys(text.replace("+", " ").split()))
 
 
 def unknown(scopes: Iterable[str]) -> list[str]:
-    """The members of `scopes` that do not exist."""
+    """Return the members of `scopes` that do not exist."""
     return [scope for scope in scopes if scope not in SCOPES]
 
 

@@ -19,7 +19,9 @@ from django.db import connections
 
 
 class QueriesForbidden(AssertionError):
-    """A serializer queried the database. The data that it needs must be loaded beforehand, in a fixed number of queries."""
+    """Error: a serializer has queried the database. The data that it needs must be loaded beforehand, in a fixed number of
+    queries.
+    """
 
 
 @contextmanager
@@ -36,8 +38,8 @@ def no_queries() -> Iterator[None]:
 
 
 class EntitySerializer:
-    """Base of the serializers of entities, with the interface of DRF's and nothing of their part for input: a page makes
-    hundreds. `context`: values that the serializer needs beside the instance.
+    """Base of the serializers of entities. It has the interface of DRF's serializers, but none of their code for input,
+    because a page creates hundreds of instances. `context`: values that the serializer needs beside the instance.
 
     With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query in a serializer fails.
     """

@@ -38,7 +38,8 @@ else:  # The theme's classes have no types.
     from unfold.views import ChangeList
 
     Base = ModelAdmin
-# A service is called for each chosen row, in a transaction of its own, and all these calls are made in one request.
+# Maximum number of chosen rows: a service is called for each of them, in a transaction of its own, and all calls are made in one
+# request.
 ROWS_LIMIT = 200
 NAMES_LIMIT = 20
 _CONFIRMED = "confirmed"
@@ -50,7 +51,7 @@ _FIELD_LOOKUPS = {"", "__exact", "__id__exact", "__isnull", "__icontains"} | {
 
 class PersonCards(Protocol):
     def __call__(self, account_ids: Collection[int]) -> Mapping[int, Any]:
-        """The cards of these accounts for `admin/person.html`, by id, in a fixed number of statements."""
+        """Return the cards of these accounts for `admin/person.html`, by id, in a fixed number of statements."""
         ...
 
 
@@ -104,7 +105,7 @@ SEARCHED = 10_000
 
 
 def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
-    """The part of `rows` that is among the newest `limit` rows of their table."""
+    """Return the part of `rows` that is among the newest `limit` rows of their table."""
     ids = rows.model._default_manager.order_by("-id").values_list("id", flat=True)
     return rows.filter(id__gt=next(iter(ids[limit : limit + 1]), 0))
 
@@ -124,15 +125,15 @@ class ReadOnlyAdmin(Base):
     ordering: ClassVar[Any] = ("-id",)
     # Whether the command palette searches the model's rows, by `get_search_results`.
     in_palette: ClassVar[bool] = False
-    # Column with the id of the account that a row is about: every question about rows shows these people.
+    # Column with the id of the account that a row is about; every question about rows shows these people.
     person_column: ClassVar[str] = ""
     # Condition of the rows that wait for a decision of staff.
     waits: ClassVar[Q | None] = None
-    # "Show all" would put a whole table on one page.
+    # This disables "Show all", which would put a whole table on one page.
     list_max_show_all = 0
 
     def waiting(self) -> QuerySet[Any] | None:
-        """The rows that wait for a decision of staff, whose number the sidebar shows; None for a model whose rows never
+        """Return the rows that wait for a decision of staff, whose number the sidebar shows; None for a model whose rows never
         wait.
         """
         return None if self.waits is None else self.model._default_manager.filter(self.waits)
@@ -141,7 +142,7 @@ class ReadOnlyAdmin(Base):
         return _Changes
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The row, or None, also for a key with a NUL character, for which PostgreSQL would raise an error."""
+        """Return the row, or None, also for a key with a NUL character, for which PostgreSQL would raise an error."""
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any] | None:
@@ -205,19 +206,19 @@ class ReadOnlyAdmin(Base):
         return [field.name for field in self.model._meta.fields]
 
     def name_of(self, row: Any) -> str:
-        """The name of a row in questions and messages."""
+        """Return the name of a row in questions and messages."""
         return str(row)
 
     def asked_about(self, row: Any) -> str:
-        """The line that a question shows for a row; its name by default."""
+        """Return the line that a question shows for a row; its name by default."""
         return self.name_of(row)
 
     def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> Sequence[Any]:
-        """The posts that a question about these rows shows, for `admin/case_post.html`."""
+        """Return the posts that a question about these rows shows, for `admin/case_post.html`."""
         return ()
 
     def people_of(self, rows: Sequence[Any]) -> list[Any]:
-        """The cards of the people whom these rows are about, each once."""
+        """Return the cards of the people whom these rows are about, each once."""
         load = person_cards.find()
         numbers = [getattr(row, self.person_column) for row in rows] if self.person_column else []
         return [] if load is None else list(load([number for number in numbers if number is not None]).values())
@@ -288,11 +289,11 @@ class ReadOnlyAdmin(Base):
         return redirect(page)
 
     def version_of(self, row: Any) -> str:
-        """The version of a row that its author can change while staff decide; empty for rows that only staff change."""
+        """Return the version of a row that its author can change while staff decide; empty for rows that only staff change."""
         return ""
 
     def seen_version(self, request: HttpRequest, row: Any) -> str:
-        """The version of a row that this member of staff has seen."""
+        """Return the version of a row that this member of staff has seen."""
         return self.version_of(row)
 
     def _has_changed(self, request: HttpRequest, rows: list[Any]) -> bool:
@@ -306,7 +307,7 @@ class ReadOnlyAdmin(Base):
         return bool(changed)
 
     def _answers(self, request: HttpRequest, form: type[StaffForm]) -> StaffForm:
-        """The form of a question, empty until the question is answered."""
+        """Return the form of a question, empty until the question is answered."""
         answered = request.method == "POST" and _CONFIRMED in request.POST
         return form(request.POST, request.FILES) if answered else form()
 
@@ -335,7 +336,7 @@ class ReadOnlyAdmin(Base):
         back: str = "",
         yes: str | Promise = "",
     ) -> TemplateResponse:
-        """The page of a question; `back` is the path from which the page was opened, if that is not the list."""
+        """Return the page of a question; `back` is the path from which the page was opened, if that is not the list."""
         context = {
             **self.admin_site.each_context(request),
             "title": question,

@@ -32,9 +32,9 @@ else:  # Django's class takes no type argument at run time
     Pages = Paginator
 Column = Callable[[Any], Any]
 PLACEHOLDER = "–"
-# Nobody opens pages beyond this many rows to find one; counting all posts would take seconds.
+# Rows are counted only up to this number: nobody opens more pages to find a row, and counting all posts would take seconds.
 COUNT_LIMIT = 1_000
-# The request for the page that is being rendered: Django passes only the row to a column.
+# The request for the page that is being rendered, stored here because Django passes only the row to a column.
 _request: ContextVar[HttpRequest] = ContextVar("staff_request")
 
 
@@ -46,7 +46,7 @@ def shown(
     order: str | BaseExpression | None = None,
     minor: bool = False,
 ) -> Column:
-    """A column, or a line of a row's page. `name` is its CSS class; `read` returns its value, by default the attribute
+    """Return a column, or a line of a row's page. `name` is its CSS class; `read` returns its value, by default the attribute
     `name`.
 
     `order` is the expression by which the list is sorted when the heading is clicked; without it the column cannot be
@@ -62,12 +62,12 @@ def shown(
 
 
 def lines(title: str | Promise | None, *columns: Column, tab: bool = False) -> Any:
-    """A section of a row's page, for `fieldsets`; with `tab` it is shown as a tab."""
+    """Return a section of a row's page, for `fieldsets`; with `tab` it is shown as a tab."""
     return (title, {"fields": columns, "classes": ["tab"] if tab else []})
 
 
 def written(value: Any) -> Any:
-    """A value as text: Yes or No for booleans, a dash for empty values, one format for dates and times."""
+    """Return a value as text: Yes or No for booleans, a dash for empty values, one format for dates and times."""
     if value is None or value in ("", [], {}):
         return PLACEHOLDER
     if isinstance(value, bool):
@@ -80,8 +80,8 @@ def written(value: Any) -> Any:
 
 
 def moment(value: datetime) -> SafeString:
-    """A date and time as `2026-11-20 13:17 CET`, in the reader's time zone and the same in every language; its tooltip has the
-    seconds.
+    """Return a date and time as `2026-11-20 13:17 CET`, in the reader's time zone and the same in every language; its tooltip
+    has the seconds.
     """
     local = localtime(value)
     return format_html(
@@ -96,12 +96,12 @@ _MARKS = {"good": "success", "waiting": "warning", "bad": "danger", "plain": "de
 
 
 def mark(text: str | Promise, kind: str) -> SafeString:
-    """A coloured label for a state; `kind` is good, waiting, bad or plain."""
+    """Return a coloured label for a state; `kind` is good, waiting, bad or plain."""
     return render_to_string("unfold/helpers/label.html", {"text": text, "type": _MARKS[kind]})
 
 
 def link(url: str, text: str) -> SafeString:
-    """A link, for a column."""
+    """Return a link, for a column."""
     return format_html('<a href="{}">{}</a>', url, address(text))
 
 
@@ -121,7 +121,7 @@ def may_open(model: type[Model]) -> bool:
 
 
 def row_link(model: type[Model], key: Any, text: str) -> SafeString:
-    """A link to a row's page in the admin with `text`; the text alone for users who may not open that page."""
+    """Return a link to a row's page in the admin with `text`; the text alone for users who may not open that page."""
     if not may_open(model):
         return address(text)
     return link(reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[key]), text)
@@ -133,12 +133,14 @@ def address(text: str) -> SafeString:
 
 
 def shortened(text: str, length: int) -> SafeString:
-    """The first `length` characters of a text, whose lines can break anywhere so that a long word does not widen the table."""
+    """Return the first `length` characters of a text, whose lines can break anywhere so that a long word does not widen the
+    table.
+    """
     return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
 
 
 def table(headers: Sequence[str | Promise], rows: Sequence[Sequence[Any]]) -> SafeString:
-    """A table as wide as the row's page that contains it; a dash if there are no rows."""
+    """Return a table as wide as the row's page that contains it; a dash if there are no rows."""
     if not rows:
         return format_html("{}", PLACEHOLDER)
     cells = [[written(cell) for cell in row] for row in rows]
@@ -153,7 +155,7 @@ class ConditionFilter(admin.SimpleListFilter):
         return [(value, words) for value, (words, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The rows that meet the chosen condition; all rows if none is chosen."""
+        """Return the rows that meet the chosen condition; all rows if none is chosen."""
         chosen = self.conditions.get(self.value() or "")
         return queryset if chosen is None else queryset.filter(chosen[1])
 

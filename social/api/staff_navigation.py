@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from social.api.staff import ReadOnlyAdmin
 
-# Counting further would cost time on every page, and higher counts tell staff no more.
+# Limit of the counts, because counting further would take time on every page, and staff need no higher counts.
 WAITING_LIMIT: Final = 100
 FOUND_ROWS: Final = 5
 
@@ -127,7 +127,7 @@ class _Count(Subquery):
 
 
 def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[SidebarLine, ReadOnlyAdmin]]]]:
-    """The groups of the sidebar, with the pages that the user may open."""
+    """Return the groups of the sidebar, with the pages that the user may open."""
     registered: dict[str, Any] = {model._meta.label_lower: found for model, found in admin.site._registry.items()}
     for title, group in GROUPS:
         found = [(page, registered[page.model]) for page in group if page.model in registered]
@@ -147,7 +147,7 @@ def waiting(request: HttpRequest) -> dict[str, int]:
     counts: dict[str, int] = {}
     if names:
         user: Any = request.user
-        # The user's row serves only to select all counts in one statement.
+        # The query of the user's row is only used to select all counts in one statement.
         columns = {name: _Count(_capped(asked[model])) for name, model in names.items()}
         found = user._meta.model.objects.filter(pk=user.pk).values(**columns).first() or {}
         counts = {names[name]: count for name, count in found.items()}
@@ -160,7 +160,7 @@ def _capped(rows: Any) -> Any:
 
 
 def written_count(count: int) -> str:
-    """A count in the form that the sidebar shows: `99+` for WAITING_LIMIT."""
+    """Return a count in the form that the sidebar shows: `99+` for WAITING_LIMIT."""
     return str(count) if count < WAITING_LIMIT else f"{WAITING_LIMIT - 1}+"
 
 
@@ -207,7 +207,7 @@ def place_of(path: str) -> dict[str, str] | None:
 
 
 def navigation(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar, in the theme's format."""
+    """Return the sidebar, in the theme's format."""
     counts = waiting(request)
     home: dict[str, Any] = {"title": gettext("Home"), "icon": "home", "link": reverse("admin:index")}
     home["active"] = request.path == home["link"]
@@ -220,7 +220,7 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def search(request: HttpRequest, term: str) -> list[SearchResult]:
-    """Rows that contain the term, for the command palette: at most FOUND_ROWS of each model that is searched."""
+    """Return rows that contain the term, for the command palette: at most FOUND_ROWS of each model that is searched."""
     found: dict[str, SearchResult] = {}
     for _group, group in pages(request):
         for page, model_admin in group:
@@ -236,7 +236,7 @@ def search(request: HttpRequest, term: str) -> list[SearchResult]:
 
 
 def icon(request: HttpRequest) -> str:
-    """The address of the icon in the admin's header: the owner's, else that of this software in the owner's colour."""
+    """Return the address of the icon in the admin's header: the owner's, else that of this software in the owner's colour."""
     identity = current_identity()
     if "192" in identity.icons:
         return storage.url(identity.icons["192"]).removeprefix(settings.BASE_URL)
@@ -244,17 +244,17 @@ def icon(request: HttpRequest) -> str:
 
 
 def style(request: HttpRequest) -> str:
-    """The path of the style sheet that completes the theme's."""
+    """Return the path of the style sheet that completes the theme's."""
     return static("staff.css")
 
 
 def script(request: HttpRequest) -> str:
-    """The path of the script that makes the theme's pages usable with keyboards and screen readers."""
+    """Return the path of the script that makes the theme's pages usable with keyboards and screen readers."""
     return static("staff.js")
 
 
 def account_links(request: HttpRequest) -> list[dict[str, Any]]:
-    """The links of the account menu: pages of the site, not of the admin."""
+    """Return the links of the account menu: pages of the site, not of the admin."""
     return [
         {"title": gettext("The server's pages"), "link": "/"},
         {"title": gettext("Your settings"), "link": reverse("settings_profile")},

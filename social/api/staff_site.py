@@ -46,7 +46,7 @@ class StaffSite(Site):
     enable_nav_sidebar = True
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """A view for staff, whose headers forbid content from other origins.
+        """Return a view for staff, whose headers forbid content from other origins.
 
         The theme's scripts evaluate attributes of its pages (Alpine), and its pages contain inline styles: hence `unsafe-eval`
         and `unsafe-inline` for styles, on these pages only (`adr/0030`). The pages contain no inline scripts.
@@ -114,7 +114,7 @@ class StaffSite(Site):
         raise PermissionDenied
 
     def _wanted(self, request: HttpRequest) -> str:
-        """The admin page that the user wanted to open; never the sign-in page, which would redirect to itself."""
+        """Return the admin page that the user wanted to open; never the sign-in page, which would redirect to itself."""
         index = reverse("admin:index", current_app=self.name)
         wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
         here = url_has_allowed_host_and_scheme(wanted, allowed_hosts=None) and wanted.startswith(index)

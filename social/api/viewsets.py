@@ -46,7 +46,8 @@ T = TypeVar("T")
 _PUBLIC = "public, max-age=15"
 _PRIVATE = "private, no-store"
 _METHODS = ["get", "head", "post", "put", "patch", "delete"]
-# Attributes that DRF's generic views, negotiation, versioning and metadata read; the endpoint's declaration replaces them.
+# Attributes of DRF's generic views, negotiation, versioning and metadata, which have no effect here because the endpoint's
+# declaration replaces them.
 _INERT = (
     "renderer_classes",
     "content_negotiation_class",
@@ -99,7 +100,7 @@ class ApiViewSet(ViewSet):
 
     @classonlymethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
-        """The view of one path; `actions` maps HTTP methods (lower case) to names of actions.
+        """Return the view of one path; `actions` maps HTTP methods (lower case) to names of actions.
 
         Raises ImproperlyConfigured for an action that is missing or not declared.
         """
@@ -114,7 +115,7 @@ class ApiViewSet(ViewSet):
         return super().as_view(methods, **initkwargs)
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """The ApiRequest that actions get. Without an action its body is not read, not even for a token."""
+        """Return the ApiRequest that actions get. Without an action its body is not read, not even for a token."""
         self.action = self.action_map.get((request.method or "").lower(), "")
         declared = self.endpoints.get(self.action)
         context: dict[str, Any] = {"view": self, "max_body": 0}
@@ -190,7 +191,7 @@ class ApiViewSet(ViewSet):
         cursor: str = "id",
         ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     ) -> ListPage[T]:
-        """The requested page of `source`, paginated as the endpoint declares (`social.api.pagination`)."""
+        """Return the requested page of `source`, paginated as the endpoint declares (`social.api.pagination`)."""
         paging, repeated = self.endpoint.paging, self.endpoint.is_repeated
         if isinstance(paging, ByCursor):
             loader = cast("Loader[T]", source)
@@ -256,7 +257,8 @@ class ApiViewSet(ViewSet):
 
 
 class NowhereViewSet(ApiViewSet):
-    """The answer to paths without an endpoint: counted like every request under `/api`, then 404 for every caller.
+    """Viewset of all paths without an endpoint: requests are counted like every request under `/api`, and answered 404 for
+    every caller.
 
     Source: contract, behaviours section 3 (unknown paths) and section 4 ("all `/api`", headers on API answers).
     """

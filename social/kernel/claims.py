@@ -21,8 +21,8 @@ from social.kernel.statements import rows_of
 
 _ERROR_LENGTH: Final = 2000
 
-# A renewal, a release or the deletion of an at-least-once row may be lost in a crash of PostgreSQL: the row then runs
-# again. So these commits need not wait for the disk; the setting inside the statement saves a round trip.
+# Renewals, releases and deletions of rows that run at least once may be lost in a crash of PostgreSQL, because the row then
+# only runs again. These commits therefore need not wait for the disk; the setting inside the statement saves a round trip.
 _QUICK_COMMIT: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))"
 
 
@@ -48,12 +48,12 @@ class LeasedRow(models.Model):
 
 
 def idle() -> Q:
-    """Condition for rows that no process holds."""
+    """Return the condition of the rows that no process holds."""
     return Q(claimed_until=None) | Q(claimed_until__lte=Now())
 
 
 def new_token() -> int:
-    """A number that identifies one claim."""
+    """Return a number that identifies one claim."""
     return secrets.randbits(62)
 
 

@@ -11,12 +11,12 @@ _EPOCH: Final = date(1970, 1, 1)
 
 
 def now() -> datetime:
-    """The current time as an aware datetime in UTC."""
+    """Return the current time as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
 def days_ago(days: int) -> datetime | None:
-    """The moment this many days ago; None for 0, which means "for ever" in settings."""
+    """Return the moment this many days ago; None for 0, which means "for ever" in settings."""
     return now() - timedelta(days=days) if days else None
 
 
@@ -42,7 +42,7 @@ def iso_seconds(moment: datetime) -> str:
 
 
 def iso_ms(milliseconds: int) -> str:
-    """The text of `iso` for milliseconds since 1970; several times faster, for pages with many moments."""
+    """Return the text of `iso` for milliseconds since 1970; several times faster, for pages with many moments."""
     days, rest = divmod(milliseconds, 86_400_000)
     seconds, thousandths = divmod(rest, 1000)
     hour, seconds = divmod(seconds, 3600)
@@ -56,11 +56,11 @@ def _day(number: int) -> str:
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
-    """The text of `iso`; None stays None."""
+    """Return the text of `iso`; None stays None."""
     return None if moment is None else iso(moment)
 
 
 @cache
 def time_zones() -> frozenset[str]:
-    """The names of all time zones ("Europe/Berlin"), read once: the search through their files takes 10 ms."""
+    """Return the names of all time zones ("Europe/Berlin"), read once: the search through their files takes 10 ms."""
     return frozenset(zoneinfo.available_timezones())

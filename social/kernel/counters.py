@@ -16,9 +16,9 @@ _SINGLE_CHANGES: Final = 4
 class Counters(Generic[Name]):
     """The counters of a side table, by the column that names their owner; an owner without counts has no row.
 
-    A transaction changes counters last, and those of several tables in the order of the tables' names. All rows are
-    thus locked in the order (table, id), so that two transactions never deadlock. `said` maps a counter to the column
-    with the value that another server has reported for it; that value, unless NULL, changes by the same number.
+    A transaction changes counters last, and changes several tables in the order of their names. All rows are thus locked in
+    the order (table, id), so that two transactions never deadlock. `said` maps a counter to the column with the value that
+    another server has reported for it; that value, unless NULL, changes by the same number.
     """
 
     def __init__(self, table: str, owner: str, columns: Sequence[Name], said: Mapping[Name, str]) -> None:

@@ -22,7 +22,7 @@ def _box(keys: tuple[str, ...]) -> MultiFernet:
 
 
 def encrypt(secret: str) -> str:
-    """The secret as text that can only be decrypted with FIELD_ENCRYPTION_KEYS."""
+    """Return the secret as text that can only be decrypted with FIELD_ENCRYPTION_KEYS."""
     return _box(tuple(settings.FIELD_ENCRYPTION_KEYS)).encrypt(secret.encode()).decode()
 
 
@@ -35,7 +35,7 @@ def decrypt(stored: str) -> str:
 
 
 def reencrypt(stored: str, keys: Sequence[str]) -> str:
-    """The same secret, encrypted with the first of these keys. Raises UnreadableSecret when none of them decrypts it."""
+    """Return the same secret, encrypted with the first of these keys. Raises UnreadableSecret when none of them decrypts it."""
     try:
         return _box(tuple(keys)).rotate(stored.encode()).decode()
     except InvalidToken:
@@ -43,7 +43,7 @@ def reencrypt(stored: str, keys: Sequence[str]) -> str:
 
 
 def new_rsa_pair() -> tuple[str, str]:
-    """A new RSA-2048 pair as PEM: (private, public), for signing federation requests (federation section 4)."""
+    """Return a new RSA-2048 pair as PEM: (private, public), for signing federation requests (federation section 4)."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

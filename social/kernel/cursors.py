@@ -36,14 +36,14 @@ class Cursor:
         return {"before": self.before, "after": self.after, "limit": self.limit}
 
     def between(self, column: str) -> str:
-        """The bounds as SQL, to be appended to a condition. An absent bound is left out of the text: PostgreSQL keeps one
-        plan for a statement, and a plan that suits absent and present bounds alike is slow for both.
+        """Return the bounds as SQL, to be appended to a condition. An absent bound is left out of the text: PostgreSQL keeps
+        one plan for a statement, and a plan that suits absent and present bounds alike is slow for both.
         """
         before = "" if self.before is None else f" AND {column} < %(before)s"
         return before if self.after is None else f"{before} AND {column} > %(after)s"
 
     def ordered(self, column: str) -> str:
-        """The SQL of `between`, followed by the order and the limit: the end of a simple statement."""
+        """Return the SQL of `between`, followed by the order and the limit: the end of a simple statement."""
         return f"{self.between(column)} ORDER BY {column} {self.direction} LIMIT %(limit)s"
 
     def newest_first(self, rows: list[T]) -> list[T]:

@@ -47,7 +47,9 @@ _renewals: Final = Renewals()
 
 
 class LeaseLost(Exception):
-    """Error for a batch whose lease has expired, so that another process may have claimed its rows; the rest is released."""
+    """Error: the lease of a batch has expired, so that another process may have claimed its rows. The remaining rows are
+    released.
+    """
 
 
 def back_off(attempts: int) -> float:
@@ -58,7 +60,7 @@ def back_off(attempts: int) -> float:
 
 
 def described(error: BaseException) -> str:
-    """A description of an exception for operators: its type, message and innermost frame, without secrets."""
+    """Return a description of an exception for operators: its type, message and innermost frame, without secrets."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
     return redact(f"{type(error).__name__}: {error}".replace("\x00", ""))[: _ERROR_LENGTH - len(where)] + where
@@ -124,10 +126,8 @@ class Batch:
             raise
 
     def is_followed(self) -> bool:
-        """Tell whether further rows were published for a key of this batch while the batch held it.
-
-        Call it after `run`, outside its transactions. A drain that was woken for such rows has found the key held, and
-        ended without running them.
+        """Tell whether further rows were published for a key of this batch while the batch held the key. Other drains that
+        were woken for such rows could not claim them. Call it after `run`, outside its transactions.
         """
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:

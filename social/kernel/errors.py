@@ -35,7 +35,7 @@ class BadRequest(KernelError):
 
     @classmethod
     def missing(cls, name: str) -> Self:
-        """The error for an absent required parameter (contract, parameters section 0)."""
+        """Return the error for an absent required parameter (contract, parameters section 0)."""
         return cls(_("param is missing or the value is empty or invalid: %(name)s") % {"name": name})
 
 

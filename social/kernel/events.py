@@ -42,7 +42,9 @@ SELECT * FROM change
 
 
 class _Wake:
-    """A commit hook that can be recognised, so that a transaction wakes its queues once and together."""
+    """A commit hook that wakes the queues of a transaction; `publish` finds and extends it, so that all queues are woken
+    together.
+    """
 
     def __init__(self) -> None:
         self.queues: dict[str, None] = {}
@@ -79,8 +81,8 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
 
 
 def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *, number: str) -> list[Row]:
-    """Make a change and publish an event for each row that it returns, in one statement; return the rows. For code in
-    which each round trip to the database counts.
+    """Make a change and publish an event for each row that it returns, in one statement; return the rows. For code in which a
+    round trip to the database matters.
 
     `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a
     column `id`. `number` names the event field into which each id is written; neither the event's key nor a `when` can

@@ -21,8 +21,8 @@ RETENTION_SECONDS: Final = 600
 
 
 def format_of(root: Path) -> str:
-    """A digest of the code of all serializers and policies, which determine the content of entities: fragments that another
-    version of the code has encoded are never read.
+    """Return a digest of the code of all serializers and policies, which determine the content of entities: fragments that
+    another version of the code has encoded are never read.
     """
     names = [f"*/{folder}{part}" for folder in ("", "*/") for part in ("policies", "serializers")]
     patterns = [pattern for name in names for pattern in (f"{name}.py", f"{name}/**/*.py")]
@@ -57,7 +57,7 @@ def save(fragments: Mapping[str, Any], *, seconds: int = RETENTION_SECONDS) -> N
     prefix = _prefix()
     with redis.best_effort("keep answers in the cache"):
         if len(fragments) == 1:
-            # Usual for a new post: a pipeline takes several times as long as the command.
+            # A single fragment, as for a new post, is stored without a pipeline, which would take several times as long.
             ((key, fragment),) = fragments.items()
             redis.ask("cache", "SET", prefix + key, orjson.dumps(fragment), "EX", seconds)
             return

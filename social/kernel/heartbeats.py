@@ -22,6 +22,6 @@ def beat(role: str) -> None:
 
 
 def last(role: str) -> datetime | None:
-    """The moment of the last heartbeat of a role, or None when none came within EXPIRY seconds. Raises RedisError."""
+    """Return the moment of the last heartbeat of a role, or None when none came within EXPIRY seconds. Raises RedisError."""
     written = redis.client("cache").get(redis.key("cache", "heartbeat", role))
     return datetime.fromtimestamp(int(written), UTC) if isinstance(written, bytes) else None

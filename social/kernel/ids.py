@@ -16,7 +16,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: The largest bigint.
 MAX_ID: Final = 2**63 - 1
-# One digit more than the longest id has, so that a number that is too long is recognised.
+# Number of digits that are read: one more than the longest id has, so that a longer number is recognised.
 _DIGITS = re.compile(r"[0-9]{1,20}")
 
 
@@ -45,7 +45,7 @@ class SnowflakeField(models.BigAutoField):
 
 
 def snowflake_at(moment: datetime) -> int:
-    """An id for something that happened at `moment` (a remote or imported post), with random low bits.
+    """Return an id for something that happened at `moment` (a remote or imported post), with random low bits.
 
     The caller retries if the id is taken: equal ids may be made for the same millisecond.
     """
@@ -54,20 +54,18 @@ def snowflake_at(moment: datetime) -> int:
 
 
 def first_at(moment: datetime) -> int:
-    """The smallest id of `moment`: for "since then" comparisons."""
+    """Return the smallest id of `moment`, for comparisons with all ids since then."""
     return max(0, (moment - _EPOCH) // timedelta(milliseconds=1)) << 16
 
 
 def moment_of(snowflake: int) -> datetime:
-    """The moment in an id, to the millisecond."""
+    """Return the moment in an id, to the millisecond."""
     return _EPOCH + timedelta(milliseconds=snowflake >> 16)
 
 
 def parse_id(raw: Any) -> int | None:
-    """Return an id from a client as a number, or None when it cannot be an id (contract, parameters section 0: answered
-    with 404).
-
-    Leading digits count, whatever follows them.
+    """Return an id that a client has sent as a number; None when it cannot be an id (contract, parameters section 0: answered
+    with 404). Only the leading digits count.
     """
     if isinstance(raw, bool):
         return None

@@ -45,7 +45,7 @@ OBJECT_LIMIT: Final = 1_000_000
 
 
 class TextLength(Transform):
-    """Number of characters of a value as PostgreSQL writes it; for JSON and arrays, punctuation included."""
+    """Number of characters of a value as PostgreSQL writes it; for JSON and arrays this includes the punctuation."""
 
     lookup_name = "text_length"
     function = "LENGTH"

@@ -6,49 +6,49 @@ from django.conf import settings
 
 
 def web_url(path: str = "") -> str:
-    """The absolute address of a path on the web domain."""
+    """Return the absolute address of a path on the web domain."""
     return f"{settings.BASE_URL}{path}"
 
 
 def profile_url(username: str) -> str:
-    """The address of a local profile page (contract, federation section 2)."""
+    """Return the address of a local profile page (contract, federation section 2)."""
     return web_url(f"/@{username}")
 
 
 def status_url(username: str, status_id: int) -> str:
-    """The address of the page of a local status."""
+    """Return the address of the page of a local status."""
     return web_url(f"/@{username}/{status_id}")
 
 
 def actor_uri(username: str) -> str:
-    """The ActivityPub id of a local account, in the username scheme (docs/adr/0003)."""
+    """Return the ActivityPub id of a local account, in the username scheme (docs/adr/0003)."""
     return web_url(f"/users/{username}")
 
 
 def status_uri(username: str, status_id: int) -> str:
-    """The ActivityPub id of a local status."""
+    """Return the ActivityPub id of a local status."""
     return f"{actor_uri(username)}/statuses/{status_id}"
 
 
 def numbered_uri(account_id: int, path: str) -> str:
-    """The ActivityPub id of an object whose path contains the number of a local account: collections of accounts, and
+    """Return the ActivityPub id of an object whose path contains the number of a local account: collections of accounts, and
     their parts (contract, federation section 2).
     """
     return web_url(f"/ap/users/{account_id}/{path}")
 
 
 def collection_uri(account_id: int, collection_id: int) -> str:
-    """The ActivityPub id of a local account's collection."""
+    """Return the ActivityPub id of a local account's collection."""
     return numbered_uri(account_id, f"collections/{collection_id}")
 
 
 def tag_url(name: str) -> str:
-    """The address of the page of a hashtag."""
+    """Return the address of the page of a hashtag."""
     return web_url(f"/tags/{quote(name)}")
 
 
 def tagged_url(profile: str, name: str) -> str:
-    """The address of the page of an account's posts with a hashtag."""
+    """Return the address of the page of an account's posts with a hashtag."""
     return f"{profile}/tagged/{quote(name)}"
 
 
@@ -67,7 +67,7 @@ def is_own(uri: str) -> bool:
 
 
 def media_source() -> str:
-    """The servers of media files as further sources of a Content-Security-Policy; empty if this server serves them.
+    """Return the servers of media files as further sources of a Content-Security-Policy; empty if this server serves them.
 
     The bucket is included as well: MEDIA_URL may redirect to it, and browsers check both addresses against the policy.
     """

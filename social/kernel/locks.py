@@ -20,7 +20,7 @@ from social.kernel.errors import NotFound, require_found
 from social.kernel.lengths import NAME_LIMIT, lengths
 
 Row = TypeVar("Row", bound=models.Model)
-# Ordered, or two callers could deadlock.
+# The rows are locked in the order of their ids, because two callers could otherwise deadlock.
 _KEEP: Final = sql.SQL("SELECT {key} FROM {table} WHERE {key} = ANY(%s) ORDER BY {key} FOR KEY SHARE")
 
 
@@ -40,7 +40,7 @@ def lock(*names: str) -> None:
     if not connection.in_atomic_block:
         raise RuntimeError(f"lock({', '.join(names)}) needs a transaction: it is held until that ends.")
     with connection.cursor() as cursor:
-        # unnest keeps the order of the array.
+        # `unnest` keeps the order of the array.
         cursor.execute("SELECT pg_advisory_xact_lock(number) FROM unnest(%s::bigint[]) number", [_numbers(names)])
 
 

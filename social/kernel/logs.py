@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 REDACTED = "[redacted]"
-# These loggers write three lines for every task, even if it had nothing to do.
+# These loggers write three lines for every task, even for a task without work.
 _VERBOSE_LOGGERS = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -73,7 +73,7 @@ def _replace(match: re.Match[str]) -> str:
 
 
 def redact(text: str) -> str:
-    """The text without tokens, passwords, authorization headers, cookies and passwords in URLs (security, row 48)."""
+    """Return the text without tokens, passwords, authorization headers, cookies and passwords in URLs (security, row 48)."""
     return _PATTERNS.sub(_replace, text)
 
 
@@ -104,7 +104,7 @@ def redact_value(value: object) -> object:
 
 
 def request_id() -> str:
-    """The id of the request or task for which this context works; empty outside of both."""
+    """Return the id of the request or task for which this context works; empty outside of both."""
     return _request_id.get()
 
 
@@ -161,9 +161,9 @@ def _is_outage(error: object) -> bool:
 
 
 class Outages(logging.Filter):
-    """Filter that lets one line in OUTAGE_SECONDS pass, without a traceback, while the database or Redis cannot be reached: an
-    outage concerns every request and every task, and their lines would hide all others. The next line says how many were
-    left out.
+    """Filter for the time in which the database or Redis cannot be reached: it lets one line in OUTAGE_SECONDS pass, without a
+    traceback, because an outage affects every request and every task, whose lines would hide all others. The next line says
+    how many were left out.
     """
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ class Paragraph(NamedTuple):
 
 
 class Refused(Unavailable):
-    """Temporary refusal of this recipient by the mail server, which may accept others."""
+    """Error: the mail server refuses this recipient for now, but may accept others."""
 
 
 def _template(name: str) -> Template:
@@ -73,7 +73,7 @@ def _paragraphs(text: str, link: object) -> Iterator[Paragraph]:
 
 
 def _sender(name: str) -> str:
-    """The sender's address, with `name` unless the operator has configured another one."""
+    """Return the sender's address, with `name` unless the operator has configured another one."""
     chosen, address = parseaddr(settings.DEFAULT_FROM_EMAIL)
     return formataddr((chosen or " ".join(_CONTROL.sub(" ", name).split()), address))
 
@@ -154,7 +154,7 @@ def compose(
 
 
 def message_id(name: str) -> str:
-    """The Message-ID of a mail, the same each time that the mail is sent."""
+    """Return the Message-ID of a mail, the same each time that the mail is sent."""
     return f"<{name}@{_host()}>"
 
 

@@ -11,7 +11,7 @@ from django.db.migrations.operations import AddIndex, CreateModel, RemoveIndex
 from django.db.migrations.operations.base import Operation, OperationCategory
 from django.db.migrations.state import ProjectState
 
-# Validation blocks no writer.
+# Validation does not block writers.
 _UNVALIDATED = """
 SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', conrelid::regclass, conname) FROM pg_constraint
  WHERE contype = 'f' AND NOT convalidated AND connamespace = current_schema()::regnamespace
@@ -33,7 +33,7 @@ class CreateModels(Operation):
         self.operations = list(operations)
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """Arguments for Django's writer of migrations."""
+        """Return the arguments for Django's writer of migrations."""
         return self.__class__.__name__, [self.operations], {}
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
@@ -56,7 +56,7 @@ class CreateModels(Operation):
             operation.database_backwards(app_label, schema_editor, from_state, to_state)
 
     def describe(self) -> str:
-        """The line of `migrate --plan`."""
+        """Return the line of `migrate --plan`."""
         return f"Create models {', '.join(operation.name for operation in self.operations)}"
 
     def references_model(self, name: str, app_label: str) -> bool:
@@ -65,8 +65,8 @@ class CreateModels(Operation):
 
 
 def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operation]:
-    """The operations of a migration for a running server: the indexes of a large `model` are built without blocking writers,
-    after everything else was done in one transaction.
+    """Return the operations of a migration for a running server: the indexes of a large `model` are built without blocking
+    writers, after everything else was done in one transaction.
 
     For a migration that is not atomic and replaces a released one: servers that have applied the replaced migration do
     nothing. After an interruption it continues where it stopped.
@@ -92,7 +92,7 @@ class InOneTransaction(Operation):
         self.operations = list(operations)
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """Arguments for Django's writer of migrations."""
+        """Return the arguments for Django's writer of migrations."""
         return self.__class__.__name__, [self.operations], {}
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
@@ -130,7 +130,7 @@ class InOneTransaction(Operation):
                 operation.database_backwards(app_label, editor, after, before)
 
     def _states(self, app_label: str, first: ProjectState) -> list[ProjectState]:
-        """The states before each operation and after the last one, with their classes."""
+        """Return the states before each operation and after the last one, with their classes."""
         states = [first]
         for operation in self.operations:
             state = states[-1].clone()
@@ -141,7 +141,7 @@ class InOneTransaction(Operation):
         return states
 
     def describe(self) -> str:
-        """The line of `migrate --plan`."""
+        """Return the line of `migrate --plan`."""
         return "; ".join(operation.describe() for operation in self.operations)
 
 
@@ -181,7 +181,7 @@ class CreateIndexBesideWriters(Operation):
         """Change nothing."""
 
     def describe(self) -> str:
-        """The line of `migrate --plan`."""
+        """Return the line of `migrate --plan`."""
         return f"Create index {self.name} where it is missing"
 
 

@@ -93,7 +93,7 @@ class QueueFigures:
     p99: float
 
     def as_dict(self) -> dict[str, Any]:
-        """The figures as a JSON object."""
+        """Return the figures as a JSON object."""
         return asdict(self)
 
 
@@ -121,10 +121,8 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 
 
 def overdue_queues() -> list[str]:
-    """Queues with a row that has been due for OVERDUE and is not claimed.
-
-    The wake-up of such a row was lost, its holder died, or it had a due time (a retry, the end of a poll) and never had
-    a wake-up.
+    """Return the queues with a row that has been due for OVERDUE and is not claimed. The wake-up of such a row was lost, its
+    holder died, or it had a due time (a retry, the end of a poll) and therefore no wake-up.
     """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))
@@ -132,8 +130,8 @@ def overdue_queues() -> list[str]:
 
 
 def measure() -> list[QueueFigures]:
-    """Depth, dead rows and ages of each queue that has rows. The whole table is read (for metrics, the doctor and the
-    cockpit).
+    """Return the number of rows, the number of dead rows and the ages of each queue that has rows. The whole table is read
+    (for metrics, the doctor and the cockpit).
     """
     with connection.cursor() as cursor:
         cursor.execute(_MEASURE)
@@ -141,8 +139,8 @@ def measure() -> list[QueueFigures]:
 
 
 def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
-    """Give the rows `ids` that are dead or back off, or with None all dead rows, MAX_ATTEMPTS new attempts from now on;
-    return how many rows these were.
+    """Give dead rows, and rows that back off, MAX_ATTEMPTS new attempts from now on: the rows `ids`, or with None all dead
+    rows. Return how many rows these were.
 
     Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user who retries
     them, None for the operator.

@@ -35,7 +35,7 @@ class Slot(Expression):
         self.name = name
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """The placeholder, with the value, or this slot, as its parameter."""
+        """Return the placeholder, with the value, or this slot, as its parameter."""
         values = _values.get()
         return "%s", [self if values is None else values[self.name]]
 
@@ -57,15 +57,15 @@ class OneOf(Lookup):
     prepare_rhs = False
 
     def get_prep_lookup(self) -> Any:
-        """The values as a list, from any collection."""
+        """Return the values as a list, from any collection."""
         return self.rhs if isinstance(self.rhs, BaseExpression) else list(self.rhs)
 
     def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, Any]:
-        """The list as one parameter."""
+        """Return the list as one parameter."""
         return "%s", [value]
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """The comparison; as with `__in`, no query is made for an empty list."""
+        """Return the comparison; as with `__in`, no query is made for an empty list."""
         if self.rhs == []:
             raise EmptyResultSet
         left, left_params = self.process_lhs(compiler, connection)
@@ -75,7 +75,7 @@ class OneOf(Lookup):
 
 @Field.register_lookup
 class NoneOf(OneOf):
-    """The opposite of OneOf, also true for NULL, for lists that exclude few rows.
+    """The negation of OneOf, which is also true for NULL; for lists that exclude few rows.
 
     For `column <> ALL(array)` the planner assumes that each value excludes a share of the rows: with many values it expects
     few rows, reads them all and sorts them. For this form it assumes that few rows are excluded.
@@ -84,7 +84,7 @@ class NoneOf(OneOf):
     lookup_name = "none_of"
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """The comparison; there is none for an empty list."""
+        """Return the comparison; there is none for an empty list."""
         if self.rhs == []:
             raise FullResultSet
         left, left_params = self.process_lhs(compiler, connection)
@@ -101,7 +101,7 @@ class Plan(Generic[Row]):
         self._made: compiled.Compiled | None = None
 
     def run(self, **values: Any) -> list[Row]:
-        """The rows, with every slot filled by the value of its name. Raises KeyError when a value is missing."""
+        """Return the rows, with every slot filled by the value of its name. Raises KeyError when a value is missing."""
         if _PLAIN:
             token = _values.set(values)
             try:
@@ -112,7 +112,7 @@ class Plan(Generic[Row]):
         return compiled.run(made, lambda item: values[item.name] if isinstance(item, Slot) else item)
 
     def first(self, **values: Any) -> Row | None:
-        """The first row, None when there is none."""
+        """Return the first row, None when there is none."""
         rows = self.run(**values)
         return rows[0] if rows else None
 

@@ -34,13 +34,13 @@ class Port(Generic[T]):
         self._implementation = None
 
     def get(self) -> T:
-        """The implementation. Raises Unplugged when there is none."""
+        """Return the implementation. Raises Unplugged when there is none."""
         if self._implementation is None:
             raise Unplugged(f"Nothing is plugged into the port {self.name}: call its plug() in an AppConfig.ready().")
         return self._implementation
 
     def find(self) -> T | None:
-        """The implementation, or None: for callers that work without it (the server runs without the upper apps)."""
+        """Return the implementation, or None: for callers that work without it (the server runs without the upper apps)."""
         return self._implementation
 
     @contextmanager

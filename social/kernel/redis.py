@@ -48,9 +48,8 @@ Role = Literal["cache", "broker", "streams", "feeds"]
 T = TypeVar("T")
 _PLAIN: Final = is_plain("redis")
 
-# Seconds to connect and to wait for one answer. A web request waits this long for a silent server only once: in the
-# next second, the open circuit makes all commands fail immediately. Feeds get more because pipelines of a fan-out are
-# long.
+# Seconds to connect and to wait for one answer. A web request waits this long for a silent server only once, because the open
+# circuit makes all commands of the next second fail immediately. Feeds get more time because pipelines of a fan-out are long.
 TIMEOUTS: Final[dict[Role, float]] = {"cache": 0.2, "broker": 0.2, "streams": 0.2, "feeds": 1.0}
 MAX_CONNECTIONS: Final = 64
 
@@ -107,12 +106,12 @@ class _GuardedAsync(AsyncRetry):
 
 
 def url(role: Role) -> str:
-    """The address of the role's server, from `settings.REDIS_URLS`."""
+    """Return the address of the role's server, from `settings.REDIS_URLS`."""
     return str(settings.REDIS_URLS[role])
 
 
 def circuit(role: Role) -> Circuit:
-    """The role's circuit in this process; tests close it after they brought a server back."""
+    """Return the role's circuit in this process; tests close it after they brought a server back."""
     return _circuits[role]
 
 
@@ -128,7 +127,7 @@ def _options(role: Role) -> dict[str, Any]:
 
 
 def client(role: Role) -> redis.Redis:
-    """The role's client, answering bytes. Shared by all threads; safe after a fork (the pool notices the new process).
+    """Return the role's client, answering bytes. Shared by all threads; safe after a fork (the pool notices the new process).
 
     Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works
     without Redis.
@@ -145,7 +144,7 @@ def client(role: Role) -> redis.Redis:
 
 
 def _plain(role: Role) -> Any:
-    """A client that returns the answers unconverted."""
+    """Return a client that returns the answers unconverted."""
     address = (role, f"{url(role)}#plain")
     found = _clients.get(address)
     if found is None:
@@ -156,7 +155,7 @@ def _plain(role: Role) -> Any:
 
 
 def ask(role: Role, *command: str | bytes | int | float) -> Any:
-    """The answer to one command, in bytes; for commands that run in every request.
+    """Return the answer to one command, in bytes; for commands that run in every request.
 
     Like the client, it fails at once while the circuit is open, sends nothing twice, and notices a connection that was
     closed meanwhile before it sends anything. Raises RedisError.
@@ -178,7 +177,7 @@ def ask_at_once(role: Role, *asked: tuple[str | bytes | int | float, ...]) -> li
 
 
 def async_client(role: Role) -> redis.asyncio.Redis:
-    """The role's client for the running event loop. Raises RuntimeError outside a loop."""
+    """Return the role's client for the running event loop. Raises RuntimeError outside a loop."""
     clients = _async_clients.setdefault(asyncio.get_running_loop(), {})
     address = (role, url(role))
     if address not in clients:
@@ -188,7 +187,7 @@ def async_client(role: Role) -> redis.asyncio.Redis:
 
 
 def subscriber(role: Role) -> redis.asyncio.connection.AbstractConnection:
-    """A connection outside any pool, not yet connected, for SUBSCRIBE: the caller reads and disconnects it."""
+    """Return a connection outside any pool, not yet connected, for SUBSCRIBE: the caller reads and disconnects it."""
     options = {**_options(role), "retry": AsyncRetry(NoBackoff(), 0)}
     pool: Any = redis.asyncio.ConnectionPool.from_url(url(role), **options)
     return cast("redis.asyncio.connection.AbstractConnection", pool.make_connection())

@@ -12,7 +12,7 @@ BATCH: Final = 500
 
 
 def references_to(model: type[Model]) -> list[ForeignObjectRel]:
-    """The foreign keys to a table that cascade, or are set to NULL, when its rows are deleted."""
+    """Return the foreign keys to a table that cascade, or are set to NULL, when its rows are deleted."""
     found = [field for field in model._meta.get_fields(include_hidden=True) if isinstance(field, ForeignObjectRel)]
     return [
         relation

@@ -37,7 +37,7 @@ def rows_of(sql: str, values: Mapping[str, Value]) -> list[Row]:
         wrapper.ensure_connection()
     raw: psycopg.Connection[Any] = wrapper.connection
     statement = prepared.statement(sql)
-    # Encoded before the choice, so that both ways refuse the same values.
+    # Values are encoded before one of the two ways is chosen, so that both refuse the same values.
     written = [prepared.written(values[name]) for name in statement.values]
     session = None if _PLAIN else prepared.session(raw)
     if (
@@ -54,7 +54,8 @@ def rows_of(sql: str, values: Mapping[str, Value]) -> list[Row]:
 
 
 def _by_cursor(wrapper: Any, sql: str, values: Mapping[str, Any]) -> list[Row]:
-    # With the same types, so that both ways have the same meaning: psycopg sends a small number as a `smallint`.
+    # The types are the same in both ways, so that the statement has the same meaning; by itself psycopg sends a small number
+    # as a `smallint`.
     typed = {name: Int8(value) if type(value) is int else value for name, value in values.items()}
     with wrapper.cursor() as cursor:
         cursor.execute(sql, typed)

@@ -25,7 +25,7 @@ _WAIT_LIMIT: Final = 2.0
 
 
 def channel_key(channel: str) -> str:
-    """The name of the channel inside Redis."""
+    """Return the name of the channel inside Redis."""
     return redis.key("streams", channel)
 
 

@@ -1,4 +1,4 @@
-"""Subscriptions of reactions to events. Filled once at start, only read afterwards."""
+"""Subscriptions of reactions to events. They are registered at the start of a process, and only read afterwards."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Event:
         dataclass(frozen=True)(cls)
 
     def ordering_key(self) -> str:
-        """The `key`, formatted with the values of this event."""
+        """Return the `key`, formatted with the values of this event."""
         return self.key.format(**self.values()) if self.key else ""
 
     def values(self) -> dict[str, Any]:
-        """The fields by name. Raises TypeError for a value that would not come back from the outbox unchanged."""
+        """Return the fields by name. Raises TypeError for a value that would not come back from the outbox unchanged."""
         found: dict[str, Any] = {}
         for field in fields(self):
             value = getattr(self, field.name)
@@ -47,12 +47,12 @@ class Event:
         return found
 
     def encoded(self) -> str:
-        """The fields as JSON."""
+        """Return the fields as JSON."""
         return orjson.dumps(self.values()).decode()
 
     @classmethod
     def decoded(cls, payload: str | bytes) -> Self:
-        """The event from its JSON. Fields that this release does not have are ignored: the row may be of an older or
+        """Return the event from its JSON. Fields that this release does not have are ignored: the row may be of an older or
         newer release.
 
         Raises TypeError when a field without default is missing.
@@ -114,11 +114,11 @@ class Subscriptions:
         self._by_event[subscription.event].remove(subscription)
 
     def of(self, event: type[Event]) -> Sequence[Subscription[Any]]:
-        """The subscriptions to this kind of event, in the order of registration."""
+        """Return the subscriptions to this kind of event, in the order of registration."""
         return self._by_event.get(event, ())
 
     def named(self, event: str, subscriber: str) -> Subscription[Any] | None:
-        """The subscription a row was written for, or None when this release does not know it."""
+        """Return the subscription a row was written for, or None when this release does not know it."""
         return self._by_name.get((event, subscriber))
 
     def queues(self) -> set[str]:

@@ -70,7 +70,7 @@ class Terms:
         return self.slice_seconds + self.row_seconds + self.lease
 
     def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
-        """The pause of a host after this many failures in a row.
+        """Return the pause of a host after this many failures in a row.
 
         Some seconds at first, a minute from the tenth failure on, then doubling up to an hour. A host that has failed
         for a week is probed by one request an hour, an interval that doubles each day up to one day.
@@ -149,7 +149,7 @@ TERMS: Final[dict[str, Terms]] = {
         threads=1,
         waiting=200,
     ),
-    # Files are on the disk until they are examined: at most `at_once` times 99 MB.
+    # Files are on the disk until they are examined, at most `at_once` times 99 MB.
     "copies": Terms(
         "files of other servers that somebody wants to see",
         at_once=6,
@@ -208,7 +208,7 @@ TERMS: Final[dict[str, Terms]] = {
         pause=60.0,
         kept=timedelta(hours=5),
     ),
-    # All rows are for one host, the mail server. A row takes the steps of one mail, and each step ten seconds at most.
+    # All rows are for one host, the mail server. A row is one mail, which takes several steps of at most ten seconds each.
     "mails": Terms(
         "mails about notifications",
         at_once=8,

@@ -14,7 +14,8 @@ from social.kernel.ports import Port
 
 logger = logging.getLogger(__name__)
 
-# Seconds in which a second wake-up of the same queue is pointless: no drain has started for the first one yet.
+# Seconds after a wake-up in which no second wake-up of the same queue is sent, because no drain has started for the first one
+# yet.
 _REPEAT_SECONDS: Final = 2
 
 #: Set by `social.broker` to a function that sends `social.tasks.drain_outbox` for the named queues, in one message for
@@ -79,7 +80,7 @@ def wake(*queues: str) -> None:
 
 
 def call(*queues: str) -> None:
-    """Wake as `wake` does, but always by message, so that other workers drain `queues` too."""
+    """Wake workers as `wake` does, but always by a message, so that other workers drain `queues`, too."""
     send = waker.find()
     if send is None or not queues or circuit.is_open:
         return

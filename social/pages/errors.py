@@ -75,7 +75,7 @@ def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
 
 
 def _sentence(message: str) -> str:
-    """A message of the API as a sentence for a page, with a full stop."""
+    """Return a message of the API as a sentence for a page, with a full stop."""
     return message if message.endswith((".", "!", "?", "؟")) else f"{message}."
 
 

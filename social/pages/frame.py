@@ -38,13 +38,13 @@ def is_local_path(url: str) -> bool:
 
 
 def with_query(path: str, **values: str | None) -> str:
-    """A path of this server, with the values that are not empty as its query."""
+    """Return a path of this server, with the values that are not empty as its query."""
     query = urlencode({name: value for name, value in values.items() if value})
     return f"{path}?{query}" if query else path
 
 
 def show(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> TemplateResponse:
-    """The answer for a page; the decorator `page` adds the context of its frame."""
+    """Return the answer for a page; the decorator `page` adds the context of its frame."""
     return TemplateResponse(request, template, context, status=status)
 
 
@@ -87,7 +87,7 @@ def allow_framing(response: R) -> R:
 
 
 def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
-    """The context of `base.html`. Uses no session, and the database at most once in some seconds, or never without
+    """Return the context of `base.html`. Uses no session, and the database at most once in some seconds, or never without
     `may_query`: for pages about a database that does not answer. `here` is the path of the page with its query, the value of
     the field `next` of forms, and `back_here` the same as part of a query.
     """
@@ -156,7 +156,7 @@ def _fixed_url(name: str) -> str:
 
 
 def url_of(name: str, **values: Any) -> str:
-    """The path of a page of another app; empty if the app is not installed."""
+    """Return the path of a page of another app; empty if the app is not installed."""
     try:
         return reverse(name, kwargs=values) if values else _fixed_url(name)
     except NoReverseMatch:
@@ -193,22 +193,24 @@ class Sharing:
 
 
 def absolute(address: str) -> str:
-    """The URL of a path of this server; any other URL unchanged."""
+    """Return the URL of a path of this server; any other URL unchanged."""
     return links.web_url(address) if address.startswith("/") else address
 
 
 def path_of(url: str | None) -> str:
-    """The path of a URL of this server, so that links also work under another host name; other URLs unchanged, "" for None."""
+    """Return the path of a URL of this server, so that links also work under another host name; other URLs unchanged, "" for
+    None.
+    """
     return (url or "").removeprefix(settings.BASE_URL)
 
 
 def shown_picture(address: str) -> str:
-    """The absolute URL of a picture for previews; empty for the default avatar and for no picture."""
+    """Return the absolute URL of a picture for previews; empty for the default avatar and for no picture."""
     return "" if address in ("", static("avatar.png")) else absolute(address)
 
 
 def sharing_of_site(path: str, *, title: str = "", description: str = "") -> Sharing:
-    """The preview of a page about the whole site instead of an account."""
+    """Return the preview of a page about the whole site instead of an account."""
     return Sharing(
         kind="website",
         url=links.web_url(path),

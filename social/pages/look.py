@@ -30,7 +30,7 @@ class Icon:
 
 
 def look_of(identity: Identity) -> dict[str, Any]:
-    """The template values of a server's look; makes no query."""
+    """Return the template values of a server's look; makes no query."""
     drawing = _drawing(identity)
     icons = list_icons(identity)
     favicons = _stored(identity.favicons) or _stored(identity.icons)
@@ -49,7 +49,7 @@ def look_of(identity: Identity) -> dict[str, Any]:
 
 
 def list_icons(identity: Identity) -> list[Icon]:
-    """The icons for home screens, those of the owner or else of this software."""
+    """Return the icons for home screens, those of the owner or else of this software."""
     return _stored(identity.icons) or [
         Icon(static(f"icons/icon-{size}.png"), "image/png", f"{size}x{size}") for size in STATIC_SIZES
     ]

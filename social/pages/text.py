@@ -53,7 +53,7 @@ def _with_host(link: re.Match[str]) -> str:
 
 
 def _misread_host(url: str, text: str) -> str:
-    """The real host of a misleading link; empty for other links and for links without a host."""
+    """Return the real host of a misleading link; empty for other links and for links without a host."""
     try:
         netloc = urlsplit(url).netloc
     except ValueError:

@@ -1,6 +1,6 @@
 """Keeps typed text when a form is not accepted, because the person was signed out meanwhile or because of an error. A person
-who was signed out finds the text in the form again after signing in. The text is stored for the person who typed it, whom a
-cookie identifies. A form that another person has sent is refused earlier, because signing in changes the CSRF token.
+who was signed out finds the text in the form again after signing in. The text is stored for the person who typed it; a cookie
+identifies this person. A form that another person has sent is refused earlier, because signing in changes the CSRF token.
 """
 
 from __future__ import annotations

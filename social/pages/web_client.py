@@ -31,8 +31,8 @@ INDEX: Final = "index.html"
 _HTML: Final = "text/html"
 #: Types with a charset, which are sent compressed.
 _TEXTS: Final = ("text/", "application/json", "application/manifest+json", "image/svg+xml")
-# `index-BzYx12ab.js`: build tools put a hash of the content into the name. Eight letters without a digit or a change of case
-# may be a word instead.
+# Names such as `index-BzYx12ab.js`, in which build tools put a hash of the content. Eight letters without a digit or a change
+# of case may be a word instead.
 _HASHED: Final = re.compile(
     r"[-.](?=\w*[0-9]|\w*[a-z_]+\w*[A-Z]|\w*[A-Z]+\w*[a-z])\w{8,}\.(?:js|mjs|css|woff2?|wasm)\Z", re.ASCII
 )
@@ -40,7 +40,7 @@ _CACHING_OF_HASHED: Final = "public, max-age=31536000, immutable"
 _types: Final = MediaTypes(extra_types={".mjs": "text/javascript", ".webmanifest": "application/manifest+json"})
 _compression: Final = GZipMiddleware(lambda request: FileResponse())
 
-#: `/app`: relative addresses in the client's pages need the slash.
+#: `/app` redirects to `/app/`, because relative addresses in the client's pages need the slash.
 with_slash: Final = RedirectView.as_view(url="/app/", query_string=True)
 
 

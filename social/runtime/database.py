@@ -27,7 +27,7 @@ DJANGO_OPTIONS: Final = {"pool", "server_side_binding", "assume_role", "isolatio
 
 
 def parameters(url: str) -> dict[str, Any]:
-    """The parameters of libpq's connection to the database of a URL."""
+    """Return the parameters of libpq's connection to the database of a URL."""
     config = env.database(url)
     options = {key: value for key, value in config.get("OPTIONS", {}).items() if key not in DJANGO_OPTIONS}
     names = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
@@ -35,7 +35,7 @@ def parameters(url: str) -> dict[str, Any]:
 
 
 def connect(url: str) -> psycopg.Connection[Any]:
-    """A connection in autocommit mode. Raises OperatorError if the server is too old or does not answer within 5 s."""
+    """Return a connection in autocommit mode. Raises OperatorError if the server is too old or does not answer within 5 s."""
     try:
         connection: psycopg.Connection[Any] = psycopg.connect(connect_timeout=5, autocommit=True, **parameters(url))
     except psycopg.Error as error:
@@ -89,7 +89,7 @@ class Cursor(Protocol):
 
 
 def stored_installation(cursor: Cursor) -> dict[str, Any]:
-    """The row of this installation; empty before the first start. Columns that a later release added may be missing."""
+    """Return the row of this installation; empty before the first start. Columns that a later release added may be missing."""
     cursor.execute("SELECT to_regclass(%s) IS NOT NULL", [TABLE])
     row = cursor.fetchone()
     if not row or not row[0]:
@@ -100,7 +100,7 @@ def stored_installation(cursor: Cursor) -> dict[str, Any]:
 
 
 def stored_domain(cursor: Cursor) -> str | None:
-    """The local domain for which this database was made; None before the first start."""
+    """Return the local domain for which this database was made; None before the first start."""
     return stored_installation(cursor).get("local_domain")
 
 
@@ -155,7 +155,7 @@ SELECT md5(concat(
 
 
 def code_mark(apps: Iterable[str]) -> str:
-    """A digest of all files of migrations and models of the given INSTALLED_APPS."""
+    """Return a digest of all files of migrations and models of the given INSTALLED_APPS."""
     digest = hashlib.sha256()
     for app in apps:
         folder = _folder(app)
@@ -167,7 +167,9 @@ def code_mark(apps: Iterable[str]) -> str:
 
 
 def _folder(app: str) -> Path | None:
-    """The folder of an app, found without an import: importing `django.contrib.admin` alone takes a third of a second."""
+    """Return the folder of an app, found without an import: importing `django.contrib.admin` alone takes a third of a
+    second.
+    """
     top, *rest = app.split(".")
     spec = find_spec(top)
     if spec is None or not spec.submodule_search_locations:
@@ -195,7 +197,7 @@ def refuse_older_tables(cursor: Cursor, apps: Iterable[str]) -> None:
 
 
 def database_mark(cursor: Cursor) -> str:
-    """A digest of the applied migrations and of all columns; empty for a new database."""
+    """Return a digest of the applied migrations and of all columns; empty for a new database."""
     cursor.execute("SELECT to_regclass('django_migrations') IS NOT NULL")
     row = cursor.fetchone()
     if not row or not row[0]:

@@ -59,7 +59,7 @@ def check_room(path: Path, needed: int, *, elsewhere: str = "set DATA_DIR to a d
 
 
 def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
-    """A lock on a file, held until the returned file is closed or this process ends; None if another process holds it.
+    """Return a lock on a file, held until the returned file is closed or this process ends; None if another process holds it.
 
     The kernel releases the lock when its process ends, so that a killed holder leaves nothing to clean up.
     """
@@ -92,7 +92,9 @@ def _lock(path: Path, flags: int, *, shared: bool) -> IO[str]:
 
 
 def holder(path: Path) -> str:
-    """The process id of the holder of an exclusive lock, who has written it into the lock file; "unknown" without one."""
+    """Return the process id of the holder of an exclusive lock, who has written it into the lock file; "unknown" without
+    one.
+    """
     try:
         return path.read_text().strip() or "unknown"
     except OSError:
@@ -113,7 +115,7 @@ def _supervisor_lock(data_dir: Path) -> Path:
 
 
 def running_supervisor(data_dir: Path) -> str | None:
-    """The process id of the data directory's supervisor; None if no supervisor runs."""
+    """Return the process id of the data directory's supervisor; None if no supervisor runs."""
     path = _supervisor_lock(data_dir)
     return holder(path) if is_locked(path) else None
 

@@ -153,7 +153,7 @@ def _redis() -> Iterator[Check]:
 
 
 def _start(name: str) -> str:
-    """The remedy for a process that gives no sign of life: how to start it, unless a running supervisor will start it."""
+    """Return the remedy for a process without heartbeats: how to start it, unless a running supervisor will start it."""
     pid = running_supervisor(env.DATA_DIR)
     if pid is not None:
         return f"Process {pid} starts it, now or when it has ended: wait a minute, then read what that process printed."
@@ -270,7 +270,7 @@ def _mail() -> Iterator[Check]:
     if env.EMAIL_URL:
         server = env.without_password(env.EMAIL_URL)
         try:
-            # Opening the connection also signs in, if EMAIL_URL has a name and a password.
+            # Opening the connection also signs in if EMAIL_URL has a name and a password.
             with get_connection(timeout=_MAIL_SECONDS):
                 yield Check("mail", "ok", f"{settings.DEFAULT_FROM_EMAIL} by {server}")
         except (OSError, smtplib.SMTPException, ValueError) as error:
@@ -389,7 +389,7 @@ _CHECKS_OF_SETTINGS = (
 
 
 def system_checks() -> list[checks.CheckMessage]:
-    """The failed checks of settings, as warnings of `manage.py check`, which stop no command."""
+    """Return the failed checks of settings, as warnings of `manage.py check`, which stop no command."""
     found = (result for check in _CHECKS_OF_SETTINGS for result in check() if result.state != "ok")
     return [
         checks.Warning(result.detail, hint=result.remedy, id=f"social.{result.name.replace(' ', '_')}")

@@ -64,7 +64,7 @@ class Embedded:
         return f"unix://{quote(str(self.sockets))}/valkey.sock?db=0"
 
     def environment(self) -> dict[str, str]:
-        """The environment variables by which other processes find these servers."""
+        """Return the environment variables by which other processes find these servers."""
         found = {"DATABASE_URL": self.database_url} if self.postgres_wanted else {}
         return found | ({"REDIS_URL": self.redis_url} if self.valkey_wanted else {})
 
@@ -156,7 +156,7 @@ class Embedded:
         return reply_of(self.sockets / "valkey.sock", b"PING\r\n")
 
     def specs(self) -> list[ProcessSpec]:
-        """The processes of the wanted servers, in the order of their start."""
+        """Return the processes of the wanted servers, in the order of their start."""
         found = [self.postgres.spec()] if self.postgres_wanted else []
         return found + ([self.valkey_spec()] if self.valkey_wanted else [])
 
@@ -215,12 +215,12 @@ START_SECONDS = 60.0
 
 
 def owner_lock(data_dir: Path) -> Path:
-    """The lock of the process that runs the servers."""
+    """Return the lock of the process that runs the servers."""
     return data_dir / "run" / "servers.owner"
 
 
 def users_lock(data_dir: Path) -> Path:
-    """The lock of the processes that need the servers."""
+    """Return the lock of the processes that need the servers."""
     return data_dir / "run" / "servers.users"
 
 
@@ -228,7 +228,7 @@ def users_lock(data_dir: Path) -> Path:
 def borrowed_servers(
     embedded: Embedded, *, patience: float = START_SECONDS, also_silent: bool = False
 ) -> Iterator[Embedded]:
-    """The servers for a command. If they do not run yet, this process starts them and stops them after their last user.
+    """Return the servers for a command. If they do not run yet, this process starts them and stops them after their last user.
 
     If another process runs them and they do not answer within `patience` seconds, raises OperatorError, or continues
     without them (`also_silent`, for the doctor).

@@ -27,7 +27,7 @@ Fingerprints = dict[str, list[str]]
 
 
 def fingerprints_of(secrets: Secrets) -> Fingerprints:
-    """The fingerprints of each secret. There may be several secret keys and field encryption keys; the first key of
+    """Return the fingerprints of each secret. There may be several secret keys and field encryption keys; the first key of
     each kind signs or encrypts.
     """
     values = {
@@ -44,7 +44,7 @@ def _fingerprint(name: str, value: str) -> str:
 
 
 def stored_fingerprints(cursor: Cursor) -> Fingerprints:
-    """The fingerprints in the database; empty before the first start."""
+    """Return the fingerprints in the database; empty before the first start."""
     stored: Any = stored_installation(cursor).get("fingerprints")
     return stored if isinstance(stored, dict) else {}
 

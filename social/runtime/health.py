@@ -49,7 +49,7 @@ def _database() -> str:
 
 
 def pending_migrations() -> list[str]:
-    """The migrations of this code that are not applied to the database, as `app.name`."""
+    """Return the migrations of this code that are not applied to the database, as `app.name`."""
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]

@@ -63,7 +63,7 @@ def run() -> int:
 
 
 def _embedded(stack: ExitStack) -> tuple[Embedded, list[ProcessSpec]] | None:
-    """The embedded servers that are needed, locked for this process; also puts their URLs into the environment."""
+    """Return the embedded servers that are needed, locked for this process; also puts their URLs into the environment."""
     postgres = not os.environ.get("DATABASE_URL")
     valkey = not all(env.REDIS_URLS.values())
     if not postgres and not valkey:
@@ -140,7 +140,7 @@ def _is_set_up() -> bool:
 
 
 def _reachable(address: str) -> str:
-    """The address for connecting to a server that listens on `address`."""
+    """Return the address for connecting to a server that listens on `address`."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # these stand for every address, and nothing listens on them here
 
 
@@ -217,7 +217,7 @@ def _print_ready(console: Console, seconds: float) -> None:
 
 
 def _find_people() -> tuple[bool, str]:
-    """Tell whether an account has the permission 1, to do everything (contract, entities "Role"), and who may sign up."""
+    """Return whether an account has the permission to do everything (1; contract, entities "Role"), and who may sign up."""
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM accounts_user JOIN accounts_role ON accounts_role.id = accounts_user.role_id"

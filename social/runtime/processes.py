@@ -1,4 +1,4 @@
-"""Child processes: their description, their start, and their end, together with their own children, even if we are killed."""
+"""Describes, starts and ends child processes; they end with their own children, even if this process is killed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _prctl() -> Callable[[int], None]:
 
 
 def die_with_parent(signum: int) -> Callable[[], None] | None:
-    """A `preexec_fn` that has the kernel send `signum` to the child when the thread that started it ends.
+    """Return a `preexec_fn` that has the kernel send `signum` to the child when the thread that started it ends.
 
     Start such children from the main thread. Returns None on systems other than Linux; there, `follow_parent` does the
     same for our own programs.
@@ -213,7 +213,7 @@ def stop(process: subprocess.Popen[bytes], signum: int, grace: float) -> None:
 
 
 def describe_exit(code: int) -> str:
-    """An exit code in words: `was ended by SIGKILL` or `ended with code 1`."""
+    """Return an exit code in words: `was ended by SIGKILL` or `ended with code 1`."""
     if code >= 0:
         return f"ended with code {code}"
     try:

@@ -23,7 +23,7 @@ def has_secrets(data_dir: Path) -> bool:
 
 
 def read_secrets(data_dir: Path) -> dict[str, str]:
-    """The secrets in `secrets.json`; empty if there is no such file. Raises OperatorError if it cannot be read."""
+    """Return the secrets in `secrets.json`; empty if there is no such file. Raises OperatorError if it cannot be read."""
     path = data_dir / "secrets.json"
     try:
         stored: dict[str, str] = json.loads(path.read_text())

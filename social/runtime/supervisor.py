@@ -19,7 +19,7 @@ from social.runtime.processes import LOOK_SECONDS, AwakeTime, ProcessSpec, descr
 
 FIRST_DELAY, LONGEST_DELAY, STABLE_AFTER = 0.5, 30.0, 60.0
 _LONGEST_LINE = 16 * 1024
-#: Seconds that a process has until its first sign of life.
+#: Seconds that a process has until its first heartbeat or successful check.
 START_SECONDS = 120.0
 #: Seconds between two checks of a process that sends no heartbeats.
 ASKING_SECONDS = 10.0
@@ -50,7 +50,7 @@ class Child:
 
 
 def restart_delay(failures: int) -> float:
-    """The back-off before the next start, in seconds: 0.5 after the first failure, doubling up to 30."""
+    """Return the back-off before the next start, in seconds: 0.5 after the first failure, doubling up to 30."""
     return min(FIRST_DELAY * 2.0 ** min(failures, 10), LONGEST_DELAY)
 
 
@@ -227,7 +227,9 @@ class Supervisor:
         child.has_shown_life, child.last_sign = True, self._awake.seconds
 
     def _end_hung(self) -> None:
-        """Kill children that give no sign of life; they are then restarted like every child that ends."""
+        """Kill children that neither send heartbeats nor pass their check; they are then restarted like every child that
+        ends.
+        """
         now = self._awake.seconds
         for child in self.children.values():
             if child.process is None or child.spec.silence is None:

@@ -1,4 +1,6 @@
-"""Compares the tables of the database with the models, since the list of applied migrations does not show their effects."""
+"""Compares the tables of the database with the models, because the list of applied migrations does not prove that the tables
+are right.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,7 @@ def describe(found: list[Difference]) -> str:
 
 
 def remedy(found: list[Difference]) -> str:
-    """The remedy for differences in a database that records all migrations as applied."""
+    """Return the remedy for differences in a database that records all migrations as applied."""
     if all(one.missing for one in found):
         return (
             f"Make a dump of the database (pg_dump), then add what is missing: {manage_command('setup --add-missing')}"

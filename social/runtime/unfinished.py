@@ -27,7 +27,7 @@ def begin(data_dir: Path, *, what: str, remedy: str) -> None:
 
 
 def find_mark(data_dir: Path) -> str | None:
-    """The name of the unfinished operation; None if there is none."""
+    """Return the name of the unfinished operation; None if there is none."""
     mark = _read(data_dir)
     return None if mark is None else mark["what"]
 

@@ -39,7 +39,7 @@ class _Server(Embedded):
 
 
 def find_former(data_dir: Path) -> list[Path]:
-    """The folders of the clusters of former versions that upgrades have kept."""
+    """Return the folders of the clusters of former versions that upgrades have kept."""
     folder = Postgres(data_dir).folder
     return [path for major in FORMER_MAJORS if (path := folder / f"data.{major}").exists()]
 
@@ -53,7 +53,7 @@ def remove_former(data_dir: Path) -> list[Path]:
 
 
 def major_of(data_dir: Path) -> str:
-    """The major version of the cluster. Raises OperatorError if there is no cluster."""
+    """Return the major version of the cluster. Raises OperatorError if there is no cluster."""
     _complete_switch(Postgres(data_dir))
     cluster = Postgres(data_dir).cluster
     try:

@@ -35,7 +35,7 @@ DATA_DIR = Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
 
 
 def manage_command(arguments: str) -> str:
-    """A `manage.py` command line, for this program and this data directory, that can be pasted into a terminal."""
+    """Return a `manage.py` command line, for this program and this data directory, that can be pasted into a terminal."""
     program = str(ROOT / "manage.py")
     if not (ROOT / ".venv").is_dir():
         program = f"{shlex.quote(sys.executable)} {shlex.quote(program)}"
@@ -46,7 +46,7 @@ def manage_command(arguments: str) -> str:
 
 
 def in_url(host: str) -> str:
-    """A host as URLs write it: an IPv6 address in brackets (RFC 3986 section 3.2.2)."""
+    """Return a host as URLs write it: an IPv6 address in brackets (RFC 3986 section 3.2.2)."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -131,14 +131,14 @@ def _networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network,
 
 
 def database(url: str) -> dict[str, Any]:
-    """Django's DATABASES entry for a `postgres://` URL; a percent-encoded host is a socket directory."""
+    """Return Django's DATABASES entry for a `postgres://` URL; a percent-encoded host is a socket directory."""
     if urlsplit(url).scheme not in ("postgres", "postgresql"):
         raise ImproperlyConfigured("DATABASE_URL must be a postgres:// URL: PostgreSQL 15 or later is required.")
     try:
         config = cast(dict[str, Any], environ.Env.db_url_config(url))
         config["HOST"] = unquote(config["HOST"])
     except (ValueError, TypeError, KeyError, AttributeError):
-        # Without the error's message, which may hold a part of the password.
+        # The error's message is left out, because it may contain a part of the password.
         raise ImproperlyConfigured(
             f"DATABASE_URL={without_password(url)} cannot be understood. Write postgres://user@host:port/name."
         ) from None
@@ -146,7 +146,7 @@ def database(url: str) -> dict[str, Any]:
 
 
 def without_password(url: str) -> str:
-    """A URL for messages, with `***` in place of its password."""
+    """Return a URL for messages, with `***` in place of its password."""
     return re.sub(r"(://[^:@/]*):.*@", r"\1:***@", url)
 
 
@@ -166,7 +166,7 @@ def _url(name: str, default: str, schemes: tuple[str, ...], example: str) -> str
 
 
 def _media_storage(url: str) -> dict[str, Any] | None:
-    """Django's STORAGES entry for the object storage at `url`; None if files are in a local folder."""
+    """Return Django's STORAGES entry for the object storage at `url`; None if files are in a local folder."""
     if not url:
         return None
     try:
@@ -197,13 +197,15 @@ def _media_storage(url: str) -> dict[str, Any] | None:
 
 
 def _media_url() -> str:
-    """The base URL of files, with a slash at its end: MEDIA_BASE_URL, else the bucket's own URL, else a path of this server."""
+    """Return the base URL of files, with a slash at its end: MEDIA_BASE_URL, else the bucket's own URL, else a path of this
+    server.
+    """
     written = _url("MEDIA_BASE_URL", "", ("https", "http"), "https://files.social.example")
     return f"{written.rstrip('/')}/" if written else _bucket_url() or "/system/"
 
 
 def _bucket_url() -> str:
-    """The bucket's own URL, with a slash at its end; empty if files are in a local folder."""
+    """Return the bucket's own URL, with a slash at its end; empty if files are in a local folder."""
     if MEDIA_STORAGE is None:
         return ""
     options = MEDIA_STORAGE["OPTIONS"]
@@ -236,7 +238,7 @@ def _translation(url: str) -> str:
     except ValueError:
         fine = False
     if url and not fine:
-        # Without the value, which may hold a key.
+        # The value is left out, because it may contain a key.
         raise ImproperlyConfigured(
             "TRANSLATION_SERVICE cannot be understood. Write it as in libretranslate+https://KEY@translate.example or "
             "deepl+https://KEY@api-free.deepl.com."
@@ -258,7 +260,7 @@ def _email(url: str) -> str:
 
 
 def mail_settings(url: str) -> dict[str, Any]:
-    """Django's settings for EMAIL_URL. Port 465 means implicit TLS (RFC 8314, section 3.3), whatever the scheme. The
+    """Return Django's settings for EMAIL_URL. Port 465 means implicit TLS (RFC 8314, section 3.3), whatever the scheme. The
     default port is 465, 587 or 25, depending on the scheme.
     """
     found: dict[str, Any] = environ.Env.email_url_config(url)

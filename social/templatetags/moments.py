@@ -20,7 +20,7 @@ register = template.Library()
 
 @register.filter
 def ago(moment: datetime) -> str:
-    """The time that has passed since a moment; after a week, its date."""
+    """Return the time that has passed since a moment; after a week, its date."""
     now = clock.now()
     passed = now - moment
     if passed < timedelta(minutes=1):

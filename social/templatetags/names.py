@@ -16,13 +16,13 @@ _WIDE: Final = 16
 
 @register.filter
 def breakable(name: str) -> SafeString:
-    """A server's name with possible line breaks before its dots, so that it is not broken inside a word."""
+    """Return a server's name with possible line breaks before its dots, so that it is not broken inside a word."""
     return format_html_join(mark_safe("<wbr>."), "{}", ((part,) for part in name.split(".")))
 
 
 @register.filter
 def isolated(name: str) -> SafeString:
-    """A name whose direction of writing does not change that of the sentence around it."""
+    """Return a name whose direction of writing does not change that of the sentence around it."""
     return format_html("<bdi>{}</bdi>", name)
 
 

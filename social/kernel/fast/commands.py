@@ -21,7 +21,7 @@ Command = Sequence[str | bytes | int | float]
 
 # Idle connections by client; those of redis-py declare no types.
 _idle: Final[WeakKeyDictionary[redis.Redis, deque[Any]]] = WeakKeyDictionary()
-# A child shares the sockets of its parent, and must not write to them.
+# A forked child shares the sockets of its parent, and must not write to them.
 os.register_at_fork(after_in_child=_idle.clear)
 
 
@@ -65,7 +65,8 @@ def _ask(client: redis.Redis, guard: Circuit, packed: bytes, number: int) -> Any
         if isinstance(error, ResponseError) and number == 1:
             idle.append(connection)
             raise
-        # Further answers may still come, and would be taken for those to the next command.
+        # The connection is closed, because further answers may still arrive, and would be taken for answers to the next
+        # command.
         connection.disconnect()
         if isinstance(error, ConnectionError | TimeoutError | OSError):
             guard.failed()

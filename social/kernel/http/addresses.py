@@ -162,7 +162,7 @@ class Host:
 
 @functools.lru_cache(maxsize=4096)
 def canonical_host(raw: str) -> Host:
-    """The host in its canonical spelling; international names become their A-labels (IDNA 2008).
+    """Return the host in its canonical spelling; international names become their A-labels (IDNA 2008).
 
     Raises Refused for every spelling that different parsers read differently: decimal, hexadecimal, octal and short
     addresses, digits and dots of other scripts, a trailing dot, empty labels, user names, zones, percent signs.

@@ -135,7 +135,7 @@ class GuardedClient:
         with limits.spending(request.deadline) as seconds:
             thread = network.current()
             try:
-                # The loop enforces the deadline; the time-out here is for a loop that hangs.
+                # The loop enforces the deadline; this time-out only ends the wait for a loop that hangs.
                 return thread.call(self._exchange(thread, request, seconds), timeout=seconds + 5.0)
             except TimeoutError:
                 raise TimedOut(f"the network loop did not answer within {seconds + 5.0:g} s") from None
@@ -166,8 +166,9 @@ class GuardedClient:
             raise TimedOut(f"{request.url[:200]} took longer than {seconds:g} s") from None
 
     def _open(self, thread: network.NetworkThread) -> aiohttp.ClientSession:
-        """The session of this process's loop. A session inherited in a fork is the parent's: it is not used here, nor
-        garbage-collected, as the parent's network thread still refers to it."""
+        """Return the session of this process's loop. A session inherited in a fork is the parent's: it is not used here, nor
+        garbage-collected, as the parent's network thread still refers to it.
+        """
         if self._session is None or self._network is not thread:
             connector = aiohttp.TCPConnector(
                 resolver=CheckedResolver(self.policy.permits, self._lookup, self._lookups_limit),
@@ -244,7 +245,7 @@ class GuardedClient:
         except Exception as error:
             raise _failure(error, target) from None
         finally:
-            # Gives the connection back if the body has been read to its end, and closes it otherwise.
+            # This returns the connection to the pool if the body was read to its end, and closes it otherwise.
             response.release()
 
     async def _receive(
@@ -281,7 +282,7 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 def _redirected(target: Target, location: str) -> Target:
-    """The target of a Location header, resolved against the URL that sent it (RFC 9110 section 10.2.2)."""
+    """Return the target of a Location header, resolved against the URL that sent it (RFC 9110 section 10.2.2)."""
     try:
         return parse_url(urljoin(target.url, location))
     except ValueError as error:
@@ -289,7 +290,7 @@ def _redirected(target: Target, location: str) -> Target:
 
 
 def _failure(error: Exception, target: Target) -> FetchError:
-    """The FetchError for an exception of the library, whose text is cut because it quotes the other server.
+    """Return the FetchError for an exception of the library, whose text is cut because it quotes the other server.
 
     Any other exception counts as a failed connection too: the library is known to leak IndexError, ValueError and the
     exceptions of its parser.
@@ -311,7 +312,7 @@ def _failure(error: Exception, target: Target) -> FetchError:
 
 
 def policy_from_settings() -> Policy:
-    """The policy of this server: FEDERATION_LOOPBACK, its domains, VERSION and BASE_URL, ALLOWED_PRIVATE_ADDRESSES."""
+    """Return the policy of this server: FEDERATION_LOOPBACK, its domains, VERSION and BASE_URL, ALLOWED_PRIVATE_ADDRESSES."""
     return _policy(
         settings.FEDERATION_LOOPBACK,
         (settings.WEB_DOMAIN, settings.LOCAL_DOMAIN),
@@ -334,7 +335,8 @@ def place_of(url: str) -> Target | None:
 
 @functools.cache
 def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exceptions: tuple[str, ...]) -> Policy:
-    # If a domain has a port, only that port is this server: in a trial on one machine several servers share the host.
+    # If this server's domain has a port, only this port belongs to it, because in a trial on one machine several servers share
+    # the host.
     own = frozenset(parse_url(f"https://{domain}").netloc for domain in domains)
     return Policy(loopback, own, user_agent, exceptions=tuple(ip_network(block) for block in exceptions))
 

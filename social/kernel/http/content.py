@@ -17,14 +17,15 @@ ACTIVITY_TYPES = ("application/activity+json", "application/ld+json")
 ACTIVITY_PROFILE = "https://www.w3.org/ns/activitystreams"
 
 _MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;(.*))?", re.DOTALL)
-# The number of chunks from which on they must have so many bytes on average.
+# From this number of chunks on, the chunks must have at least this average size in bytes.
 _TINY_CHUNKS: Final = 1000
 _TINY_BYTES: Final = 32
 _PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
 
 
 def media_type(value: str) -> tuple[str, dict[str, str]]:
-    """Media type and parameters of a header, names in lower case: `text/html; charset="x"` -> ("text/html", {"charset": "x"}).
+    """Return the media type and the parameters of a header, names in lower case: `text/html; charset="x"` -> ("text/html",
+    {"charset": "x"}).
 
     Of several parameters with one name, the first counts. For an invalid value (RFC 9110 section 8.3.1) the media type
     is empty.
@@ -65,7 +66,7 @@ class _Plain:
         return chunk[:room]
 
     def finish(self) -> None:
-        """Accept any end; a body that is too short is noticed by its length."""
+        """Accept any end; the length of the body reveals that it is too short."""
 
 
 class _Gzip:
@@ -112,7 +113,7 @@ async def _chunks_of(response: ClientResponse) -> AsyncIterator[bytes]:
 
 
 async def read_body(response: ClientResponse, limit: int) -> bytes:
-    """The whole body, decompressed. Holds at most `limit` bytes and one chunk in memory. Raises the same errors as
+    """Return the whole body, decompressed. Holds at most `limit` bytes and one chunk in memory. Raises the same errors as
     `write_body`.
     """
     body = io.BytesIO()

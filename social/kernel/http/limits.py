@@ -28,7 +28,9 @@ _wanted_by_strangers: set[str] = set()
 
 
 def _after_fork_in_child() -> None:
-    """Reset the state: the threads that held the lock or waited do not exist in the child, and would never release it."""
+    """Reset the state, because the threads that held or awaited the lock do not exist in the child and would never
+    release it.
+    """
     global _lock, _waiting
     _lock = threading.Condition(threading.Lock())
     _waiting = 0
@@ -164,8 +166,8 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 
 @contextmanager
 def asking(queue: str) -> Iterator[None]:
-    """Use the connections and look-ups of a queue (`Terms.lookups`) for fetches of this thread and of the tasks that it
-    starts, inside the block: fetches for imports and unknown callers then take none from deliveries (security row 72).
+    """Let fetches in the block, by this thread and the tasks that it starts, use the connections and look-ups of a queue
+    (`Terms.lookups`), so that fetches for imports and unknown callers take none of those for deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:
@@ -180,8 +182,8 @@ def asking_queue() -> str:
 
 
 def asking_for(wanted_by: str) -> Context:
-    """Return a context for fetches on behalf of a local account or another server, which count against that asker's share of
-    the look-ups (security row 72).
+    """Return a context for fetches on behalf of a local account or another server (`wanted_by`); their look-ups count against
+    its share (security row 72).
     """
     context = copy_context()
     context.run(_asker.set, wanted_by)

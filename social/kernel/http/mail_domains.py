@@ -20,7 +20,7 @@ def make_resolver() -> dns.resolver.Resolver:
 
 
 def find_mail_hosts(domain: str) -> list[str]:
-    """The hosts of a domain's MX records, or the domain itself when it has an address but no such record; in lower
+    """Return the hosts of a domain's MX records, or the domain itself when it has an address but no such record; in lower
     case, without the final dot.
 
     Empty when the domain does not exist, refuses mail (a null MX), or the DNS does not answer within LOOKUP_SECONDS.

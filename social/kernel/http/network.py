@@ -87,13 +87,13 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 _lock = threading.Lock()
 _current: NetworkThread | None = None
-# The loop of a forked child's parent. Its sockets and its epoll set are shared with the parent: if it were collected here,
-# closing its transports would remove the parent's sockets from the parent's own epoll set.
+# In a forked child, this keeps the parent's loop from being garbage-collected: its sockets and its epoll set are shared with
+# the parent, and closing its transports would remove the parent's sockets from the parent's epoll set.
 _inherited: list[NetworkThread] = []
 
 
 def current() -> NetworkThread:
-    """The network thread of this process, started at the first call."""
+    """Return the network thread of this process, started at the first call."""
     global _current
     if _current is None:
         with _lock:

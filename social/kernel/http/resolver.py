@@ -29,8 +29,8 @@ LOOKUPS_LIMIT = 64
 LOOKUP_SECONDS = 5.0
 """Longest time that a fetch waits for a look-up and, before that, for a free slot, in seconds."""
 
-# Each name server is asked twice, for two seconds (resolv.conf(5)). By default the C library continues for half a
-# minute, and occupies the thread of the look-up for so long, although the fetch has given up.
+# Each name server is asked twice, for two seconds (resolv.conf(5)). By default the C library would continue for half a minute,
+# and occupy the look-up's thread after the fetch has given up.
 os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:2")
 
 
@@ -42,7 +42,7 @@ class ForbiddenAddress(OSError):
 
 
 def system_lookup(host: str, port: int) -> Sequence[str]:
-    """The addresses that the operating system knows for a name, in its order of preference.
+    """Return the addresses that the operating system knows for a name, in its order of preference.
 
     Names under localhost are resolved to this machine without a query (RFC 6761 section 6.3), which not every C library
     does.
@@ -57,9 +57,8 @@ def system_lookup(host: str, port: int) -> Sequence[str]:
 
 
 class CheckedResolver(AbstractResolver):
-    """Resolver that returns only checked addresses; connections go to these, whatever the DNS says a moment later.
-
-    At most `limit` look-ups are under way, and a quarter of that for one asker (`limits.asker`).
+    """Resolver that returns only checked addresses, to which connections are then made, whatever the DNS answers a moment
+    later. At most `limit` look-ups run at the same time, and at most a quarter of them for one asker (`limits.asker`).
     """
 
     def __init__(self, permits: Permits, lookup: Lookup = system_lookup, limit: int = LOOKUPS_LIMIT) -> None:
@@ -170,14 +169,14 @@ async def _within(seconds: float, message: str) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError as error:
-        # A look-up may raise TimeoutError too, with the number ETIMEDOUT; the error of `asyncio.timeout` has no number.
+        # A look-up may raise TimeoutError too, with the errno ETIMEDOUT; the error of `asyncio.timeout` has no errno.
         if error.errno is not None:
             raise
         raise OSError(errno.ETIMEDOUT, message) from None
 
 
 def checked_socket(permits: Permits) -> Callable[[AddrInfoType], socket.socket]:
-    """A factory of sockets that checks each address again, right before the connection is made to it."""
+    """Return a factory of sockets that checks each address again, right before the connection is made to it."""
 
     def make(info: AddrInfoType) -> socket.socket:
         family, kind, protocol, _name, address = info

@@ -45,7 +45,7 @@ def _quantised(share: float) -> int:
 
 
 def encode(pixels: bytes, width: int, height: int, components_x: int = 4, components_y: int = 4) -> str:
-    """The hash of `width` x `height` RGB pixels (three bytes each, row by row).
+    """Return the hash of `width` x `height` RGB pixels (three bytes each, row by row).
 
     A thumbnail of 64 pixels a side is enough: the hash holds `components_x` x `components_y` waves (1 to 9 each), and
     the time grows with the number of pixels. Raises ValueError when the number of bytes or of components is wrong.
@@ -70,7 +70,7 @@ def encode(pixels: bytes, width: int, height: int, components_x: int = 4, compon
 
 
 def _factors(pixels: bytes, width: int, height: int, components_x: int, components_y: int) -> Sequence[_Colour]:
-    """The coefficient of each wave. A wave is the product of a horizontal and a vertical wave, so that each row is
+    """Return the coefficient of each wave. A wave is the product of a horizontal and a vertical wave, so that each row is
     summed only once for each horizontal wave.
     """
     across = _cosines(components_x, width)

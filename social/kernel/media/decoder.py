@@ -88,8 +88,9 @@ class Decoder:
                 with turn:
                     facts = self._ask(job, parameters, [given.fileno(), *(output.fileno() for output in outputs)])
             finally:
-                # The processes share one position in the file, and the job has moved it. The first move discards the buffer of
-                # this process: with it, the second would move nothing, and reading would go on where the job had stopped.
+                # The processes share one position in the file, and the job has moved it. The first `seek` discards the buffer
+                # of this process; with the buffer, the second would move nothing, and reading would continue where the job has
+                # stopped.
                 given.seek(0, os.SEEK_END)
                 given.seek(position)
             if not facts.pop(jobs.CONFINED) and self.is_confined:
@@ -141,7 +142,8 @@ class Decoder:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 cwd=settings.BASE_DIR,
-                # None of this server's secrets; and few heaps, as each of them counts against the memory of a job.
+                # The environment has none of this server's secrets, and allows few heaps, each of which counts against the
+                # memory of a job.
                 env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "2"},
             )
         self._control = ours
@@ -180,13 +182,13 @@ def _facts(job: str, answer: bytes) -> dict[str, Any]:
 
 
 def _temporary() -> IO[bytes]:
-    """A file without a name, which is deleted when nobody has it open, however this process ends."""
+    """Return a file without a name, which is deleted when nobody has it open, however this process ends."""
     return tempfile.TemporaryFile(dir=settings.DATA_DIR)
 
 
 @contextlib.contextmanager
 def _with_descriptor(source: IO[bytes]) -> Iterator[IO[bytes]]:
-    """The source itself or, if it is in memory only, a copy that another process can read."""
+    """Return the source itself or, if it is in memory only, a copy that another process can read."""
     try:
         source.fileno()
     except (AttributeError, OSError):

@@ -1,4 +1,4 @@
-"""Conversion of uploaded pictures, and the messages that say why one is refused.
+"""Converts uploaded pictures, and has the messages for refused pictures.
 
 The decoding itself is done in a separate process (`social.kernel.media.decoding.pictures`).
 """
@@ -62,7 +62,7 @@ class Rendition:
 
     @property
     def size(self) -> dict[str, int | float | str]:
-        """`width`, `height`, `size` and `aspect` as in the `meta` of the entity MediaAttachment."""
+        """`width`, `height`, `size` and `aspect`, as in the `meta` of the entity MediaAttachment."""
         return {
             "width": self.width,
             "height": self.height,
@@ -141,7 +141,7 @@ def process(source: IO[bytes], *, still: bool = False) -> Iterator[Picture]:
 
 
 def rendition(found: Found, number: int, facts: dict[str, Any]) -> Rendition:
-    """The picture that a job has written to its output with this number."""
+    """Return the picture that a job has written to its output with this number."""
     return Rendition(found.files[number], **facts)
 
 

@@ -31,7 +31,7 @@ class ObjectStorage(S3Storage):
     def __init__(self, *, addressing_style: str, **options: Any) -> None:
         super().__init__(
             **options,
-            file_overwrite=True,  # names are random: no check beforehand is needed
+            file_overwrite=True,  # names are random, so that no check beforehand is needed
             querystring_auth=False,
             transfer_config=TransferConfig(use_threads=False),
             client_config=Config(
@@ -47,7 +47,7 @@ class ObjectStorage(S3Storage):
         )
 
     def get_object_parameters(self, name: str) -> dict[str, Any]:
-        """The headers with which a file is served. Browsers only download a file whose extension is unknown, and do not
+        """Return the headers with which a file is served. Browsers only download a file whose extension is unknown, and do not
         show it.
         """
         extension = name.rpartition(".")[2]

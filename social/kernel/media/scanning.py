@@ -47,7 +47,7 @@ def is_on() -> bool:
 
 
 def digest_of(file: IO[bytes]) -> str:
-    """SHA-256 of a whole open file, in hexadecimal digits."""
+    """Return the SHA-256 of a whole open file, in hexadecimal digits."""
     file.seek(0)
     digest = hashlib.sha256()
     while chunk := file.read(_CHUNK):

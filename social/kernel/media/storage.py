@@ -84,7 +84,7 @@ def put(path: str, content: IO[bytes]) -> None:
 
 
 def opened(path: str) -> File[bytes]:
-    """A stored file, to be read in a `with`. Raises FileNotFoundError."""
+    """Return a stored file, to be read in a `with`. Raises FileNotFoundError."""
     return default_storage.open(path)
 
 
@@ -119,6 +119,6 @@ def is_local() -> bool:
 
 
 def url(path: str) -> str:
-    """The absolute address of a stored file."""
+    """Return the absolute address of a stored file."""
     address = f"{settings.MEDIA_URL}{path}"
     return links.web_url(address) if address.startswith("/") else address

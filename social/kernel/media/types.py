@@ -104,7 +104,7 @@ _QUICKTIME: Final = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 
 
 def media_type(head: bytes) -> str | None:
-    """The media type of a file by its first HEAD bytes; None for an unknown type."""
+    """Return the media type of a file by its first HEAD bytes; None for an unknown type."""
     if head[:4] == b"RIFF":
         return _RIFF.get(head[8:12])
     if head[4:8] == b"ftyp":
@@ -126,13 +126,13 @@ def media_type(head: bytes) -> str | None:
 
 
 def type_of_name(name: str) -> str | None:
-    """The media type for the extension of a name or address; None for an unknown extension. The content may differ."""
+    """Return the media type for the extension of a name or address; None for an unknown extension. The content may differ."""
     ending = name[name.rfind(".") :].lower()
     return TYPES.get(ending) or _OTHER_ENDINGS.get(ending)
 
 
 def shown_as(content_type: str) -> str | None:
-    """The family (`image`, `video` or `audio`) of a media type that can be copied and shown, under any of its names;
+    """Return the family (`image`, `video` or `audio`) of a media type that can be copied and shown, under any of its names;
     None for other types (drawings such as SVG and EPS, TIFF, JPEG XL, playlists, documents).
     """
     family, _slash, name = content_type.partition("/")
@@ -142,7 +142,7 @@ def shown_as(content_type: str) -> str | None:
 
 
 def _container(head: bytes) -> str:
-    """The type of an ISO base media file, by its major brand or its first compatible brand of a picture."""
+    """Return the type of an ISO base media file, by its major brand or its first compatible brand of a picture."""
     major = head[8:12]
     if major in (b"mif1", b"msf1"):
         compatible = (head[place : place + 4] for place in range(16, min(len(head), 64), 4))

@@ -63,7 +63,7 @@ class Pool:
         self._closed = False
 
     def getconn(self) -> Connection:
-        """A live connection, in autocommit mode, which `putconn` takes back.
+        """Return a live connection, in autocommit mode, which `putconn` takes back.
 
         Raises OperationalError at once while the circuit is open, after CONNECT_SECONDS when the database does not answer,
         and after `timeout` when all connections are in use.
@@ -93,7 +93,7 @@ class Pool:
             elif not _is_alive(connection):
                 self._discard(connection)
                 continue
-            connection._pool = self  # Django returns it to the pool that it names
+            connection._pool = self  # Django returns a connection to the pool in this attribute
             return connection
 
     def putconn(self, connection: Connection) -> None:
@@ -173,7 +173,7 @@ class _Attempt:
                 self._connection = connection
                 self._done.notify()
                 return
-        # The caller no longer waits for the connection: it goes into the pool.
+        # The caller no longer waits for the connection, which therefore goes into the pool.
         self.pool.putconn(connection)
 
     def wait(self) -> Connection:

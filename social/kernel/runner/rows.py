@@ -144,7 +144,7 @@ R = TypeVar("R", bound=WaitingRow)
 
 @cache
 def claiming_statement(model: type[WaitingRow]) -> str:
-    """The SQL of a claim, which returns all columns; its parameters are queue, unknown, busy, hosts, per_host, pace,
+    """Return the SQL of a claim, which returns all columns; its parameters are queue, unknown, busy, hosts, per_host, pace,
     token and lease.
     """
     table = model._meta.db_table

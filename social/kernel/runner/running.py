@@ -32,7 +32,8 @@ logger = logging.getLogger("social.runner")
 
 #: Seconds after which the next call of the runner begins while anything waits.
 NEXT_RUN: Final = 5.0
-# Seconds in which further results are gathered after the first, and seconds without a result until more rows are claimed.
+# Seconds for which further results are gathered after the first result, and seconds without a result after which more rows are
+# claimed.
 _GATHERING_WINDOW: Final = 0.01
 _POLL_SECONDS: Final = 0.5
 _TOO_LATE: Final = "its time was over"
@@ -80,7 +81,7 @@ class Work(Generic[R]):
         self.begin = begin
         self.finished = finished
         self.claims: Final = Claims(model._meta.db_table)
-        # The runs of this process that claim; the others only finish the jobs that they have started.
+        # The runs of this process that still claim rows; other runs only finish the jobs that they have started.
         self.claiming: Final[set[Run[R]]] = set()
         self._leaving: Final = threading.Lock()
 
@@ -106,7 +107,7 @@ class Work(Generic[R]):
         self.run()
 
     def leave(self, run: Run[R], *, at_any_rate: bool) -> None:
-        """Stop a run from claiming; without `at_any_rate` only if another run of this process still claims."""
+        """Stop a run from claiming rows; without `at_any_rate`, only if another run of this process still claims rows."""
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:
                 self.claiming.discard(run)

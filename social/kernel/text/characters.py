@@ -23,7 +23,7 @@ _FLAGS: Final = regex.compile("[\U0001f1e6-\U0001f1ff]{2}")
 
 
 def graphemes(text: str) -> int:
-    """The number of extended grapheme clusters of a text (Unicode Standard Annex 29). Linear in its length."""
+    """Return the number of extended grapheme clusters of a text (Unicode Standard Annex 29). Linear in its length."""
     if text.isascii() or not _JOINING.search(text):
         return len(text) - text.count("\r\n")
     # A flag is two regional indicators, paired from the beginning of their run. They are paired here, because the regex
@@ -32,7 +32,7 @@ def graphemes(text: str) -> int:
 
 
 def counted_length(text: str, spoiler: str = "") -> int:
-    """The length of a post against its limit, in grapheme clusters.
+    """Return the length of a post against its limit, in grapheme clusters.
 
     In `text`, each http or https address counts 23, and `@user@domain` counts as `@user`; `spoiler` counts in full, as
     in clients.

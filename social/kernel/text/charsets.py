@@ -30,7 +30,7 @@ _SAMPLE_BYTES: Final = 32 * 1024
 #: A page without a declaration counts as UTF-8 when it has this many multi-byte characters for each broken byte.
 _SOUND_FOR_BROKEN: Final = 2
 _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-# The encoding of a page that declares one of these: the declaration was readable as ASCII, so it must be wrong.
+# The encoding of a page that declares one of these encodings: the declaration is wrong, because it was readable as ASCII.
 _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 # Python's decoders that have all characters of the standard's encoding of this name.
 _SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
@@ -57,7 +57,7 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 
 def decode_page(body: bytes, content_type: str) -> str:
-    """The text of a page. The encoding is given by the byte order mark, the header, or the page's own `meta` or XML
+    """Return the text of a page. The encoding is given by the byte order mark, the header, or the page's own `meta` or XML
     declaration, in this order; without any of them it is UTF-8, even with some broken bytes, or else detected.
 
     Never raises: invalid bytes are replaced.
@@ -88,7 +88,7 @@ def _decoded(body: bytes, encoding: webencodings.Encoding) -> str:
 
 
 def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
-    """The encoding of the first known label that a page declares."""
+    """Return the encoding of the first known label that a page declares."""
     declaration = _XML_DECLARATION.match(body)
     in_declaration = [declaration[1].decode("latin-1")] if declaration else []
     sources = (in_declaration, _in_metas(body)) if is_xml else (_in_metas(body), in_declaration)
@@ -101,7 +101,7 @@ def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
 
 
 def _in_metas(body: bytes) -> Iterator[str]:
-    """The labels in the `meta` elements of a page, wherever they are, but not in comments or scripts."""
+    """Return the labels in the `meta` elements of a page, wherever they are, but not in comments or scripts."""
     if b"charset" not in body.lower():
         return
     parser = etree.HTMLParser(
@@ -153,7 +153,7 @@ def _detected(body: bytes) -> str | None:
 
 
 def _sample(body: bytes) -> bytes:
-    """The part of a page, without its tags, from which its encoding is detected.
+    """Return the part of a page, without its tags, from which its encoding is detected.
 
     The part begins at the tag before the first byte beyond ASCII, and ends at the last tag or blank in its second half,
     if there is one: tags and blanks are part of no character in any encoding.

@@ -145,7 +145,7 @@ _PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def markdown_to_html(text: str, *, below: int = 0) -> str:
-    """HTML that is safe to show: HTML in the text stays text, links lead to web pages and mail addresses only.
+    """Return HTML that is safe to show: HTML in the text stays text, links lead to web pages and mail addresses only.
 
     Headings are `below` levels lower than written, for pages that have headings of their own above.
     """

@@ -59,7 +59,7 @@ class Tag(NamedTuple):
     attributes: str
 
     def read_attributes(self) -> dict[str, str]:
-        """The attributes by lower-case name, values as written (character references not resolved); the first wins."""
+        """Return the attributes by lower-case name, values as written (character references not resolved); the first wins."""
         found: dict[str, str] = {}
         for name, double, single, bare in _ATTRIBUTES.findall(self.attributes):
             found.setdefault(name.lower(), double or single or bare)
@@ -67,7 +67,7 @@ class Tag(NamedTuple):
 
 
 def tokenise(html: str) -> Iterator[str | Tag]:
-    """The tags of an HTML text and the texts between them, in order; character references in texts are not resolved.
+    """Return the tags of an HTML text and the texts between them, in order; character references in texts are not resolved.
 
     Comments, declarations and the content of scripts, styles and frames are left out; so is a tag, comment or script
     that never ends, with all that follows it, as browsers do. Linear in the length of the text whatever it holds.
@@ -97,7 +97,7 @@ def tokenise(html: str) -> Iterator[str | Tag]:
 
 
 def _after_declaration(html: str, start: int) -> int:
-    """The end of a comment or declaration that begins at `start`; 0 if it never ends."""
+    """Return the end of a comment or declaration that begins at `start`; 0 if it never ends."""
     if html.startswith("<!--", start):
         end = _COMMENT_END.search(html, start + 2)
         return end.end() if end else 0
@@ -119,7 +119,7 @@ def is_markup(text: str) -> bool:
 
 
 def plain(html: str) -> str:
-    """The text of some HTML: tags stripped, character references resolved.
+    """Return the text of some HTML: tags stripped, character references resolved.
 
     A `<br>` becomes a line end, a paragraph or other box is separated by an empty line, and there is never more than
     one empty line. Line ends of the HTML itself are spaces, outside `<pre>`, as browsers show them. Scripts and styles
@@ -129,7 +129,7 @@ def plain(html: str) -> str:
 
 
 def plain_of(tokens: Iterable[str | Tag]) -> str:
-    """The text of HTML tokens; see `plain`."""
+    """Return the text of HTML tokens; see `plain`."""
     written: list[str] = []
     line_ends = preformatted = 0
     for token in tokens:
@@ -161,7 +161,7 @@ def plain_of(tokens: Iterable[str | Tag]) -> str:
 
 
 def shown(html: str) -> tuple[str, list[str]]:
-    """The visible text of sanitised HTML, and the whole text of each link that hides a part of it.
+    """Return the visible text of sanitised HTML, and the whole text of each link that hides a part of it.
 
     Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from
     Mastodon. A word divided by such an element is seen as one word (security row 74). A link's whole text is its

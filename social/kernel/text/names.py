@@ -44,7 +44,7 @@ _PLAIN_DOMAIN: Final = re.compile(
 
 
 def clean_input(text: str) -> str:
-    """Typed text in a form that can be stored: line ends are LF; NUL and lone surrogates are removed.
+    """Return typed text in a form that can be stored: line ends are LF; NUL and lone surrogates are removed.
 
     No database or JSON encoder accepts those two. Everything else stays, joiners and variation selectors too.
     Idempotent: a cleaned text stays as it is.
@@ -60,7 +60,7 @@ def clean_input(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text in one line: its lines, without outer blanks and without empty lines, joined by single spaces."""
+    """Return a text in one line: its lines, without outer blanks and without empty lines, joined by single spaces."""
     return " ".join(line for line in map(str.strip, text.splitlines()) if line)
 
 
@@ -83,13 +83,13 @@ def is_hashtag(name: str) -> bool:
 
 
 def display_hashtag(name: str) -> str:
-    """A hashtag for display: as written, without its `#` and without characters that no hashtag contains."""
+    """Return a hashtag for display: as written, without its `#` and without characters that no hashtag contains."""
     shown: str = _TAG_SEPARATORS.sub("", name)
     return shown
 
 
 def normalise_hashtag(name: str) -> str:
-    """A hashtag as it is stored and compared: NFKC, without accents on Latin letters, lower case.
+    """Return a hashtag as it is stored and compared: NFKC, without accents on Latin letters, lower case.
 
     Takes the name with or without its `#`; characters that no hashtag contains are dropped. The result may be empty or
     invalid: check it with `is_hashtag`. Idempotent: a normalised hashtag stays as it is. Source: contract, behaviours
@@ -102,7 +102,7 @@ def normalise_hashtag(name: str) -> str:
 
 
 def normalise_domain(domain: str) -> str | None:
-    """A domain as it is stored and compared: lower case, Punycode, without a final dot, with its port if it has one.
+    """Return a domain as it is stored and compared: lower case, Punycode, without a final dot, with its port if it has one.
 
     Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are allowed for servers on one machine. None if it
     cannot be a domain (empty, too long, underscores, symbols, a port that does not exist).
@@ -149,7 +149,7 @@ def _normalise_ipv6(domain: str) -> str | None:
 
 
 def display_domain(domain: str) -> str:
-    """A stored domain as people read it: Unicode letters in place of Punycode (contract, behaviours section 1).
+    """Return a stored domain as people read it: Unicode letters in place of Punycode (contract, behaviours section 1).
 
     A name that cannot be decoded is returned as it is.
     """
@@ -163,7 +163,7 @@ def display_domain(domain: str) -> str:
 
 
 def unambiguous_domain(domain: str) -> str:
-    """A domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another domain.
+    """Return a domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another domain.
 
     For places where somebody decides whom to trust (security row 62); `display_domain` is for all others. Takes any
     host with or without port; in one that cannot be a domain, characters outside ASCII are written as escapes.
@@ -176,7 +176,7 @@ def unambiguous_domain(domain: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """A name as one line of visible characters: without control, direction and zero-width characters.
+    """Return a name as one line of visible characters: without control, direction and zero-width characters.
 
     Joiners stay, as scripts and emoji need them. The result may be empty.
     """

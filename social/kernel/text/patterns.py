@@ -51,7 +51,7 @@ class Patterns(Generic[T]):
                 states.append(following)
 
     def _step(self, state: int, item: str) -> int:
-        """The state after one more item."""
+        """Return the state after one more item."""
         following = self._following
         while item not in following[state]:
             if not state:
@@ -60,7 +60,7 @@ class Patterns(Generic[T]):
         return following[state][item]
 
     def find(self, items: Sequence[str]) -> Iterator[Found[T]]:
-        """The first occurrence of each pattern in these items, in no particular order."""
+        """Return the first occurrence of each pattern in these items, in no particular order."""
         if not self._ended:
             return
         following, shorter, longest = self._following, self._shorter, self._longest

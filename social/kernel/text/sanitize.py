@@ -50,7 +50,7 @@ _BLANK_LINES: Final = re.compile(r"\n{2,}")
 
 
 def _href(value: str) -> str | None:
-    # No stripping: browsers skip spaces and line ends in addresses, in ways that have deceived filters.
+    # Addresses are not stripped of spaces and line ends: browsers skip these in ways that have deceived filters.
     if (_WEB_HREF.match(value) or _APP_HREF.match(value)) and not re.search(r"[\x00-\x1f\x7f]", value):
         return value
     return None
@@ -97,7 +97,7 @@ _CLEANER: Final = nh3.Cleaner(
 
 
 def sanitize(html: str) -> str:
-    """HTML from other servers, reduced to the tags, attributes, classes and addresses that may be shown.
+    """Return HTML from other servers, reduced to the tags, attributes, classes and addresses that may be shown.
 
     Never raises. Guarantees that sanitising the result changes nothing, and that it holds at most `MAX_BYTES` and
     `MAX_TAGS`. Scripts, styles and frames are dropped with their content, other tags without it. A link to a relative
@@ -151,7 +151,7 @@ class _Rewriter:
             # The parser drops one line end there at each reading.
             text = text.lstrip("\n")
         elif self.out and self.out[-1].startswith("<br") and not self.open["pre"]:
-            # Some servers write a `<br>` and a line end; clients would show two lines (client trap 48).
+            # Some servers write a `<br>` and a line end, which clients would show as two line breaks (client trap 48).
             text = text.lstrip("\n")
         if not text:
             return
@@ -272,7 +272,7 @@ def _rewrite(html: str) -> str:
 
 
 def _formula(math: Tag, tokens: Iterator[str | Tag]) -> str:
-    """A MathML formula as text: its TeX annotation between dollar signs, else its plain one, else its own text."""
+    """Return a MathML formula as text: its TeX annotation between dollar signs, else its plain one, else its own text."""
     texts: dict[str, list[str]] = {"": []}
     kind = ""
     for token in tokens:
@@ -303,7 +303,7 @@ def _attributes(name: str, tag: Tag) -> str:
 
 
 def _resolve(raw: str) -> str:
-    """HTML text with its character references resolved, without the characters that parsers treat differently."""
+    """Return HTML text with its character references resolved, without the characters that parsers treat differently."""
     if "&" in raw:
         raw = clean_input(entities.unescape(raw))
     return _CONTROL.sub("", raw) if _CONTROL.search(raw) else raw
@@ -315,7 +315,7 @@ def _escape(text: str) -> str:
 
 
 def _as_text(html: str) -> str:
-    """The escaped text of HTML in paragraphs, cut to the limits."""
+    """Return the escaped text of HTML in paragraphs, cut to the limits."""
     room, tags = MAX_BYTES - len("<p></p>"), MAX_TAGS - 2
     written: list[str] = []
     text = _CONTROL.sub("", clean_input(plain_of(_beginning(html))))

@@ -146,7 +146,7 @@ _ONE_SCRIPT: Final = regex.compile(r"[\p{Latin}\p{M}\p{Nd}-]++|[^\p{Latin}\p{Nd}
 
 
 def web_links(tokens: Iterable[Token]) -> tuple[str, ...]:
-    """The addresses of web pages among tokens, in their order."""
+    """Return the addresses of web pages among tokens, in their order."""
     return tuple(token.raw for token in tokens if token.kind is Kind.URL and token.name in ("http", "https"))
 
 
@@ -173,7 +173,7 @@ def scan(text: str) -> tuple[Token, ...]:
 
 
 def _read(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
-    """The token that begins at a match, or None, and the position from which to continue."""
+    """Return the token that begins at a match, or None, and the position from which to continue."""
     raw = match[0]
     match raw[0]:
         case "@":
@@ -226,7 +226,7 @@ def _read_url(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
 
 
 def _without_trailing(text: str, end: int, *, floor: int) -> int:
-    """The end of an address without the punctuation of the sentence around it."""
+    """Return the end of an address without the punctuation of the sentence around it."""
     while end > floor:
         last = text[end - 1]
         if last not in _TRAILING and (last.isascii() or unicodedata.category(last) not in _TRAILING_CATEGORIES):
@@ -250,7 +250,7 @@ def _ending_in_one_script(host: str) -> str:
 
 
 def _public_name(host: str) -> str:
-    """The part of `host` that is a name under a known top-level domain; empty if there is none."""
+    """Return the part of `host` that is a name under a known top-level domain; empty if there is none."""
     host = _ending_in_one_script(host.rstrip("_"))
     _, dot, last = host.rpartition(".")
     return host if dot and len(host) <= MAX_DOMAIN_LENGTH and is_top_level_domain(last) else ""

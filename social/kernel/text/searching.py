@@ -31,8 +31,8 @@ _LIGATURES: Final = str.maketrans({"\ufdfa": "\U000ffffa", "\ufdfb": "\U000ffffb
 
 
 def comparable(text: str) -> str:
-    """The form in which texts and keywords are compared: NFKC, in lower case, without characters that are not displayed, with
-    one space for a run of blanks, and at most eight marks on a letter (security row 74).
+    """Return the form in which texts and keywords are compared: NFKC, in lower case, without characters that are not
+    displayed, with one space for a run of blanks, and at most eight marks on a letter (security row 74).
 
     Only the first TEXT_LIMIT visible characters count. Linear in the length of the text.
     """
@@ -42,7 +42,7 @@ def comparable(text: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """The part of a text that is searched: its first TEXT_LIMIT visible characters."""
+    """Return the part of a text that is searched: its first TEXT_LIMIT visible characters."""
     return text if len(text) <= TEXT_LIMIT else "".join(text[start:end] for start, end in _seen(text))
 
 
@@ -95,7 +95,7 @@ class Text:
         return ends
 
     def part(self, start: int, end: int) -> str:
-        """The written text between two positions in the form for comparison."""
+        """Return the written text between two positions in the form for comparison."""
         places = self._places
         last = next((place for place in places[end:] if place > places[end - 1]), len(self.written))
         if end < len(places):
@@ -120,13 +120,13 @@ class Text:
 
 
 def split(text: str) -> list[str]:
-    """Words of a text and the characters between them."""
+    """Return the words of a text and the characters between them."""
     tokens: list[str] = _TOKENS.findall(text)
     return tokens
 
 
 def lowered(text: str) -> str:
-    """A text in lower case, of the same length: letters that would become two characters stay as they are."""
+    """Return a text in lower case, of the same length: letters that would become two characters stay as they are."""
     changed = text.lower()
     return changed if len(changed) == len(text) else "".join(map(_lower, text))
 

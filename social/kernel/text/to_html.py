@@ -60,7 +60,7 @@ def to_html(
 
 
 def plain_to_html(text: str) -> str:
-    """A text unchanged, in paragraphs and lines; nothing in it becomes a link."""
+    """Return a text unchanged, in paragraphs and lines; nothing in it becomes a link."""
     return _in_paragraphs(_escape(text))
 
 
@@ -76,7 +76,9 @@ QUOTE_FALLBACK: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL
 
 
 def quote_fallback(tokens: Sequence[Token], quote_url: str | None) -> str:
-    """The line with the address of a quoted post, for clients that do not support quotes; empty where the text has it."""
+    """Return the line with the address of a quoted post, for clients that do not support quotes; empty where the text has
+    it.
+    """
     if quote_url is None or any(token.kind is Kind.URL and token.raw == quote_url for token in tokens):
         return ""
     return f'<p class="quote-inline">RE: {_link(quote_url, _REL)}</p>'
@@ -125,7 +127,7 @@ class _Renderer:
 
 
 def mention_link(url: str, name: str) -> str:
-    """The HTML link of a mention; `name` comes without its `@`."""
+    """Return the HTML link of a mention; `name` comes without its `@`."""
     return (
         f'<span class="h-card" translate="no"><a href="{_escape_value(url)}" class="u-url mention">'
         f"@<span>{_escape(name)}</span></a></span>"

@@ -62,7 +62,7 @@ class Word(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """A text in the form for comparison: one form of every character, without case, width and accents."""
+    """Return a text in the form for comparison: one form of every character, without case, width and accents."""
     if text.isascii():
         return text.lower()
     folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold()
@@ -70,12 +70,12 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> Iterator[Word]:
-    """The first WORDS_LIMIT words of a text that is to be found by a search."""
+    """Return the first WORDS_LIMIT words of a text that is to be found by a search."""
     return islice(_words(text, wanted=False), WORDS_LIMIT)
 
 
 def wanted_words(text: str) -> Iterator[Word]:
-    """The words of a query: a text that contains the query has them at the same distances from each other."""
+    """Return the words of a query: a text that contains the query has them at the same distances from each other."""
     return islice(_words(text, wanted=True), WORDS_LIMIT)
 
 
@@ -90,7 +90,7 @@ def _words(text: str, *, wanted: bool) -> Iterator[Word]:
             if whole:
                 parts = [] if wanted else joint.split(whole)
                 for part in dict.fromkeys([whole, *(parts if len(parts) > 1 else [])]):
-                    # One character for all apostrophes, and one that needs no quotes in a lexeme.
+                    # All apostrophes become one character, which needs no quotes in a lexeme.
                     yield Word(part.replace("'", "\u2019"), position)
                 position += 1
             continue

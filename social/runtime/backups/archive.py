@@ -57,7 +57,9 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest of a backup. Raises OperatorError for a folder that is not a backup, and for a backup of a newer release."""
+    """Return the manifest of a backup. Raises OperatorError for a folder that is not a backup, and for a backup of a newer
+    release.
+    """
     if folder.name.endswith(PARTIAL):
         raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")
     try:
@@ -72,12 +74,12 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def name_of(domain: str, moment: datetime) -> str:
-    """The default name of a backup's folder: domain and time (UTC)."""
+    """Return the default name of a backup's folder: domain and time (UTC)."""
     return f"{domain.replace(':', '_')}-{moment:%Y%m%dT%H%M%SZ}"
 
 
 def find_interrupted(parent: Path, domain: str) -> list[Path]:
-    """The interrupted backups of this domain in the folder `parent`: incomplete, named by `name_of`, and not being
+    """Return the interrupted backups of this domain in the folder `parent`: incomplete, named by `name_of`, and not being
     taken now.
     """
     name = re.compile(rf"{re.escape(domain.replace(':', '_'))}-\d{{8}}T\d{{6}}Z{re.escape(PARTIAL)}", re.ASCII)
@@ -87,7 +89,9 @@ def find_interrupted(parent: Path, domain: str) -> list[Path]:
 
 
 def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
-    """The complete backups of this domain in the folder `parent`, except the `keep` newest. Other folders are ignored."""
+    """Return the complete backups of this domain in the folder `parent`, except the `keep` newest. Other folders are
+    ignored.
+    """
     found = []
     for path in parent.glob(f"*/{MANIFEST}"):
         try:
@@ -117,14 +121,14 @@ def _is_known(path: str) -> bool:
 
 
 def digest_of(folder: Path) -> str:
-    """The digest of a whole backup, which is the digest of its manifest: the manifest contains the digest of all
+    """Return the digest of a whole backup, which is the digest of its manifest: the manifest contains the digest of all
     checksums.
     """
     return checksum(folder / MANIFEST)
 
 
 def check_digest(folder: Path, digest: str) -> None:
-    """Raise OperatorError unless `digest`, noted when the backup was taken, is still the backup's digest."""
+    """Raise OperatorError unless the backup still has this `digest`, which was printed when it was taken."""
     if (found := digest_of(folder)) != digest.strip().lower():
         raise OperatorError(
             f"{folder} was changed since it was taken: its digest is {found}. Nothing was changed here."
@@ -158,7 +162,7 @@ def verify(folder: Path, report: Report) -> Manifest:
 
 
 def checksum(path: Path, advance: Advance | None = None) -> str:
-    """The SHA-256 of a file, as hexadecimal digits."""
+    """Return the SHA-256 of a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return copy(file, None, advance)
 

@@ -139,7 +139,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *,
         if isinstance(error, OSError):
             raise OperatorError(f"{error.filename}: {error.strerror}. Check owner and free space.") from None
         raise
-    # From here on the database is the backup's: a failure leaves the mark, and the restore must be repeated.
+    # From here on, the database is that of the backup. After a failure, the mark stays and the restore must be repeated.
     _advance_sequences()
     if len(_given_secrets()) < len(secrets_file.NAMES):
         secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
@@ -181,7 +181,7 @@ def _advance_sequences() -> None:
 
 
 def _discard_old_caches() -> None:
-    """Empty Redis, whose caches and feeds belong to the former rows, and have the next start check the tables again."""
+    """Empty Redis, whose caches and feeds belong to the former rows, and make the next start check the tables again."""
     (env.DATA_DIR / "run" / "schema.json").unlink(missing_ok=True)
     for url in dict.fromkeys(env.REDIS_URLS.values()):
         with redis.Redis.from_url(url) as client:

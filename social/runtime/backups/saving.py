@@ -156,7 +156,7 @@ def _fill(folder: Path, lines: IO[str], found: Plan, report: Report) -> Manifest
 
 
 def _secrets() -> dict[str, str]:
-    """The secrets in use, which may come from the environment, as `secrets.json` holds them."""
+    """Return the secrets in use, which may come from the environment, as `secrets.json` holds them."""
     secrets = settings.SECRETS
     values = {
         "SECRET_KEY": secrets.secret_key,

@@ -54,9 +54,9 @@ class Undecided(OperatorError):
 
 
 def _pg_dump(url: str) -> str:
-    """The path of a pg_dump that is not older than the server: the embedded PostgreSQL's for the embedded server. For
-    another server, the pg_dump in PATH is preferred, because the embedded PostgreSQL's has no TLS. Raises OperatorError
-    if there is no such pg_dump.
+    """Return the path of a pg_dump that is not older than the server: the embedded PostgreSQL's for the embedded server. For
+    another server, the pg_dump in PATH is preferred, because the embedded PostgreSQL's has no TLS. Raises OperatorError if
+    there is no such pg_dump.
     """
     with database.connect(url) as connection:
         oldest = connection.info.server_version // 10000
@@ -77,7 +77,7 @@ def _pg_dump(url: str) -> str:
 
 @contextlib.contextmanager
 def dump(url: str, *, without: Sequence[str] = ()) -> Iterator[IO[bytes]]:
-    """A stream from which a database is read, except the rows of the tables `without`.
+    """Return a stream from which a database is read, except the rows of the tables `without`.
 
     Raises OperatorError, with the last message of pg_dump, at the end of the block if the dump is not complete.
     """
@@ -178,7 +178,7 @@ def _rows(lines: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _progress_of(file: IO[bytes], advance: Advance) -> Callable[[], None]:
-    """A function that reports the bytes read from a file since its last call."""
+    """Return a function that reports the bytes read from a file since its last call."""
     before = 0
 
     def moved() -> None:

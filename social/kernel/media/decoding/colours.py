@@ -19,7 +19,7 @@ _STEPS: Final = 20
 
 
 def colours_of(cover: Image.Image) -> dict[str, str]:
-    """`background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment", meta).
+    """Return `background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment", meta).
 
     The background is the most frequent colour at the edges; the others contrast with it by 4.5 and 3 to 1 where any colour can.
     """
@@ -37,7 +37,7 @@ def colours_of(cover: Image.Image) -> dict[str, str]:
 
 
 def _edges(image: Image.Image) -> Image.Image:
-    """The outermost tenth of each side, in one strip."""
+    """Return the outermost tenth of each side, in one strip."""
     width = _SIDE // 10
     strip = Image.new("RGB", (_SIDE, width * 4))
     strip.paste(image.crop((0, 0, _SIDE, width)), (0, 0))
@@ -48,7 +48,7 @@ def _edges(image: Image.Image) -> Image.Image:
 
 
 def _prevailing(image: Image.Image) -> list[Colour]:
-    """The colours of a picture, the most frequent first."""
+    """Return the colours of a picture, the most frequent first."""
     reduced = image.quantize(_COLOURS, method=Quantize.MEDIANCUT)
     palette = reduced.getpalette() or []
     # For a picture with a palette, `getcolors` returns indexes of the palette.
@@ -58,7 +58,7 @@ def _prevailing(image: Image.Image) -> list[Colour]:
 
 
 def contrast(one: Colour, other: Colour) -> float:
-    """The contrast ratio of two colours, 1 to 21 (WCAG 2.1, "contrast ratio")."""
+    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.1, "contrast ratio")."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -77,7 +77,7 @@ def _saturation(colour: Colour) -> float:
 
 
 def _readable(colour: Colour, background: Colour, ratio: float) -> Colour:
-    """The colour, made lighter or darker until it contrasts with the background, in the end white or black."""
+    """Return the colour, made lighter or darker until it contrasts with the background, in the end white or black."""
     if contrast(colour, background) >= ratio:
         return colour
     target = max(((255, 255, 255), (0, 0, 0)), key=lambda end: contrast(end, background))

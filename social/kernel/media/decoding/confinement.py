@@ -138,7 +138,7 @@ def _instruction(code: int, jump_true: int, jump_false: int, value: int) -> byte
 
 
 def _program(column: int, architecture: int) -> bytes:
-    """A classic BPF program over `struct seccomp_data`: number (0), architecture (4), arguments from 16 on."""
+    """Return a classic BPF program over `struct seccomp_data`: number (0), architecture (4), arguments from 16 on."""
     refuse, allow = _instruction(_RETURN, 0, 0, _REFUSE | _EPERM), _instruction(_RETURN, 0, 0, _ALLOW)
     program = [
         _instruction(_LOAD, 0, 0, 4),

@@ -205,7 +205,7 @@ class Transcoding:
             self._encode(cast(VideoStream, self.video), drawn)
 
     def _graph_for(self, frame: VideoFrame) -> Graph:
-        """The filters that turn pictures upright and give them the size and format of the output; rebuilt when the
+        """Return the filters that turn pictures upright and give them the size and format of the output; rebuilt when the
         frames change.
         """
         shape = (frame.width, frame.height, frame.format.name)

@@ -44,7 +44,7 @@ def check_limits(recording: reading.Recording, measured: Facts) -> None:
 
 
 def measured_facts(file: reading.RecordedFile, recording: reading.Recording) -> Facts:
-    """The `meta` of a file, without its pictures: `original`, and the flat keys of older versions of the entity.
+    """Return the `meta` of a file, without its pictures: `original`, and the flat keys of older versions of the entity.
 
     For a video `frames` is added. A file whose header gives no duration, or a wrong one, is read to its end without being
     decoded.
@@ -96,7 +96,7 @@ def measured_facts(file: reading.RecordedFile, recording: reading.Recording) -> 
 
 
 def _counted(recording: reading.Recording) -> tuple[int, float]:
-    """The number of pictures in a file, and the seconds until its end, counted by its packets."""
+    """Return the number of pictures in a file, and the seconds until its end, counted by its packets."""
     frames, end = 0, 0.0
     streams = [stream for stream in (recording.video, recording.audio) if stream is not None]
     for packet in reading.packets_of(recording, streams):

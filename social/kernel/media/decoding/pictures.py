@@ -212,7 +212,7 @@ def _is_moving(opened: ImageFile.ImageFile, parameters: Mapping[str, Any]) -> bo
 
 
 def _frame_count(opened: Image.Image) -> int:
-    """The number of frames of an animation, without the default image that an animated PNG has for other programs."""
+    """Return the number of frames of an animation, without the default image that an animated PNG has for other programs."""
     return getattr(opened, "n_frames", 1) - bool(opened.info.get("default_image"))
 
 
@@ -265,7 +265,7 @@ class _Drawn:
 
 
 def _frames(source: IO[bytes]) -> Iterator[Image.Image]:
-    # Opened again: not every decoder can go back to the first frame.
+    # The file is opened again, because not every decoder can go back to the first frame.
     with _opened(source) as opened:
         for number, frame in enumerate(ImageSequence.Iterator(opened)):
             if number or not opened.info.get("default_image"):
@@ -274,10 +274,10 @@ def _frames(source: IO[bytes]) -> Iterator[Image.Image]:
 
 
 def _upright(opened: Image.Image) -> Image.Image:
-    """The decoded picture, in a mode of `eight_bits`, turned by its EXIF data, with at most ORIGINAL_PIXELS."""
+    """Return the decoded picture, in a mode of `eight_bits`, turned by its EXIF data, with at most ORIGINAL_PIXELS."""
     fitting = fitted_size(opened.size, ORIGINAL_PIXELS)
     if fitting != opened.size:
-        # JPEG can be decoded at a half or a quarter: cheaper than shrinking it afterwards.
+        # A JPEG can be decoded at half or a quarter of its size, which is cheaper than shrinking it afterwards.
         opened.draft(None, (fitting[0] * 2, fitting[1] * 2))
     _mend_transparency(opened)
     opened.load()
@@ -298,7 +298,8 @@ def _mend_transparency(opened: Image.Image) -> None:
 
 
 def eight_bits(image: Image.Image) -> Image.Image:
-    """The picture in mode L, LA, RGB, RGBA or CMYK, unchanged if it is in one of these; transparency is in the alpha channel.
+    """Return the picture in mode L, LA, RGB, RGBA or CMYK, unchanged if it is in one of these; transparency is in the alpha
+    channel.
 
     Values of 16 bits are scaled to 8 bits; values of mode F are assumed to be between 0 and 255.
     """
@@ -317,7 +318,9 @@ def eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
-    """The picture as RGB or RGBA in sRGB, without metadata that an encoder could write; takes the modes of `eight_bits`."""
+    """Return the picture as RGB or RGBA in sRGB, without metadata that an encoder could write; takes the modes of
+    `eight_bits`.
+    """
     transparency = image.getchannel("A") if image.has_transparency_data else None
     profile = image.info.get("icc_profile")
     if isinstance(profile, bytes) and profile:
@@ -334,8 +337,8 @@ def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
-    """The picture converted from its profile to sRGB, without alpha; a profile that cannot be read, or is for another kind
-    of picture, is ignored.
+    """Return the picture converted from its profile to sRGB, without alpha; a profile that cannot be read, or is for another
+    kind of picture, is ignored.
     """
     try:
         source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
@@ -363,7 +366,7 @@ def _changes_nothing(transform: ImageCms.ImageCmsTransform, sample: Image.Image)
 
 
 def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
-    """Width and height in the same proportions, with at most `pixels` pixels in all."""
+    """Return width and height in the same proportions, with at most `pixels` pixels in total."""
     width, height = size
     if width * height <= pixels:
         return size
@@ -393,7 +396,7 @@ def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) ->
 
 
 def blur(preview: Image.Image) -> str:
-    """The blurhash with 4 x 4 components, on white: the colours of transparent pixels are not visible."""
+    """Return the blurhash with 4 x 4 components, on white: the colours of transparent pixels are not visible."""
     small = _plain(eight_bits(preview).copy(), alpha=False)
     small.thumbnail((_BLUR_SIDE, _BLUR_SIDE), Resampling.BILINEAR)
     return blurhash.encode(small.tobytes(), small.width, small.height)

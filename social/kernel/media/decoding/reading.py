@@ -76,7 +76,7 @@ class RecordedFile:
                 self.source,
                 format=self.demuxer,
                 buffer_size=BUFFER,
-                # Nothing but this file is read.
+                # No other file is read.
                 container_options={"protocol_whitelist": "none", "format_whitelist": self.demuxer},
                 metadata_errors="replace",
             ),
@@ -110,7 +110,7 @@ def codec_of(stream: VideoStream | AudioStream) -> str:
 
 
 def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream]) -> Iterator[av.Packet]:
-    """The packets of some streams; unreadable places are skipped, and more than _BROKEN_PACKETS of them end the file."""
+    """Return the packets of some streams; unreadable places are skipped, and more than _BROKEN_PACKETS of them end the file."""
     broken = 0
     packets = recording.container.demux(*streams)
     while True:
@@ -128,7 +128,7 @@ def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream
 
 
 def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
-    """The frames that a decoder still holds."""
+    """Return the frames that a decoder still holds."""
     try:
         return cast(Iterable[Any], source.decode(None))
     except (av.error.InvalidDataError, av.error.EOFError):
@@ -136,7 +136,7 @@ def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
 
 
 def turn_of(file: RecordedFile) -> int:
-    """The angle by which the pictures are turned before they are shown, counter-clockwise: 0, 90, 180 or 270 degrees."""
+    """Return the angle by which the pictures are turned before they are shown, counter-clockwise: 0, 90, 180 or 270 degrees."""
     return quarters_of(first_frame(file))
 
 
@@ -145,13 +145,14 @@ def quarters_of(frame: VideoFrame) -> int:
 
 
 def turned_size(video: VideoStream, turn: int) -> tuple[int, int]:
-    """Width and height in pixels once the pictures are turned."""
+    """Return width and height in pixels after the pictures were turned."""
     width, height = video.codec_context.width, video.codec_context.height
     return (height, width) if turn in (90, 270) else (width, height)
 
 
 def displayed_size(size: tuple[int, int], aspect: Fraction) -> tuple[int, int]:
-    """Width and height of a picture as a player shows it: where pixels are not square, one side grows, and none shrinks.
+    """Return the width and height of a picture as a player shows it: if its pixels are not square, one side grows, and none
+    shrinks.
 
     Source: HTML, section 4.8.9 "natural width and height" of a video.
     """
@@ -160,7 +161,7 @@ def displayed_size(size: tuple[int, int], aspect: Fraction) -> tuple[int, int]:
 
 
 def pixel_aspect(video: VideoStream, turn: int) -> Fraction:
-    """The aspect ratio of a pixel once the pictures are turned; 1 where the file gives none, or an impossible one."""
+    """Return the aspect ratio of a pixel after the pictures were turned; 1 if the file gives none, or an impossible one."""
     aspect = Fraction(video.sample_aspect_ratio or 1)
     if not 1 / _ASPECT_LIMIT <= aspect <= _ASPECT_LIMIT:
         return Fraction(1)
@@ -179,7 +180,7 @@ def first_frame(file: RecordedFile) -> VideoFrame:
 
 
 def decoded(packet: av.Packet) -> Iterable[Any]:
-    """The frames of a packet; none if it is broken."""
+    """Return the frames of a packet; none if it is broken."""
     try:
         return cast(Iterable[Any], packet.decode())
     except av.error.InvalidDataError:

@@ -23,7 +23,8 @@ from social.kernel.media.decoding.measuring import Facts, check_limits, measured
 from social.kernel.media.decoding.pdq import hash_of
 from social.kernel.media.limits import PREVIEW_PIXELS, VIDEO_PIXEL_LIMIT
 
-#: Limits of what may be missing at the end of a file: a share of its duration, or seconds, whichever is more.
+#: Limits of the part that may be missing at the end of a file: a share of its duration, or a number of seconds, whichever is
+#: more.
 _MISSING_SHARE, _MISSING_SECONDS = 0.1, 2.0
 
 
@@ -95,7 +96,7 @@ def hashed_frame(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequ
 
 
 def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
-    """The picture of a frame, turned and in the proportions in which it is shown."""
+    """Return the picture of a frame, turned and in the proportions in which it is shown."""
     if frame.width * frame.height > VIDEO_PIXEL_LIMIT:
         raise Refused("video_size", width=frame.width, height=frame.height)
     image: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]  # PyAV gives it no types
@@ -105,7 +106,7 @@ def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
 
 
 def _attached(recording: reading.Recording, output: IO[bytes]) -> Facts:
-    """The facts of the picture that is attached to an audio file; empty without a picture that can be drawn."""
+    """Return the facts of the picture that is attached to an audio file; empty without a picture that can be drawn."""
     for stream in recording.container.streams.video:
         if not stream.disposition & Disposition.attached_pic:
             continue
