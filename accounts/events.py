@@ -30,8 +30,8 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """All follows that a block or suspension ends have ended. If there were any, they are stored under the severance with this
-    `cause`.
+    """The last of the follows that a block or suspension ends was ended. If there were any, they are stored under the severance
+    with this `cause`.
     """
 
     cause: str

@@ -1,4 +1,4 @@
-"""Policies about who may favourite, answer and boost a post, in the vocabulary of GoToSocial (docs/adr/0044)."""
+"""Policies about who may favourite, reply to and boost a post, in the vocabulary of GoToSocial (docs/adr/0044)."""
 
 from __future__ import annotations
 

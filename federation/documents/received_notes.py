@@ -86,7 +86,7 @@ class ReceivedNote(AuthorColumns):
     quote_authorization: str | None = None
     automatic_approval: list[str] = field(default_factory=list)
     manual_approval: list[str] = field(default_factory=list)
-    # Who may favourite, answer and boost it; read when its author is known.
+    # Who may favourite, reply to and boost the post; read when its author is known.
     interaction_policy: Any = None
     poll: RemotePoll | None = None
     # The ids of the first replies that the post lists, if they are on the post's own server.

@@ -1,4 +1,4 @@
-"""Handles requests to favourite, answer and boost local posts, answers to requests of local accounts, and withdrawn
+"""Handles requests to favourite, reply to and boost local posts, answers to requests of local accounts, and withdrawn
 authorizations (GoToSocial's interaction controls; docs/adr/0044).
 """
 

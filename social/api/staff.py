@@ -38,8 +38,7 @@ else:  # The theme's classes have no types.
     from unfold.views import ChangeList
 
     Base = ModelAdmin
-# Maximum number of chosen rows: a service is called for each of them, in a transaction of its own, and all calls are made in one
-# request.
+# Maximum number of chosen rows: in one request, a service is called for each of them, each time in a transaction of its own.
 ROWS_LIMIT = 200
 NAMES_LIMIT = 20
 _CONFIRMED = "confirmed"

@@ -106,9 +106,9 @@ class Composed(AuthorColumns):
     `in_reply_to_uri` names a parent that this server does not know.
 
     An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. An `imported`
-    post comes from an archive of its local author: it gets an id of its time, its files need not be processed yet, and only
-    StatusImported is published. `answered_by` is the id of the first stored reply to the post. The counts are reported by the
-    post's server; `named_count` is the number of known and unknown accounts that the text mentions.
+    post comes from an archive of its local author: it gets an id that corresponds to its time, its files need not be processed
+    yet, and only StatusImported is published. `answered_by` is the id of the first stored reply to the post. The counts are
+    reported by the post's server; `named_count` is the number of known and unknown accounts that the text mentions.
     """
 
     author: Account
@@ -155,7 +155,7 @@ class Composed(AuthorColumns):
 
     @property
     def is_counted(self) -> bool:
-        """Tell whether the post counts among its author's posts: direct posts do not."""
+        """Tell whether the post is included in its author's post count; direct posts are not."""
         return is_counted(self.visibility)
 
 
@@ -163,10 +163,10 @@ def store_status(new: Composed) -> Status:
     """Store a post with all its rows, publish StatusPublished (or StatusFetched or StatusImported), and update the
     counters last.
 
-    The caller holds a transaction and has checked everything but files and hashtags. Raises Invalid for files that the
-    author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent
-    or the quoted post was deleted meanwhile (Unavailable for a remote post: when the caller retries, the deleted post
-    counts as unknown); IntegrityError for a `uri` that already exists.
+    Must run in a transaction; the caller has checked everything except files and hashtags. Raises Invalid for files that the
+    author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent or
+    the quoted post was deleted meanwhile (Unavailable for a remote post: when the caller retries, the deleted post counts as
+    unknown); IntegrityError for a `uri` that already exists.
     """
     if new.parent is not None and not lock_status(new.parent.id):
         raise missing_parent() if new.author.local else Unavailable("the post it answers was deleted meanwhile")
@@ -247,7 +247,7 @@ def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counte
 
 
 def quoted_by(quote: Quote | NewQuote | None) -> tuple[str | None, bool]:
-    """Return the id of the quoted post, and whether it is reported as deleted: the parts of a quote that an edit can change."""
+    """Return the parts of a quote that an edit can change: the id of the quoted post, and whether it is reported as deleted."""
     return (None, False) if quote is None else (quote.quoted_uri, quote.state == QuoteState.DELETED)
 
 

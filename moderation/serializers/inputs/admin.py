@@ -14,7 +14,7 @@ from social.api.fields import ClientString, IdField
 from social.api.inputs import Form, Id, Input, Stripped
 from social.kernel.errors import BadRequest
 
-# Negative ids are accepted, because the default role of all users has one.
+# Negative ids are accepted, because the id of the default role is negative.
 _ROLE_ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _COMMON: Final = ("username", "display_name", "by_domain", "email", "ip")
 
@@ -50,8 +50,8 @@ class AccountsInput(Form):
 
 
 class AccountsV1Input(Form):
-    """Parameters of `GET /api/v1/admin/accounts`: each of the parameters from `local` to `staff` is a condition if it is
-    sent, whatever its value.
+    """Parameters of `GET /api/v1/admin/accounts`: each of the parameters from `local` to `staff` applies if it is sent,
+    whatever its value.
     """
 
     local: Stripped = ""

@@ -57,7 +57,7 @@ class NetworkInput(Form):
             try:
                 found["network"] = str(network_of(self.ip))
             except ValueError:
-                # By the contract, every invalid address is answered with this error.
+                # The contract requires this error for every invalid address.
                 errors.append(_blank("ip"))
         if self.severity == "":
             errors.append(_blank("severity"))
