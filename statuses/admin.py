@@ -48,7 +48,6 @@ FILE_KINDS: dict[str, Any] = {
     MediaType.VIDEO: _("Video"),
     MediaType.AUDIO: _("Sound"),
 }
-_LABELS = {"spoiler_text": _("Content warning")}
 _ID_IN_ADDRESS = re.compile(r"^https?://\S+?/(\d+)/?$")
 
 
@@ -173,7 +172,7 @@ class StatusAdmin(ActingAdmin):
             None,
             AUTHOR,
             shown("page", _("Page"), _page),
-            *(shown(name, _LABELS.get(name, name)) for name in READ_COLUMNS),
+            *(shown(name, title) for name, title in READ_COLUMNS.items()),
             shown(
                 "content",
                 _("Text"),

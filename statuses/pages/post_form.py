@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import IO, Any, Final, cast
 
 from django import forms
@@ -16,6 +16,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
 from django.utils.formats import date_format
+from django.utils.timesince import timesince
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -30,6 +31,7 @@ from social.pages.frame import path_of
 from statuses.models import Interaction, MediaAttachment, ScheduledStatus
 from statuses.pages.policies import POLICY_MEMBERS, chosen_rules, policy_field, rule_of
 from statuses.policies.polls import OPTION_COUNTS
+from statuses.policies.posts import SHOWN_COLUMNS
 from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT, check_media_count
 from statuses.policies.visibility import LOCAL
 from statuses.queries.media import attachable
@@ -69,6 +71,7 @@ FOCUSES: Final = (
 _OPTIONS: Final = tuple(f"option_{number}" for number in range(1, OPTION_COUNTS[1] + 1))
 _OPTION: Final = re.compile(r"option_[0-9]{1,2}\Z")
 POLL_FIELDS: Final = ("multiple", "expires_in")
+_HIDDEN: Final = forms.HiddenInput({"id": False})
 
 
 class PostForm(ServiceForm):
@@ -104,9 +107,10 @@ class PostForm(ServiceForm):
     expires_in = forms.ChoiceField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
     # Set when a local-only post that is not public is redrafted. Public local-only posts have a visibility of their
     # own.
-    local_only = forms.BooleanField(required=False, widget=forms.HiddenInput({"id": False}))
+    local_only = forms.BooleanField(required=False, widget=_HIDDEN)
+    hide_totals = forms.BooleanField(required=False, widget=_HIDDEN)
     # Idempotency key: a form that is sent twice creates one post.
-    key = forms.CharField(widget=forms.HiddenInput({"id": False}), max_length=100)
+    key = forms.CharField(widget=_HIDDEN, max_length=100)
 
     def __init__(self, *args: Any, editing: bool = False, files: Iterable[MediaAttachment] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -123,12 +127,24 @@ class PostForm(ServiceForm):
         for number, name in enumerate(self._options, 1):
             self.fields[name] = text_field(_("Answer %(number)d") % {"number": number})
         self.fields["scheduled_at"].help_text = timezone.get_current_timezone_name()
-        language = self.fields["language"]
+        # An edit clears what it leaves out.
+        for name in SHOWN_COLUMNS:
+            self.fields.setdefault(name, forms.CharField(required=False, strip=False, widget=_HIDDEN))
+        language, duration = self.fields["language"], self.fields["expires_in"]
         assert isinstance(language, forms.ChoiceField)
-        known = self.initial.get("language") or ""
-        language.choices = [("", _("Your default setting")), *language_choices(known)]
+        assert isinstance(duration, forms.ChoiceField)
+        language.choices = [("", _("Your default setting")), *language_choices(self.initial.get("language") or "")]
+        seconds = self.initial.get("expires_in", "86400")
+        if seconds not in dict(_DURATIONS):
+            duration.choices = [(seconds, _duration(seconds)), *_DURATIONS]
         if editing:
             del self.fields["visibility"], self.fields["scheduled_at"]
+
+    def restore(self, values: Mapping[str, str]) -> None:
+        """Put values that this form had before into its hidden fields, all but the key."""
+        for hidden in self.hidden_fields():
+            if hidden.name in values and hidden.name != "key":
+                self.initial[hidden.name] = hidden.field.to_python(values[hidden.name])
 
     def clean_scheduled_at(self) -> datetime | None:
         """Return the time. Raises ValidationError for a time in the past, because the author did not intend to publish the
@@ -157,7 +173,11 @@ class PostForm(ServiceForm):
                 self._take_file(user, file, sent.get(f"description_{place}", ""), sent.get(f"focus_{place}", ""))
         self.changes = {
             media.id: MediaChange(
-                description=sent.get(f"description_of_{media.id}"), focus=sent.get(f"focus_of_{media.id}")
+                description=sent.get(f"description_of_{media.id}"),
+                # The shown place is the nearest one: if no other is chosen, the focal point stays as it is.
+                focus=sent.get(f"focus_of_{media.id}")
+                if sent.get(f"focus_of_{media.id}") != _place_of(media)
+                else None,
             )
             for media in self.media_files
             if f"description_of_{media.id}" in sent
@@ -191,7 +211,7 @@ class PostForm(ServiceForm):
             entity, change = MediaAttachmentSerializer(media).data, self.changes.get(media.id, MediaChange())
             typed = {"description": change.description} if change.description is not None else {}
             shown.append(
-                entity | {"preview": path_of(entity["preview_url"]), "focus": change.focus or _place_of(entity)} | typed
+                entity | {"preview": path_of(entity["preview_url"]), "focus": change.focus or _place_of(media)} | typed
             )
         return shown
 
@@ -247,8 +267,8 @@ class PostForm(ServiceForm):
         typed = self.cleaned_data
         options = [typed[name] for name in self._options if typed[name].strip()]
         values: dict[str, Any] = {
+            **{name: typed[name] for name in SHOWN_COLUMNS},
             "status": typed["text"],
-            "spoiler_text": typed["spoiler_text"],
             "sensitive": typed["sensitive"] or bool(typed["spoiler_text"] and self.media_files),
             "content_type": MARKDOWN if typed["markdown"] else PLAIN_TEXT,
             # `_missing` are files that the same form has attached when it was sent before, or that the service will refuse.
@@ -263,6 +283,7 @@ class PostForm(ServiceForm):
             values["poll"] = {
                 "options": options,
                 "multiple": typed["multiple"],
+                "hide_totals": typed["hide_totals"],
                 "expires_in": int(typed["expires_in"] or 86400),
             }
         renamed = {"language": "language", "visibility": "visibility", "quote_policy": "quote_approval_policy"}
@@ -275,9 +296,7 @@ class PostForm(ServiceForm):
         """Return the values that a browser would submit for this form: the initial values, the files, and the values in
         `more` that are not None.
         """
-        given = {
-            name: "on" if value is True else str(value) for name, value in {**self.initial, **more}.items() if value
-        }
+        given = {name: "on" if it is True else str(it) for name, it in {**self.initial, **more}.items() if it}
         media = [str(media.id) for media in self.media_files]
         return {name: [value] for name, value in given.items() if name != "key"} | {"media": media}
 
@@ -289,9 +308,14 @@ class PostForm(ServiceForm):
         ]
 
 
-def _place_of(entity: Mapping[str, Any]) -> str:
+def _duration(seconds: str) -> str:
+    begin = datetime(1970, 1, 1)
+    return timesince(begin, begin + timedelta(seconds=int(seconds))) if seconds else gettext("Unchanged")
+
+
+def _place_of(media: MediaAttachment) -> str:
     """Return the value in FOCUSES that is nearest to the focal point of a file."""
-    focus = (entity["meta"] or {}).get("focus") or {}
+    focus = media.meta.get("focus") or {}
 
     def third(value: Any) -> str:
         return "0" if abs(value or 0) < 0.4 else "0.8" if value > 0 else "-0.8"
@@ -320,8 +344,7 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
     draft = draft_of(scheduled)
     poll = draft.poll
     written = {
-        "text": draft.text,
-        "spoiler_text": draft.spoiler_text,
+        **draft.author_columns,
         "visibility": draft.visibility,
         "local_only": draft.local_only or False,
         "sensitive": draft.sensitive,
@@ -333,6 +356,7 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
         **{name: value for name, value in written.items() if value is not None},
         "markdown": draft.content_type == MARKDOWN,
         "multiple": poll.multiple if poll else False,
+        "hide_totals": poll.hide_totals if poll else False,
         "expires_in": str(poll.expires_in) if poll and poll.expires_in else "86400",
         **dict(zip(_OPTIONS, poll.options if poll else (), strict=False)),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from django.contrib import messages
@@ -84,12 +85,13 @@ def write(request: HttpRequest) -> HttpResponse:
     if parent is not None:
         visibility = requested_visibility(parent["visibility"], local_only=parent["local_only"])
         text = text or _mentions(parent, user)
-    initial = initial_of(user, text, visibility) | {"local_only": values.get("local_only") in ("on", "True")}
+    initial = initial_of(user, text, visibility)
     files = [item.media for item in saved.media.all()] if saved is not None else []
-    if request.method != "POST" and saved is not None:
+    if saved is not None:
         initial |= initial_of_draft(saved)
     if request.method != "POST":
         form = PostForm(initial=initial, files=files)
+        form.restore(values)
         if "media" in values:
             form.take_files(user, values, MultiValueDict())
         if wrong:
@@ -182,6 +184,8 @@ def edit(request: HttpRequest, id: int) -> HttpResponse:
         try:
             counted_all(limits.family("statuses"), user)
             draft = EditInput.read_mapping(parameters)
+            if draft.poll is not None and not form.cleaned_data["expires_in"]:
+                draft = replace(draft, poll=replace(draft.poll, keeps_end=True))
             edit_status(author=find_author(user.account_id), status_id=status.id, draft=draft)
         except EditHeldForReview as held:
             messages.warning(request, held.message)
@@ -234,14 +238,15 @@ def _source(status_id: int) -> tuple[dict[str, Any], list[Any]]:
     poll = load_polls([status_id] if post.poll_id is not None else []).get(status_id)
     options = {f"option_{number}": title for number, title in enumerate(poll.options if poll else (), 1)}
     initial = {
-        "text": body.text,
-        "spoiler_text": body.spoiler_text,
+        **body.author_columns,
         "sensitive": post.sensitive,
         "language": post.language or "",
         "quote_policy": word_of_policy(post.quote_policy),
         **rules_of_post(post.interaction_policy),
         "markdown": body.content_type == MARKDOWN,
         "multiple": poll.multiple if poll else False,
+        "hide_totals": poll.hide_totals if poll else False,
+        "expires_in": "" if poll else "86400",
         "key": secrets.token_urlsafe(16),
         **options,
     }

@@ -27,12 +27,15 @@ _RAW_OPTION_LIMIT: Final = 2_000
 
 @dataclass(frozen=True)
 class PollDraft:
-    """Poll as a client sent it. `expires_in` is in seconds; `sent` has the unparsed values of the request."""
+    """Poll as a client sent it. `expires_in` is in seconds; `sent` has the unparsed values of the request. With `keeps_end`
+    an edit does not change the end of the poll.
+    """
 
     options: tuple[str, ...] = ()
     expires_in: int | None = None
     multiple: bool = False
     hide_totals: bool = False
+    keeps_end: bool = False
     sent: Mapping[str, Any] = field(default_factory=dict)
 
     @property

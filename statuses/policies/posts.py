@@ -5,10 +5,12 @@ loaded by `statuses.queries.posts`, from which the client API, streams, Activity
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+
+from django.utils.translation import gettext_lazy as _
 
 from social.kernel import links
 from social.kernel.text.markup import shown
@@ -156,10 +158,10 @@ class AuthorColumns:
 AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
 SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
 """Columns among AUTHOR_COLUMNS that everyone is shown, in addition to the content."""
-READ_COLUMNS: Final = ("spoiler_text",)
-"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content: filters, search, spam rules and
-their dry runs, emojis, excerpts and staff pages use them. Web pages and feeds, mails, Web Push, trends, and the character
-limit (`check_text`) use the content warning alone.
+READ_COLUMNS: Final[Mapping[str, Any]] = {"spoiler_text": _("Content warning")}
+"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff:
+filters, search, spam rules and their dry runs, emojis, excerpts and staff pages use them. Web pages and feeds, mails, Web
+Push, trends, and the character limit (`check_text`) use the content warning alone.
 """
 VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 """Columns that earlier versions of a post store."""

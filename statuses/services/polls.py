@@ -111,7 +111,7 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
     post's row.
 
     All votes are dropped if the options or `multiple` change, and also if a draft omits `multiple` (contract,
-    parameters section 3). The duration in a draft counts from now. PollEnded is published as in `store_poll`.
+    parameters section 3). The duration in a draft counts from now, and PollEnded is published as in `store_poll`.
     """
     poll = Poll.objects.select_for_update().filter(status=status).first()
     if new is None:
@@ -127,16 +127,18 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
             PollVote.objects.filter(poll=poll).delete()
         _refresh(poll, new)
         return is_other
+    before = (poll.options, poll.multiple, poll.hide_totals, poll.expires_at)
     is_multiple_sent = new.sent.get("multiple") not in (None, "")
     if new.choices != poll.options or new.multiple != poll.multiple or not is_multiple_sent:
         PollVote.objects.filter(poll=poll).delete()
         poll.options, poll.tallies = new.choices, [0] * len(new.choices)
         poll.multiple, poll.voters_count = new.multiple, 0
     poll.hide_totals = new.hide_totals
-    poll.expires_at = _end(new)
+    if not new.keeps_end:
+        poll.expires_at = _end(new)
+        _publish_end(poll)
     poll.save()
-    _publish_end(poll)
-    return True
+    return before != (poll.options, poll.multiple, poll.hide_totals, poll.expires_at)
 
 
 def refresh_poll(status: Status, new: PollDraft | RemotePoll | None) -> None:

@@ -27,6 +27,7 @@ from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.ids import parse_id
 from statuses.policies.polls import PollDraft
+from statuses.policies.posts import SHOWN_COLUMNS
 from statuses.queries.listings import AccountStatusesFilter
 from statuses.serializers.inputs.policies import PolicyField, with_quotes
 from statuses.services.composing import Draft
@@ -95,7 +96,7 @@ def _change(form: FileInput) -> MediaChange:
 class _PostInput(Input[Draft]):
     """Parameters of a post and of an edit."""
 
-    fields: ClassVar[tuple[str, ...]] = ("spoiler_text", "sensitive", "language")
+    fields: ClassVar[tuple[str, ...]] = (*SHOWN_COLUMNS, "sensitive", "language")
     status = ClientString(source="text")
     media_ids = StringListField()
     quote_approval_policy = ClientWord()
