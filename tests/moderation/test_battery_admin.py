@@ -16,6 +16,7 @@ from accounts.models import (
     Tag,
     User,
 )
+from moderation.acts import ACCOUNT_ACTS
 from moderation.models import DomainAllow, DomainRule, Report
 from statuses.models import PreviewCard
 from tests.factories.accounts import make_account, make_remote, make_user
@@ -142,6 +143,8 @@ def figures(*keys: str) -> Callable[[Callers, int], Scene]:
 _ACCOUNT = "api/v1/admin/accounts/<id>"
 _REPORT = "api/v1/admin/reports/<id>"
 _TRENDS = "api/v1/admin/trends"
+#: Scenes of acts whose endpoint refuses other accounts.
+_SCENES = {"approve": waiting, "reject": waiting, "unsuspend": suspended}
 
 ROWS = [
     Row("GET api/v1/admin/accounts", people),
@@ -149,12 +152,7 @@ ROWS = [
     Row(f"GET {_ACCOUNT}", people),
     Row(f"DELETE {_ACCOUNT}", suspended),
     Row(f"POST {_ACCOUNT}/action", action),
-    Row(f"POST {_ACCOUNT}/approve", waiting),
-    Row(f"POST {_ACCOUNT}/reject", waiting),
-    Row(f"POST {_ACCOUNT}/enable", people),
-    Row(f"POST {_ACCOUNT}/unsilence", people),
-    Row(f"POST {_ACCOUNT}/unsuspend", suspended),
-    Row(f"POST {_ACCOUNT}/unsensitive", people),
+    *(Row(f"POST {_ACCOUNT}/{act.api}", _SCENES.get(act.api, people)) for act in ACCOUNT_ACTS if act.api),
     Row("GET api/v1/admin/reports", reports),
     Row(f"GET {_REPORT}", reports),
     Row(f"PUT {_REPORT}", reports),
