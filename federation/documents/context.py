@@ -110,6 +110,9 @@ TERMS: Final[dict[str, dict[str, Any]]] = {
 }
 """Terms beyond the vocabularies, each with its complete definition."""
 
+AUTHOR_MEMBERS: Final = {"spoiler_text": "summary"}
+"""Members of the document of a post by the columns of its author that they have; each is a text."""
+
 
 def all_terms() -> list[str]:
     """Return all terms, for a document that may use any of them."""

@@ -10,7 +10,7 @@ from accounts.emojis.queries import EmojiLookup
 from accounts.models.account import acct_of
 from accounts.queries.relations import load_nearby_pairs
 from federation.documents.actors import emoji_object, hashtag, image
-from federation.documents.context import PUBLIC, TERMS, addresses, followers_url_of, with_context
+from federation.documents.context import AUTHOR_MEMBERS, PUBLIC, TERMS, addresses, followers_url_of, with_context
 from federation.documents.featured_collections import TERMS as COLLECTION_TERMS
 from federation.documents.featured_collections import load_linked
 from federation.documents.policies import TERMS as POLICY_TERMS
@@ -102,7 +102,7 @@ def note(
     return {
         "id": uri,
         "type": "Note" if poll is None else "Question",
-        "summary": body.spoiler_text or None,
+        **{member: getattr(body, name) or None for name, member in AUTHOR_MEMBERS.items()},
         "inReplyTo": parent_uri,
         "published": clock.iso_seconds(post.created_at),
         **({"updated": clock.iso(body.edited_at)} if body.edited_at is not None else {}),

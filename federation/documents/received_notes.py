@@ -12,7 +12,7 @@ from django.utils.html import escape
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.tag import TAG_LIMIT
 from federation.documents import reading
-from federation.documents.context import PUBLIC_NAMES
+from federation.documents.context import AUTHOR_MEMBERS, PUBLIC_NAMES
 from federation.documents.received_emojis import read_emojis
 from federation.documents.received_files import read_file
 from federation.reasons import Reason
@@ -153,20 +153,21 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     to, cc = reading.uris_of(document.get("to")), reading.uris_of(document.get("cc"))
     url = reading.link_of(document.get("url")) or uri
     content = _html_of(reading.text_member(document, "content", MAX_BYTES), document)
-    summary = reading.text_member(document, "summary", SUMMARY_LIMIT) if kind in NOTES else ""
     if kind in CONVERTED:
         content = _converted(document, content, url)
     quoted = _quoted(document)
     conversation = document.get("conversation") or document.get("context")
     poll = _read_poll(document) if kind == "Question" else None
     content = sanitize(content)
-    columns = AuthorColumns(spoiler_text=summary)
+    members = AUTHOR_MEMBERS.items() if kind in NOTES else ()
+    columns = AuthorColumns(**{name: reading.text_member(document, it, SUMMARY_LIMIT) for name, it in members})
     return ReceivedNote(
         uri=uri,
         author_uri=authors[0],
         content=content,
         **columns.author_columns,
-        sensitive=bool(summary) or any(map(_is_sensitive, [document, *reading.many(document.get("attachment"))])),
+        sensitive=bool(columns.spoiler_text)
+        or any(map(_is_sensitive, [document, *reading.many(document.get("attachment"))])),
         language=_language_of(document),
         published=reading.moment_of(document.get("published")),
         updated=reading.past_of(document.get("updated")),

@@ -15,10 +15,8 @@ from django.db.migrations import AddField, CreateModel, Migration, SeparateDatab
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
 
-from tests.architecture.test_comments import ROOT
+from tests.support.documents import LANDED, ROOT, landed_of, migrations, with_migrations
 
-#: A line for each migration: `sha256sum accounts/migrations/0001_initial.py`.
-LIST = Path(__file__).parent / "landed_migrations.txt"
 #: Columns of migrations that had landed when the rule began.
 OLDER_THAN_THE_RULE = {
     "accounts.0005_further_keys: keypair.further_keys",
@@ -30,15 +28,13 @@ OLDER_THAN_THE_RULE = {
 
 def faults(root: Path, lines: str) -> list[str]:
     """What is wrong with the migrations below `root`, as sentences."""
-    landed = {name: digest for digest, name in (line.split() for line in lines.splitlines())}
-    paths = (path for path in root.glob("*/migrations/[0-9]*.py") if not path.parts[-3].startswith("."))
-    present = {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    landed, present = landed_of(lines), migrations(root)
     found = []
     for name in sorted(landed.keys() | present.keys()):
         if name not in present:
             found.append(f"{name} has landed and is gone: bring it back, and undo what it did in a new migration.")
         elif name not in landed:
-            found.append(f"{name} is new: add the line `{present[name]}  {name}` to {LIST.relative_to(ROOT)}.")
+            found.append(f"{name} is new: `make documents` adds it to {LANDED.relative_to(ROOT)}.")
         elif landed[name] != present[name]:
             found.append(
                 f"{name} has landed and was edited: servers that have applied it would never get the change. "
@@ -48,13 +44,13 @@ def faults(root: Path, lines: str) -> list[str]:
 
 
 def test_no_landed_migration_was_edited() -> None:
-    assert faults(ROOT, LIST.read_text()) == []
+    assert faults(ROOT, LANDED.read_text()) == []
 
 
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ("", "is new: add the line"),
+        ("", "is new: `make documents` adds it"),
         (f"{'0' * 64}  app/migrations/0001_a.py", "was edited"),
         (
             f"{hashlib.sha256(b'').hexdigest()}  app/migrations/0001_a.py\n{'0' * 64}  app/migrations/0002_b.py",
@@ -67,6 +63,7 @@ def test_a_new_an_edited_and_a_missing_migration_are_found(tmp_path: Path, lines
     (tmp_path / "app" / "migrations" / "0001_a.py").touch()
     (found,) = faults(tmp_path, lines)
     assert words in found
+    assert faults(tmp_path, with_migrations(lines, tmp_path)) == ([] if not lines else [found])
 
 
 def _operations(given: list[Operation]) -> Iterator[Operation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from enum import IntFlag
@@ -19,7 +20,10 @@ ARGS="--port 8080"`). Unset, a server at `localhost` lets everybody sign up with
 | variable | default | meaning |
 |---|---|---|
 """
-COVERAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"
+ROOT = Path(__file__).resolve().parents[2]
+COVERAGE = ROOT / "docs" / "coverage.md"
+#: A line for each migration that has landed: its SHA-256 and its path. A line is never changed.
+LANDED = ROOT / "tests" / "architecture" / "landed_migrations.txt"
 SETTINGS_PAGE = COVERAGE.with_name("settings.md")
 _TABLE = re.compile(r"(?<=\n## Endpoints\n\n).*?\Z", re.DOTALL)
 
@@ -73,6 +77,22 @@ def settings_page() -> str:
     return f"{_SETTINGS_HEAD}{''.join(rows)}"
 
 
+def migrations(root: Path) -> dict[str, str]:
+    """The digests of all migrations below `root`, by their paths."""
+    paths = (path for path in root.glob("*/migrations/[0-9]*.py") if not path.parts[-3].startswith("."))
+    return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def landed_of(text: str) -> dict[str, str]:
+    """The digests of the migrations that have landed, by their paths."""
+    return {name: digest for digest, name in map(str.split, text.splitlines())}
+
+
+def with_migrations(text: str, root: Path) -> str:
+    """The lines of LANDED with lines for migrations that have none; lines of edited migrations stay, so that a test fails."""
+    return "".join(f"{it}  {name}\n" for name, it in sorted((migrations(root) | landed_of(text)).items()))
+
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.types")
     import django
@@ -82,6 +102,7 @@ if __name__ == "__main__":
 
     COVERAGE.write_text(with_table(COVERAGE.read_text()))
     SETTINGS_PAGE.write_text(settings_page())
+    LANDED.write_text(with_migrations(LANDED.read_text(), ROOT))
     openapi.write()
     if wire.FILES:
         interop_page.PAGE.write_text(interop_page.page())
