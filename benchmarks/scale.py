@@ -88,7 +88,9 @@ def addresses(scale: Scale) -> list[str]:
 
 
 def callers() -> tuple[Callable[[str], Any], Callable[[str], Any]]:
-    """What requests an address of the API and one of a page, both for the first person, who is the owner of the server."""
+    """Return a function that requests an address of the API, and one that requests a page, both as the first person, the owner
+    of the server.
+    """
     from allauth.account.models import EmailAddress
     from django.test import Client
 

@@ -12,7 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
 class WakeUp(Task):
     """Base of every task: a wake-up that may be lost, because the work itself is stored elsewhere."""
 
-    # Given by name, so that only workers import the class.
+    # The class is given by name, so that only workers import it.
     Request = "social.runtime.lanes:UnacknowledgedRequest"
 
 

@@ -63,9 +63,9 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 def find_addressed(term: str) -> list[int]:
-    """Return the ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of an
-    address, a part of a server's name, or a part of a username (of a local account or of one of the newest accounts).
-    At most COUNT_LIMIT accounts are found in each of these ways.
+    """Return the ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of an address, a
+    part of a server's name, or a part of a username (of a local account or of one of the newest accounts). Each of these
+    searches finds at most COUNT_LIMIT accounts.
     """
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = named_from(Account.objects.order_by(ADDRESS_ORDER), username)

@@ -121,8 +121,8 @@ def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
 
 
 def _hidden(words: list[int]) -> Func:
-    # In a subquery: PostgreSQL would see that there are many words, expect most rows to contain one of them, and read the
-    # whole table.
+    # The words are in a subquery, because PostgreSQL would otherwise see that there are many words, expect most rows to
+    # contain one of them, and read the whole table.
     return Func(Value(words, output_field=ArrayField(IntegerField())), template="(SELECT %(expressions)s)")
 
 

@@ -41,9 +41,8 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return the ids of the given accounts that exist and are not suspended. Accounts that block the viewer or the
-    viewer's server are left out, and so are accounts that the viewer blocks or whose server the viewer blocks. One
-    query.
+    """Return the ids of the given accounts that exist and are not suspended. Left out are accounts that block the viewer or
+    the viewer's server, and accounts that the viewer blocks or whose server the viewer blocks. One query.
     """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by

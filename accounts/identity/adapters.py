@@ -251,7 +251,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return relying_party()
 
     def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
-        """Name and id of the user as the authenticator stores them; the id contains nothing but the user's primary key."""
+        """Return the name and id of the user as the authenticator stores them; the id contains only the user's primary key."""
         name = self.get_totp_label(user)
         return {"id": user_pk_to_url_str(user).encode(), "name": name, "display_name": name}
 

@@ -147,7 +147,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         """Return None: a user is never identified by their e-mail address (security row 27)."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Return the user that does not exist yet, as it is."""
+        """Return the unsaved user unchanged."""
         user: User = sociallogin.user
         return user
 

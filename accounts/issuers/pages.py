@@ -69,7 +69,7 @@ def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """`GET /auth/with/:issuer/callback`: handle the issuer's answer. Raises NotFound, Forbidden, Unavailable.
 
-    It is not rate-limited: without a preceding `begin`, which is, no request is sent to the issuer.
+    It is not rate-limited, because requests to the issuer are only sent after `begin`, which is rate-limited.
     """
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:

@@ -87,8 +87,8 @@ class Account(models.Model):
     featured_tags_url = models.TextField(default="")
     featured_collections_url = models.TextField(default="", db_default="")
     devices_url = models.TextField(default="", db_default="")
-    # Of a remote account: who may add it to collections (`accounts.policies.featuring.Audience`), as its server states;
-    # NULL if it states nothing.
+    # Who may add a remote account to collections (`accounts.policies.featuring.Audience`), according to its server; NULL if
+    # its server does not state this.
     feature_policy = models.TextField(null=True)
     suspended_at = models.DateTimeField(null=True)
     suspension_origin = models.TextField(choices=SuspensionOrigin.choices, null=True)
@@ -166,7 +166,7 @@ class Account(models.Model):
                 Lower("domain"), F("id").desc(), name="accounts_account_server", include=["domain", "deleted_at"]
             ),
             models.Index(F("suspended_at"), name="accounts_account_suspended", condition=Q(suspended_at__isnull=False)),
-            # For prefix searches by username, whatever the database's collation.
+            # This index serves prefix searches by username, whatever the database's collation.
             models.Index(Collate(Lower("username"), "C"), name="accounts_account_prefix"),
             GinIndex(SearchVector("display_name", config="simple"), name="accounts_account_words"),
         ]

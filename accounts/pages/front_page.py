@@ -49,7 +49,7 @@ def front(request: HttpRequest) -> HttpResponse:
         return allow_caching(show(request, "pages/welcome.html", _for_visitors()))
     state = find_sign_in_state(request.user)
     if state is SignInState.UNAPPROVED:
-        # Neither apps nor the settings can be used before the approval.
+        # Before their approval, people can use neither apps nor the settings.
         return show_account_state(request, request.user, state, back="/", status=200)
     context: dict[str, Any] = {
         **person(request.user.account),

@@ -80,8 +80,8 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     viewer's latest follows, then the most followed accounts.
 
     At most SUGGESTIONS_LIMIT, in four queries (six if staff have chosen accounts for newcomers), from _CANDIDATES of each
-    kind. The viewer is left out, and so are accounts that the viewer follows, has requested to follow, blocks, mutes or has
-    dismissed, and accounts that staff have suppressed.
+    kind. Left out are the viewer, accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed,
+    and accounts that staff have suppressed.
     """
     wanted = _suggestable(viewer_id, _recommendable())
     offered = _offered(viewer_id)
@@ -126,8 +126,10 @@ def _offered(viewer_id: int) -> list[int]:
 
 
 def _followable() -> QuerySet[Account]:
-    """List the accounts of other servers, and of the confirmed, approved and active users here, without restrictions."""
-    # A subquery, which is evaluated only for accounts of this server: a join would look for the user of every account.
+    """List the accounts that can be followed: remote accounts, and accounts of users who are confirmed, approved and not
+    disabled; limited, suspended and moved accounts are left out.
+    """
+    # The users are in a subquery, which is evaluated only for local accounts; a join would look for the user of every account.
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("id"), primary=True, verified=False)
     users = User.objects.filter(account_id=OuterRef("id"), approved=True, disabled_at=None).exclude(Exists(unconfirmed))
     in_use = Q(domain__isnull=False) | Exists(users)

@@ -1,5 +1,5 @@
 """Writes the audit log, and the settings that an operator changes while the server runs. Each service that acts for staff
-writes its own audit rows, so that no act of staff goes unrecorded.
+writes its own audit rows, so that every act of staff is recorded.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def rotate_keys(*, by: Staff, account: Account) -> bool:
     require(by, Permission.MANAGE_FEDERATION)
     if not account.local:
         raise Conflict(_("Only accounts of this server have keys here."))
-    # Made outside of the transaction, because it takes a tenth of a second.
+    # The keys are made outside of the transaction, because this takes a tenth of a second.
     private_key, public_key = new_rsa_pair()
     with transaction.atomic():
         pair = KeyPair.objects.select_for_update().filter(account=account).first()

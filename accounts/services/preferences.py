@@ -74,7 +74,7 @@ def change_preferences(*, user: User, change: PreferencesChange) -> None:
         if getattr(change, name) is not None
     } | dict(change.mails)
     with transaction.atomic():
-        # Locked, so that a concurrent change of other preferences is not lost.
+        # The user's row is locked, so that a concurrent change of other preferences is not lost.
         locked = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         columns: dict[str, Any] = {"preferences": locked.preferences | kept}
         for name in ("locale", "time_zone"):

@@ -221,10 +221,11 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     with stored(draw_pictures(change.pictures, account_id=user.account_id)) as pictures, transaction.atomic():
         shown |= pictures
         if change.locked is False:
-            # Taken before any row: a follow request holds this lock while its foreign keys lock the account's row.
+            # This lock is taken before any row is locked, because a follow request holds it while its foreign keys lock the
+            # account's row.
             lock(lock_name(user.account_id))
-        # Locked with FOR NO KEY UPDATE: with FOR UPDATE, a transaction that blocks this account and holds the pair's
-        # lock would wait for the row.
+        # The row is locked with FOR NO KEY UPDATE. With FOR UPDATE, a transaction that blocks this account would wait for the
+        # row while it holds the lock of the pair.
         account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)
         settings_changed: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
         if change.language == "":

@@ -41,7 +41,7 @@ class RemoteProfile:
     """Remote account, typed, sanitised and clamped; the fields are named like the columns.
 
     `suspended` is its own server's statement (contract, federation section 4), `moved_to_id` the account to which it has
-    moved and which has it as an alias.
+    moved, and which names it as an alias.
     """
 
     uri: str
@@ -78,9 +78,9 @@ class RemoteProfile:
     show_media: bool = True
     show_media_replies: bool = True
     show_featured: bool = True
-    # Emojis in its texts.
+    # Custom emojis in the texts of the profile.
     emojis: Sequence[RemoteEmoji] = field(default_factory=list)
-    # Limit that staff have set for its server, for a new account.
+    # Time of the limit that staff have set for the account's server; it is only used for a new account.
     limited_since: datetime | None = None
 
     def columns(self) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def _keep(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) 
     )
     following = Counter(row.account_id for row in kept if is_here(row.account_id))
     followers = Counter(row.target_id for row in kept if not is_here(row.account_id))
-    # In the order of their ids, so that two steps do not deadlock.
+    # The rows are locked in the order of their ids, so that two steps do not deadlock.
     losers = sorted(following | followers)
     with connection.cursor() as cursor:
         cursor.execute(

@@ -62,7 +62,7 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> li
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
     if missing:
-        # Sorted, so that two writers of the same new hashtags do not deadlock.
+        # The names are sorted, so that two writers of the same new hashtags do not deadlock.
         rows = (Tag(name=name, display_name=kept_spelling(name, shown), private=private) for name, shown in missing)
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
         known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
@@ -166,7 +166,7 @@ def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], 
     The day of the last use stays when a post is deleted. The caller holds a transaction.
     """
     shown = FeaturedTag.objects.filter(account_id=account_id, tag_id__in=tag_ids)
-    # Locked in the order of their ids, so that two concurrent posts do not deadlock.
+    # The rows are locked in the order of their ids, so that two concurrent posts do not deadlock.
     ids = list(shown.select_for_update().order_by("id").values_list("id", flat=True))
     if not ids:
         return

@@ -192,7 +192,7 @@ class ServerAdmin(FederationAdmin):
             "purge",
             _("Remove everything"),
             lambda by, server: begin_purge(by=by, domain=server.name),
-            # In addition to MANAGE_FEDERATION, without which the page cannot be opened.
+            # This permission is needed in addition to MANAGE_FEDERATION, without which the page cannot be opened.
             permission=Permission.DELETE_USER_DATA,
             icon="delete_forever",
             variant=ActionVariant.DANGER,

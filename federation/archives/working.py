@@ -44,7 +44,7 @@ def process_import(import_id: int, *, seconds: float = TURN_SECONDS) -> bool:
         remove_files(import_id)
         return False
     with locked(folder_of(import_id)) as folder:
-        # Read under the lock, because another process may have changed the row before.
+        # The row is read under the lock, because another process may have changed it before.
         batch = rows.first()
         if batch is not None and batch.state == PastState.READING:
             scan(batch, folder)

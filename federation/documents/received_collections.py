@@ -57,7 +57,7 @@ def read_collection(document: Mapping[str, Any], owner_uri: str) -> RemoteCollec
         description=sanitize(description) or None,
         language=known_language(language) if language else None,
         sensitive=reading.flag_of(document.get("sensitive")),
-        # A collection is not discoverable unless it says so.
+        # A collection is discoverable only if its document says so.
         discoverable=reading.flag_of(document.get("discoverable")),
         tag=hashtag_of(document.get("topic")),
         published=published,

@@ -38,8 +38,8 @@ def offered_file(value: Any) -> OfferedFile | None:
     """Return the file in an attachment, which may be an object with one address or several, or an address alone: the first file
     of a known type, or else the first file.
 
-    Its media type is that of the Link, or else that of the object, or else that of the file extension. Without any of these,
-    the object's type (such as Image) determines the kind of file; if that is missing too, the kind is unknown until the file is
+    Its media type is taken from the Link, or else from the object, or else from the file extension. Without any of these, the
+    object's type (such as Image) determines the kind of file; if that is missing too, the kind is unknown until the file is
     copied.
     """
     offered = list(_offered(value))

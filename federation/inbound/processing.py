@@ -218,7 +218,7 @@ def forget_tombstones() -> int:
     """
     removed = 0
     while True:
-        # Ordered by id, which is nearly the order of `created_at`: `created_at` has no index.
+        # The rows are ordered by id, which is nearly the order of `created_at`, because `created_at` has no index.
         oldest = list(Tombstone.objects.order_by("id").values_list("id", "created_at")[:_TOMBSTONES_AT_ONCE])
         old = [number for number, created_at in oldest if created_at < clock.now() - TOMBSTONE_LIFETIME]
         Tombstone.objects.filter(id__one_of=old).delete()

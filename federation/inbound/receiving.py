@@ -30,7 +30,7 @@ from social.kernel.statements import Value
 
 # Activities that are still accepted from a suspended account, so that it can still undo its actions and delete its posts.
 _TYPES_OF_SUSPENDED: Final = frozenset({"Delete", "Reject", "Undo", "Update"})
-# Stores nothing for a replay. Also returns whether deliveries to the server have backed off.
+# This statement stores nothing for a replay, and also returns whether deliveries to the server have backed off.
 _INSERTION: Final = """
 INSERT INTO federation_inboundactivity
     (fingerprint, actor_id, recipient_id, type, uri, body, host, size, attempts, outcome, received_at)

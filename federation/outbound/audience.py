@@ -81,8 +81,8 @@ def known_inboxes() -> set[str]:
 
 
 def post_inboxes(post: Post) -> set[str]:
-    """Return the inboxes to which a post or boost is sent: those of its audience. If it is public or unlisted, the inbox of
-    the author to whom it replies, or whose post it boosts, is included; if it is public, the inboxes of relays as well.
+    """Return the inboxes of a post's or boost's audience, to which it is sent. If it is public or unlisted, the inbox of the
+    author to whom it replies, or whose post it boosts, is included; if it is public, the inboxes of relays as well.
 
     A limited author's post is sent only to accounts that follow the author, or have requested to follow, and to the author whom
     it boosts (contract, federation section 6).

@@ -28,7 +28,7 @@ logger = logging.getLogger("social.federation")
 DEADLINE: Final = 10.0
 ATTEMPTS_IN_DOUBT: Final = 4
 _TEMPORARY: Final = (401, 408, 429)
-# Sent to blocked servers too, because they end follows.
+# These activities are sent to blocked servers too, because they end follows.
 _SENT_TO_CLOSED: Final = frozenset({"Reject", "Undo"})
 _HEADERS: Final = {"Content-Type": "application/activity+json"}
 
@@ -50,7 +50,7 @@ class DeliveryOutcome(StrEnum):
 
 
 def outcome_of(status: int) -> DeliveryOutcome:
-    """Return the meaning of an HTTP status: 4xx except 401, 408, 422 and 429 is a permanent refusal, and so is 501."""
+    """Return the meaning of an HTTP status: 501, and 4xx except 401, 408, 422 and 429, are permanent refusals."""
     if 200 <= status < 300:
         return DeliveryOutcome.ARRIVED
     if status in _TEMPORARY:
@@ -96,8 +96,8 @@ def _deliver(
     closed: set[str],
 ) -> Steps:
     if job.row.host in closed and activity is not None and activity.type not in _SENT_TO_CLOSED:
-        # Checked by the host of the inbox as well, because it may differ from the domain of the accounts (contract,
-        # federation section 17).
+        # The host of the inbox is checked as well, because it may differ from the domain of the accounts (contract, federation
+        # section 17).
         raise Failed("This server is closed to the one of the inbox.", final=True)
     usable = signers.get(activity.account_id) if activity is not None else None
     if activity is None or not usable:

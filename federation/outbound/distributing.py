@@ -69,8 +69,8 @@ def _accounts(ids: Iterable[int]) -> dict[int, Account]:
 
 
 def _sends_activities(account: Account) -> bool:
-    """Tell whether an account sends activities: local accounts do, unless they are deleted or erased. Such accounts send
-    nothing but their Delete.
+    """Tell whether an account sends activities: local accounts do, unless they are deleted or erased. Deleted and erased
+    accounts send only their Delete.
     """
     return account.local and account.deleted_at is None and account.erased_at is None
 

@@ -129,7 +129,7 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
 
 
 def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool) -> Account:
-    """Store an actor that was fetched, for the first time or again, and request the rest of its profile."""
+    """Store an actor that was fetched, for the first time or again, and request the other parts of its profile."""
     found = _confirmed(received, deadline)
     moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.uri)
     account = keep_actor(received, found, moved_to_id=moved_to_id)

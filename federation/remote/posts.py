@@ -216,7 +216,9 @@ def _answers_unknown(note: ReceivedNote) -> bool:
 def compose_received(
     note: ReceivedNote, author: Account, recipient: Account | None = None, *, publish_event: bool = True
 ) -> Composed:
-    """Return a received post as it is stored, with the known accounts, parent post and quoted post that it refers to."""
+    """Return a received post in the form in which it is stored, with the known accounts, parent post and quoted post that it
+    refers to.
+    """
     visibility: str = visibility_of(note.to, note.cc, author.followers_url)
     found = find_accounts_by_uri({*note.addressed, *note.mentioned})
     people = {account.id: account for uri in note.addressed if (account := found.get(uri)) is not None}
@@ -317,7 +319,7 @@ def _new_quote(note: ReceivedNote, author: Account) -> NewQuote | None:
     """Return the quote of a post. A quote of the author's own post is accepted at once; the quote of a public or unlisted local
     post that the author may not quote is rejected; any other quote waits for the authorization.
 
-    Of a quoted post that the author may not read, or that is unknown here, only the id is stored.
+    If the author may not read the quoted post, or the quoted post is unknown here, only its id is stored.
     """
     if note.quoted is None:
         return NewQuote(state=QuoteState.DELETED) if note.quoted_deleted else None
@@ -369,7 +371,7 @@ def is_related(note: ReceivedNote, author: Account, recipient: Account | None) -
     """Tell whether a post that was sent to this server is relevant to a local account (contract, federation section 7
     "Create").
 
-    The post is relevant if a local account follows its author, if it answers a post that is local or by an author whom a local
+    The post is relevant if a local account follows its author, if it replies to a local post or to an author whom a local
     account follows, or if it addresses a local account.
     """
     if may_be_related(author, recipient, note.addressed):

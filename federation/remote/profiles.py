@@ -1,7 +1,7 @@
 """Fetches the further parts of remote accounts' profiles: pinned posts, featured hashtags, counts, first posts and links.
 
-Source: contract, federation sections 4 and 8. The number of requests for a profile is limited, and so is the number of
-its posts and hashtags that are stored.
+Source: contract, federation sections 4 and 8. The number of requests for a profile is limited, and the number of its posts and
+hashtags that are stored.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_pins(actor_uri: str) -> None:
     account = _find(actor_uri)
     if account is None or not account.featured_url:
         return
-    # Of followers-only posts the collection contains only the ids: the requests for these posts must be signed by a follower.
+    # The collection contains only the ids of followers-only posts; the requests for these posts must be signed by a follower.
     signer = follower_signer(account)
     posts = [_own_post(item, account, signer) for item in _items(account.featured_url, PINS_LIMIT)]
     keep_pins(account_id=account.id, status_ids=[post.id for post in posts if post is not None])

@@ -52,8 +52,8 @@ def list_known(domain: str | None = None, *, unseen_for: timedelta = timedelta()
     """Return the remote accounts that were not fetched for the time `unseen_for`, with `domain` only accounts of that
     server; the accounts fetched longest ago come first.
 
-    Accounts that are being removed are left out, and so are those that staff of this server have suspended: the rows of such
-    accounts must remain.
+    Two kinds of accounts are left out: accounts that are being removed, and accounts that staff of this server have suspended,
+    whose rows must remain.
     """
     rows = Account.objects.exclude(domain=None).filter(deleted_at=None)
     rows = rows.exclude(suspension_origin=SuspensionOrigin.LOCAL)

@@ -140,7 +140,7 @@ class AccountAdmin(ActingAdmin):
         """Return the account; it is read once per request."""
         known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
         if request.method == "POST":
-            # Read again, because the action will change the account.
+            # The account is read again, because the action will change it.
             return super().get_object(request, object_id, from_field)
         if object_id not in known:
             known[object_id] = super().get_object(request, object_id, from_field)

@@ -99,7 +99,7 @@ _REASON_LENGTH: Final = 200
 
 @cache
 def sentences() -> dict[tuple[str, str], str | Promise]:
-    """Return the sentences by action and kind of the target: those above, and those of the actions that the admin
+    """Return the sentences by action and kind of the target: the sentences above, and those of the actions that the admin
     declares.
     """
     found = dict(_SENTENCES)

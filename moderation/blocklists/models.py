@@ -177,7 +177,7 @@ class BlocklistEntry(models.Model):
 
 
 class BlocklistException(models.Model):
-    """A server that no list may block, nor its subdomains and parent domains; `domain` is its lower-case Punycode name."""
+    """A server that no list may block, with its subdomains and parent domains; `domain` is its lower-case Punycode name."""
 
     id = SnowflakeField(primary_key=True)
     domain = models.TextField(unique=True)

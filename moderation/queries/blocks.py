@@ -73,7 +73,7 @@ def load_people_under(domain: str, after: int, limit: int) -> list[tuple[int, st
     rows = Account.objects.raw(
         "SELECT id, domain FROM accounts_account"
         " WHERE id > %s AND (lower(domain) = %s OR lower(domain) LIKE ANY(%s)) ORDER BY id LIMIT %s",
-        # The domain of a server with a port of its own contains that port.
+        # The domain of a server at a non-standard port contains the port.
         [after, domain, [f"%.{escaped}", f"{escaped}:%", f"%.{escaped}:%"], limit],
     )
     return [(row.id, row.domain or "") for row in rows]

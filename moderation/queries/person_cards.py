@@ -70,7 +70,7 @@ def complete_cards(described: Mapping[int, AdminAccount], ids: Sequence[int]) ->
 
 
 def _seen_at(addresses: Collection[str]) -> dict[str, dict[int, str]]:
-    """Return by IP address the local accounts that signed up from there or were seen there, as usernames by id."""
+    """Return, for each IP address, the local accounts that signed up from it or were seen there (usernames by account id)."""
     if not addresses:
         return {}
     found: dict[str, dict[int, str]] = {}

@@ -212,7 +212,7 @@ class PrivacyPolicySerializer(EntitySerializer):
 
 
 def _moment(moment: datetime | None) -> str | None:
-    # Without fractions of a second, unlike every other time (contract, entities "PrivacyPolicy": a string of no
+    # This time has no fractions of a second, unlike all other times (contract, entities "PrivacyPolicy": a string of no
     # particular form).
     return None if moment is None else f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 

@@ -195,8 +195,8 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
     """Apply the current rule to the accounts of a server, at most BATCH_SIZE accounts per event. If the rule rejects media,
     at most BATCH_SIZE custom emojis of the server are removed, too.
 
-    If accounts or emojis may remain, DomainRuleChanged is published again with the next `after`; otherwise ServerSuspended
-    is published if the server is suspended. Each account is handled in a transaction of its own.
+    If accounts or emojis may remain, DomainRuleChanged is published again with the next `after`; otherwise ServerSuspended is
+    published if the server is suspended. Each account is handled in a separate transaction.
     """
     for event in events:
         since = datetime.fromisoformat(event.since)

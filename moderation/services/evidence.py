@@ -170,7 +170,7 @@ def _named_status_ids(reports: Iterable[Report], strikes: Iterable[Strike]) -> I
 
 
 def _post_batches(account: Account, named_ids: set[int]) -> Iterator[list[Status]]:
-    """Return the posts to export in batches, deleted ones included, oldest first."""
+    """Return the posts to export, including deleted posts, in batches, oldest first."""
     rows = Status.objects.filter(account=account, reblog_of=None).order_by("id")
     if account.held_at is None:
         for batch in in_batches(sorted(named_ids), BATCH_SIZE):

@@ -192,7 +192,7 @@ def _strike_letters(strike_id: int) -> Iterator[Letter]:
         context = {
             "action": StrikeAction(strike.action).label,
             "text": strike.text,
-            # Evaluated when the mail is rendered, in the language of its recipient.
+            # The text is evaluated when the mail is rendered, in the language of its recipient.
             "reasons": partial(_reasons, strike),
             "link": strike_link(strike.id),
         }

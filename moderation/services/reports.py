@@ -75,7 +75,7 @@ def receive_report(
     """Store a report sent by another server, once per target. Posts that cannot have reached the sending server, and posts
     and collections of other accounts, are left out.
 
-    Works in a transaction of its own. `account` is the signer, usually the instance actor of that server.
+    Works in a separate transaction. `account` is the signer, usually the instance actor of that server.
     """
     with transaction.atomic():
         lock(f"object:{uri}")
@@ -177,7 +177,7 @@ def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None 
 
 
 def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
-    """Reopen those of these reports that are still settled; the caller has checked the permission."""
+    """Reopen the reports among these that are still settled; the caller has checked the permission."""
     with transaction.atomic():
         rows = Report.objects.select_for_update(of=("self",)).filter(
             id__one_of=list(report_ids), action_taken_at__isnull=False
@@ -273,7 +273,7 @@ def _write(report: Report, **values: Any) -> None:
 
 
 def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
-    """Return the posts attached to a report, deleted ones included; a view of posts that are not public is logged.
+    """Return the posts attached to a report, including deleted posts; a view of posts that are not public is logged.
 
     Raises Forbidden without MANAGE_REPORTS.
     """
@@ -285,8 +285,8 @@ def open_evidence(*, by: Staff, report: Report) -> list[Excerpt]:
 
 
 def note_posts_seen(*, by: Staff, posts: Iterable[tuple[int, str, str]]) -> None:
-    """Record in the audit log that `by` has seen those of these posts (id, author's address, visibility) that are not
-    public. One statement for all posts; none if all are public.
+    """Record in the audit log that `by` has seen these posts (id, author's address, visibility); public posts are not
+    recorded. One statement for all posts; none if all are public.
     """
     private = [(number, name) for number, name, visibility in posts if visibility not in OPEN_VISIBILITIES]
     if private:

@@ -69,8 +69,8 @@ class Access:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
     def effective_caller(self, identity: Identity | None) -> Identity | None:
-        """The caller for whom the action is done, after `check`. If the user is disabled, this is an anonymous caller
-        for actions that need no user, and the application for actions that need any token (contract, behaviours section
+        """Return the caller for whom the action is done; called after `check`. If the user is disabled, this is an anonymous
+        caller for actions that need no user, and the application for actions that need any token (contract, behaviours section
         5; security row 80).
         """
         if identity is None or not identity.disabled:

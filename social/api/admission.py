@@ -221,7 +221,7 @@ def forget_tokens(token_checksums: Sequence[str]) -> bool:
 
 def admission_of(request: Any) -> Admission | None:
     """Return the admission of a request; None before authentication."""
-    # Read from Django's request, because DRF's request searches several places first.
+    # The attribute is read from Django's request, because DRF's request would search several places first.
     admission: Admission | None = getattr(getattr(request, "_request", request), "admission", None)
     return admission
 

@@ -82,7 +82,7 @@ class TokenAuthentication(BaseAuthentication):
         return Caller(identity.user_id, identity.account_id), identity
 
     def authenticate_header(self, request: Request) -> str:
-        """The authentication scheme that a 401 names."""
+        """Return the authentication scheme that a 401 names."""
         return "Bearer"
 
 

@@ -44,7 +44,7 @@ def supported(code: str) -> str | None:
 def from_accept(header: str) -> str | None:
     """Return the first supported language of an Accept-Language header (RFC 9110 section 12.5.4).
 
-    Of a long header only the beginning is read: Django caches a thousand parsed headers (security row 68).
+    Only the beginning of a long header is read, because Django caches a thousand parsed headers (security row 68).
     """
     if len(header) > _ACCEPT_LIMIT:
         header = header[:_ACCEPT_LIMIT].rpartition(",")[0]

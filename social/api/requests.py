@@ -107,7 +107,8 @@ class ApiRequest(Request):
             if chunked and self.media_type in (_FORM_TYPES[0], ""):
                 # A broken connection looks like the end of a form sent in chunks; JSON and multipart mark their end.
                 raise LengthRequired
-            # Read from the WSGI server, which ends this stream: Django reads no body without a Content-Length.
+            # The body is read from the stream of the WSGI server, which ends with the body, because Django reads no body
+            # without a Content-Length.
             self._stream = environ.get("wsgi.input") if chunked else None
         elif self._request._read_started:  # type: ignore[attr-defined]  # as DRF's own Request reads it
             self._stream = io.BytesIO(self._request.body)

@@ -221,5 +221,5 @@ class CappedPaginator(Paginator):
     def count(self) -> int:
         """The number of rows, at most COUNT_LIMIT."""
         rows: Any = self.object_list
-        # Only keys are selected: otherwise annotations would be computed for all rows that are counted.
+        # Only keys are selected, because otherwise annotations would be computed for all counted rows.
         return int(rows.order_by().values("pk")[:COUNT_LIMIT].count())

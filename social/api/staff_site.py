@@ -58,7 +58,7 @@ class StaffSite(Site):
             try:
                 with read_by(request):
                     response = guarded(request, *args, **kwargs)
-                    # Rendered inside the block, because rendering evaluates the columns.
+                    # The response is rendered inside the block, because rendering evaluates the columns.
                     if isinstance(response, TemplateResponse):
                         response.render()
             except (BadRequest, DisallowedModelAdminLookup):
@@ -86,7 +86,9 @@ class StaffSite(Site):
         return answer
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Register the project's own admin classes and ignore those of libraries, which show secrets and write freely."""
+        """Register the project's own admin classes; ignore the admin classes of libraries, which show secrets and write
+        without calling services.
+        """
         if admin_class is not None and admin_class.__module__.partition(".")[0] in APPS:
             super().register(model_or_iterable, admin_class, **options)
 

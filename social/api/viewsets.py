@@ -133,7 +133,7 @@ class ApiViewSet(ViewSet):
         """Make the checks that all actions have in common, in the contract's order: caller, access, limits, parameters."""
         super().initial(request, *args, **kwargs)
         if cast(ApiRequest, request).has_body and not languages.was_asked_for(request):
-            # Only after the checks, since the body is not read for a caller without access.
+            # Parameters are read only after the checks, because the body is not read for a caller without access.
             languages.activate_named(cast(ApiRequest, request).parameters.get("lang"))
         # `dispatch` passes this dictionary to the action.
         self.kwargs.update(self._parsed(kwargs))

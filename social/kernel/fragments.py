@@ -46,7 +46,7 @@ def load(keys: Iterable[str]) -> dict[str, Any]:
     prefix = _prefix()
     with redis.best_effort("read cached answers"):
         values = cast("list[bytes | None]", redis.ask("cache", "MGET", *[prefix + key for key in wanted]))
-    # Without an answer there are no values.
+    # If Redis does not answer, there are no values.
     return {key: orjson.loads(value) for key, value in zip(wanted, values, strict=False) if value is not None}
 
 

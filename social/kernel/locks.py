@@ -26,7 +26,7 @@ _KEEP: Final = sql.SQL("SELECT {key} FROM {table} WHERE {key} = ANY(%s) ORDER BY
 
 def _numbers(names: tuple[str, ...]) -> list[int]:
     digests = {int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True) for name in names}
-    # Sorted, so that two callers with the same names cannot deadlock.
+    # The names are sorted, so that two callers with the same names cannot deadlock.
     return sorted(digests)
 
 

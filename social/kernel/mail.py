@@ -38,7 +38,9 @@ _PALETTE: Final = Palette(
 
 
 class Paragraph(NamedTuple):
-    """Paragraph of a mail's text, for its HTML. `quoted`: another person's words; `link`: nothing but the mail's link."""
+    """Paragraph of a mail's text, for its HTML. `quoted`: it has another person's words; `link`: it consists only of the
+    mail's link.
+    """
 
     text: str
     quoted: bool

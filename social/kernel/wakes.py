@@ -89,7 +89,8 @@ def call(*queues: str) -> None:
         if fresh:
             send(fresh)
     except Exception as error:
-        # Any error of the client libraries: the rows are committed, and the request that wakes must not fail.
+        # Every error of the client libraries is caught, because the rows are committed, and the request that wakes must not
+        # fail.
         circuit.failed()
         logger.warning(
             "No wake-up for the outbox queues %s (%s: %s): the sweep will see to it",

@@ -196,7 +196,7 @@ def _use_temporary_secrets() -> None:
 
 
 def _list_commands() -> int:
-    """Print this server's commands with one sentence each, and those of Django and its libraries by name."""
+    """Print this server's commands with one sentence each, and the names of the commands of Django and of libraries."""
     import textwrap
 
     import django

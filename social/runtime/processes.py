@@ -97,7 +97,7 @@ def _before_fork() -> None:
 
 
 def follow_parent() -> None:
-    """End this process with the supervisor that started it, and every Python process that it forks with this one.
+    """Make this process end when the supervisor that started it ends, and make every Python process that it forks end with it.
 
     The supervisor puts its process id into the environment; without it this does nothing, so that the same programs run
     under any other supervisor. Processes started by `subprocess` are not affected: their starter waits for them.

@@ -93,7 +93,7 @@ def _celery() -> Celery[Any]:
     # System checks are for developers, and would load every view.
     os.environ["CELERY_SKIP_CHECKS"] = "yes"
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
-    # With a receiver of this signal, Celery leaves the logging to settings.LOGGING_CONFIG.
+    # If this signal has a receiver, Celery leaves the logging to settings.LOGGING_CONFIG.
     signals.setup_logging.connect(_keep_logging)
     app: Celery[Any] = importlib.import_module("social.celery").app
     return app
@@ -128,7 +128,8 @@ def scheduler() -> None:
     """Run the scheduler that `social.schedule` names; it writes no schedule file and no pid file."""
     from django.conf import settings
 
-    # The scheduler sends tasks by name. Without the apps that define the tasks it needs 60 MiB instead of 105.
+    # The scheduler sends tasks by name. The scheduler does not load the apps that define the tasks, and therefore needs 60 MiB
+    # instead of 105.
     settings.SCHEDULED_APPS, settings.INSTALLED_APPS = settings.INSTALLED_APPS, ["social"]
     _celery().Beat(loglevel=env.LOG_LEVEL, quiet=True).run()
 

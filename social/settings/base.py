@@ -197,7 +197,7 @@ ACCOUNT_FORMS = {
     "set_password": "accounts.identity.pages.forms.FirstPasswordForm",
     "reauthenticate": "accounts.identity.pages.forms.IsItYouForm",
 }
-# Where addresses need no confirmation, they count as confirmed from the sign-up on.
+# If addresses need no confirmation, they count as confirmed from the sign-up on.
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_MAX_LENGTH = 320
 ACCOUNT_EMAIL_NOTIFICATIONS = True
@@ -255,7 +255,7 @@ CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
 SECURE_CONTENT_TYPE_NOSNIFF = True
-# Without subdomains, because the owner's other hosts below the domain are unknown here.
+# Subdomains are not included, because the owner's other hosts below the domain are unknown here.
 STRICT_TRANSPORT_SECURITY = "max-age=63072000" if env.SCHEME == "https" else ""
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"

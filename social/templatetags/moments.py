@@ -44,7 +44,8 @@ def when(moment: datetime) -> SafeString:
 
 @lru_cache(maxsize=4096)
 def _opening(moment: datetime, _zone: str, _language: str) -> str:
-    # Cached, because the same posts are shown again and again, and formatting a date takes as long as the rest of a card.
+    # The dates are cached, because the same posts are shown again and again, and formatting a date takes as long as all other
+    # parts of a card.
     local = localtime(moment)
     title = date_format(local, f"{get_format('DATE_FORMAT')} {get_format('TIME_FORMAT')} T")
     return f'<time datetime="{local.isoformat(timespec="seconds")}" title="{escape(title)}">'

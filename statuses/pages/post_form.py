@@ -105,8 +105,8 @@ class PostForm(ServiceForm):
     )
     multiple = check_field(_("Allow several choices"))
     expires_in = forms.ChoiceField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
-    # Set when a local-only post that is not public is redrafted. Public local-only posts have a visibility of their
-    # own.
+    # Set when a local-only post that is not public is redrafted. Public local-only posts have a separate
+    # visibility.
     local_only = forms.BooleanField(required=False, widget=_HIDDEN)
     hide_totals = forms.BooleanField(required=False, widget=_HIDDEN)
     # Idempotency key: a form that is sent twice creates one post.

@@ -88,7 +88,7 @@ def may_have_thumbnail(media: MediaAttachment) -> bool:
 
 
 def no_thumbnail_allowed() -> Invalid:
-    """Return the error for a thumbnail on anything but audio and video (SEED-028)."""
+    """Return the error for a thumbnail on a file that is neither audio nor video (SEED-028)."""
     return Invalid.of([FieldError("thumbnail", "ERR_INVALID", _("must be blank"), _("Thumbnail"))])
 
 

@@ -204,7 +204,7 @@ class PostBody(AuthorColumns):
         return [account for account in self.addressed if not account["silent"]]
 
     def texts(self, *, local: bool) -> tuple[str, ...]:
-        """Return the texts that may contain emojis: the source of a local post or the HTML of a remote one, and the poll's
+        """Return the texts that may contain emojis: the source of a local post or the HTML of a remote post, and the poll's
         options.
         """
         return (self.text if local else self.content, *self.read_texts, *self.poll_options)

@@ -1,7 +1,7 @@
 """Validates and truncates single values that a page or provider gives for a preview; unusable values become empty.
 
-No HTML of a page or provider is passed on. Only truncated text without invisible characters and http or https addresses
-are used. Of a player only the address is used, and only if the provider is in `_PLAYERS` (security row 2).
+No HTML of a page or provider is passed on. Only truncated text without invisible characters and http or https addresses are
+used. Only the address of a player is used, and only if its provider is in `_PLAYERS` (security row 2).
 """
 
 from __future__ import annotations

@@ -189,7 +189,7 @@ def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
     """Return the page of loaded posts, without checking who may read them.
 
     Used by streams, which check each reader separately, and for an account that has just acted on a post: actions have a
-    rule of their own, and an account that undoes an action sees the post even if it may no longer read it (SEED-131).
+    separate rule, and an account that undoes an action sees the post even if it may no longer read it (SEED-131).
     """
     return PostPage(viewer_id=viewer_id, rows=list(posts))
 

@@ -96,7 +96,7 @@ def _remove_files(account_id: int) -> int:
 
 
 def _move_posts(source: Account, target: Account) -> int:
-    """Move posts, including deleted ones, because their ids can still be requested."""
+    """Move posts, including deleted posts, because their ids can still be requested."""
     return _move("account_id", source, target)
 
 
@@ -131,7 +131,7 @@ def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 
 
 def register_steps() -> None:
-    """Register these steps; the erasing steps run before those of the apps below."""
+    """Register these steps; the erasing steps run before those of lower apps."""
     erasing.register(
         *(
             _delete_posts,

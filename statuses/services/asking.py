@@ -57,10 +57,10 @@ def ask(
 ) -> bool:
     """Return True if the account may favourite or boost the post at once; otherwise store its request, once, and return False.
 
-    `relations` are the account's relations to the author; `visibility` is that of the boost, and the ids are those of a remote
-    interaction. Raises NotPermitted if the policy does not allow the interaction, or if the author has rejected it before;
-    Invalid if the account has REQUESTS_LIMIT pending requests; NotFound for a post deleted meanwhile. Publishes
-    InteractionRequested.
+    `relations` are the account's relations to the author; `visibility` is the visibility of the boost; `uri` and `request_uri`
+    are the ids of a remote interaction and of its request. Raises NotPermitted if the policy does not allow the interaction,
+    or if the author has rejected it before; Invalid if the account has REQUESTS_LIMIT pending requests; NotFound for a post
+    deleted meanwhile. Publishes InteractionRequested.
     """
     allowed = permission(post, kind, account_id, relations)
     if allowed is Permission.AUTOMATIC:
@@ -91,12 +91,11 @@ def ask(
 
 
 def gated(new: Composed, *, request_uri: str | None = None) -> Composed:
-    """Return a new reply as it is stored: unchanged if its author may answer the parent at once, otherwise as a reply that
-    waits for approval, which only its author and the parent's author may read.
-
-    Answers of remote accounts to remote posts are returned unchanged, unless the parent waits for approval itself. A remote
-    reply that waits has no quote, whose author would be notified. `request_uri` is the id of another server's request.
-    Raises NotPermitted and Invalid like `ask`; Invalid also for a local reply that would wait and has a quote.
+    """Return a new reply in the form in which it is stored: unchanged if its author may reply to the parent at once, otherwise
+    as a reply that waits for approval, which only its author and the parent's author may read. Replies of remote accounts to
+    remote posts are returned unchanged, unless the parent itself waits for approval. A remote reply that waits has no quote,
+    whose author would be notified. `request_uri` is the id of another server's request. Raises NotPermitted and Invalid like
+    `ask`; Invalid also for a local reply that would wait and has a quote.
     """
     parent = new.parent
     if parent is None or not parent.interaction_policy:

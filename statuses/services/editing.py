@@ -26,11 +26,11 @@ from statuses.services.storing import Composed, lock_media
 def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Callable[[], None] | None = None) -> None:
     """Edit the author's own post and store the previous version. `author` is local, with its `user` loaded.
 
-    Of concurrent edits the last wins, and each version is stored once; an edit without changes writes nothing. Publishes
-    StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Forbidden for a reply that
-    waits for approval; Invalid in the same
-    cases as for a new post; EditHeldForReview if a spam rule holds the edit, which is then stored while the post stays
-    unchanged. For an edit that staff have reviewed, `approve` is called in the transaction and no rule is checked.
+    If edits are concurrent, the last one wins, and each version is stored once; an edit without changes writes nothing.
+    Publishes StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Forbidden for a
+    reply that waits for approval; Invalid in the same cases as for a new post; EditHeldForReview if a spam rule holds the
+    edit, which is then stored while the post stays unchanged. For an edit that staff have reviewed, `approve` is called in the
+    transaction and no rule is checked.
     """
     status = find_own_status(status_id, author.id)
     if status.is_reblog:
@@ -63,7 +63,7 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
 
 
 def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Composed:
-    """Compose an edit of the author's own post, as `composing.compose` does for a new one.
+    """Compose an edit of the author's own post, as `composing.compose` does for a new post.
 
     In a post without a quote, a content warning without a text becomes the text, and the previous warning stays.
     """

@@ -158,7 +158,7 @@ def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: Keyword
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
     """Change a filter through the older API, by one of its keywords; a changed phrase becomes the title as well.
 
-    Raises Invalid for invalid values, and if the filter has other keywords and anything but `whole_word` would change;
+    Raises Invalid for invalid values, and if the filter has other keywords and a value other than `whole_word` would change;
     NotFound if the filter was deleted.
     """
     parent = found.filter

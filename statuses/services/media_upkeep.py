@@ -170,7 +170,7 @@ def _lost_attachments(stored: set[int]) -> list[int]:
 
 
 def _is_lost(paths: Iterable[str], stored: set[int]) -> bool:
-    # Checked again, because the walk may have taken an hour.
+    # The storage is checked again, because the walk may have taken an hour.
     return any(path and hash(path) not in stored and not storage.exists(path) for path in paths)
 
 

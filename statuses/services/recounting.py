@@ -75,7 +75,7 @@ def _kinds() -> Iterator[_Kind]:
     yield _Kind("posts", posts, _POSTS, StatusStat, "status_id", columns)
     use = ("statuses_count", "last_status_at")
     yield _Kind("accounts", Account.objects.all(), _ACCOUNTS, AccountStat, "account_id", use)
-    # Only local polls: the votes in a remote poll are counted by its server.
+    # Only local polls are counted, because the votes in a remote poll are counted by its server.
     polls = Poll.objects.filter(status__local=True, status__deleted_at=None)
     yield _Kind("polls", polls, _POLLS, Poll, "id", ("tallies", "voters_count"))
     yield _Kind("featured hashtags", FeaturedTag.objects.all(), _FEATURED_TAGS, FeaturedTag, "id", use)

@@ -63,7 +63,7 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
 
 
 def _measured(copy: RemoteCopy) -> dict[str, Any]:
-    """Return what the copy of a file shows about the file; empty if the file was not copied."""
+    """Return the facts about a file that its copy shows; empty if the file was not copied."""
     if copy.state == CopyState.FAILED and copy.failure == CopyFailure.REFUSED:
         return {"type": MediaType.UNKNOWN, "meta": {}, "blurhash": None}
     measured: dict[str, Any] = copy.measured

@@ -221,7 +221,7 @@ def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
     for ids in in_batches(sorted(status_ids, reverse=True), REMOVED_AT_ONCE):
         with transaction.atomic():
             locked = Status.objects.select_for_update(of=("self",), skip_locked=True).filter(id__one_of=ids)
-            # Checked again, because somebody may have replied to the post or favourited it before it was locked.
+            # The posts are checked again, because somebody may have replied to a post or favourited it before it was locked.
             found = list(locked.order_by("id").values_list("id", flat=True))
             removed += remove_rows(_unneeded(found, of_followed=of_followed))
     return removed

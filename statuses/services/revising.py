@@ -151,7 +151,7 @@ def _replace_media(
 
 
 def _replace_mentions(status: Status, new: Composed) -> int | None:
-    """Update the mentions, and return the lowest id of the new ones. Accounts that are no longer mentioned keep a silent
+    """Update the mentions, and return the lowest id of the new mentions. Accounts that are no longer mentioned keep a silent
     mention.
     """
     known_mentions = {mention.account_id: mention for mention in Mention.objects.filter(status_id=status.id)}

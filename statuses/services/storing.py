@@ -97,7 +97,7 @@ class Composed(AuthorColumns):
     A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document; a
     local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit; an
     `interaction_policy` of None means everybody, and no change. A reply with `asks` waits for approval. An edit never changes
-    visibility and parent, nor the quote of a local post. `collections` are the collections to which the post links: ids of
+    the visibility, the parent, or the quote of a local post. `collections` are the collections to which the post links: ids of
     known collections, ActivityPub ids of unknown ones.
 
     `mentions` are all addressed accounts; accounts with ids in `silent` are addressed without being mentioned in the

@@ -85,7 +85,7 @@ def _menu(post: Mapping[str, Any], who: Mapping[str, str], back: str, words: Map
 
 @cache
 def _words(_language: str | None) -> dict[str, str]:
-    # Cached, because a page uses these sentences two hundred times.
+    # The sentences are cached, because a page uses them two hundred times.
     return {
         "reply": _("Reply to %(who)s"),
         "boost": _("Boost the post of %(who)s"),

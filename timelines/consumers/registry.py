@@ -241,7 +241,7 @@ class ConnectionRegistry:
         if access != self._access:
             for connection in list(self._connections):
                 await connection.review_access()
-            # Stored only after all connections were reviewed, so that an error leads to a retry.
+            # The settings are stored only after all connections were reviewed, so that an error leads to a retry.
             self._access = access
 
     async def sweep(self) -> None:

@@ -87,8 +87,8 @@ class StreamingConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]  # Channe
             connection.report_error(error)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Handle `{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; a binary message closes the
-        socket, and so do too many messages (security row 70).
+        """Handle `{"type": "subscribe" | "unsubscribe", "stream": .., "tag": .., "list": ..}`; a binary message, or too many
+        messages, close the socket (security row 70).
         """
         if text_data is None:
             await self.close(UNSUPPORTED_DATA)

@@ -44,8 +44,8 @@ def tag(request: HttpRequest, name: str) -> HttpResponse:
     """`/tags/:name`: public posts with the hashtag, newest first, for everyone (contract, behaviours section 11). Signed-in
     people follow the hashtag here, and feature it on their profile.
 
-    Raises NotFound for an invalid hashtag. An unused hashtag has a page without posts, and so does every hashtag if these
-    timelines require signing in.
+    Raises NotFound for an invalid hashtag. The page has no posts for an unused hashtag, and for visitors if these timelines
+    require signing in.
     """
     hashtag, viewer = named_tag(name), viewer_of(request)
     viewer_id = viewer.account_id if viewer is not None else None

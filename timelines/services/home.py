@@ -137,7 +137,7 @@ def rebuild(source: FeedSource) -> None:
 def _load(source: FeedSource, cursor: Cursor) -> PostPage:
     found, feed_slice = _from_feed(source, cursor)
     if feed_slice is not None and not feed_slice.present:
-        # Called before the feed is built, because fan-out skips users who are not marked as active: the feed would miss
+        # The user is marked as active before the feed is built, because fan-out skips other users, so that the feed would miss
         # posts.
         record_presence(source.reader_id)
         with redis.best_effort("shorten a feed"):
@@ -215,10 +215,12 @@ def forget_feeds(names: Collection[str], account_ids: Collection[int]) -> None:
     """
     held_ids = [(source, load_held_ids(source)) for source in _open_feeds(account_ids) if source.name in names]
     feed.drop(names)
-    # Checked again, because a stream opened meanwhile may have built the feed that has just been dropped.
+    # The open feeds are determined again, because a stream opened meanwhile may have built the feed that has just been
+    # dropped.
     for source in _open_feeds(account_ids):
         rebuild(source)
-    # Checked last: a concurrent mute, whose own event is handled later, then finds a feed without the posts.
+    # `load_lost_ids` is called last, so that it includes posts hidden by a concurrent mute: the event of that mute is handled
+    # later, and no longer finds these posts in the feed.
     for source, status_ids in held_ids:
         withdraw_hidden_posts(source.reader_id, load_lost_ids(source, status_ids), list_id=source.list_id)
 

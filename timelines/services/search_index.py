@@ -80,7 +80,7 @@ class StatusIndex(Protocol):
     def remove(self, status_ids: Collection[int]) -> None: ...
 
     def list_outdated(self, author_id: int, *, public: bool, limit: int) -> list[int]:
-        """Return those of an author's listed posts whose documents do not yet have this value of `public`."""
+        """Return the listed posts of an author whose documents do not yet have this value of `public`."""
         ...
 
     def find(self, search: Search) -> list[int]:
@@ -226,6 +226,6 @@ def _facts(post: Post, source: PostBody) -> Iterable[Fact]:
 
 
 def has_link(content: str) -> bool:
-    """Tell whether the HTML of a post has a link to anything but accounts, hashtags and its quoted post."""
+    """Tell whether the HTML of a post has a link other than those to accounts, to hashtags and to its quoted post."""
     anchors = _ANCHOR.findall(QUOTE_FALLBACK.sub("", content))
     return any(_TAG_CLASS.search(anchor) is None for anchor in anchors)

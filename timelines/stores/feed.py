@@ -204,7 +204,7 @@ def _presence_key(account_id: int) -> str:
 
 
 def absent_before(now: datetime) -> datetime:
-    """Return the time such that a user who was last active before it is absent, and has no feed."""
+    """Return the limit of presence: users who were last active before this time are absent, and have no feed."""
     return now - RETENTION - _RETENTION_MARGIN
 
 

@@ -141,8 +141,8 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
 def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
     """Store a remote account's answer to a request for its consent; return whether that changed anything.
 
-    A pending item becomes accepted or rejected; an accepted item can only be revoked; rejected and revoked items stay
-    so. `account_id` is the account that has answered: nothing happens when the item now belongs to another account.
+    A pending item becomes accepted or rejected; an accepted item can only be revoked; rejected and revoked items do not
+    change. `account_id` is the account that has answered: nothing happens when the item now belongs to another account.
     Publishes CollectionItemAdded or CollectionItemRemoved.
     """
     with transaction.atomic():

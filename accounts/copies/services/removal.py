@@ -76,8 +76,8 @@ def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
             old.append(copy)
             freed += copy.file_size + copy.preview_size
         RemoteCopy.objects.filter(id__one_of=[copy.id for copy in old]).delete()
-    # After the commit, because a file without a row only wastes space, but a row without its file is shown as a broken
-    # picture.
+    # Files are removed after the commit, because a file without a row only wastes space, but a row without its file is shown
+    # as a broken picture.
     storage.remove(*(path for copy in old for path in copy.paths))
     return len(old), freed
 

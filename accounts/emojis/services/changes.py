@@ -34,9 +34,9 @@ def change_emoji(
 ) -> None:
     """Change whether an emoji is disabled, whether it is listed in the picker of clients, and its category there.
 
-    None leaves a value as it is. Of a remote emoji only `disabled` can be changed. A call that changes nothing is not
-    recorded in the audit log. Raises Forbidden, NotFound; Invalid for a category that is too long, and for a remote
-    emoji if `listed` or `category` is given.
+    None leaves a value as it is. The only value of a remote emoji that can be changed is `disabled`. A call that changes
+    nothing is not recorded in the audit log. Raises Forbidden, NotFound; Invalid for a category that is too long, and for a
+    remote emoji if `listed` or `category` is given.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     wanted: dict[str, Any] = {"disabled": disabled, "visible_in_picker": listed, "category": category}

@@ -38,7 +38,7 @@ def create_invite(
     autofollow: bool = False,
     comment: str = "",
 ) -> Invite:
-    """Create an invitation with a code of its own; with `autofollow` people who sign up with it follow the inviter.
+    """Create an invitation with a new code; with `autofollow` people who sign up with it follow the inviter.
 
     Raises Forbidden without the permission to invite; Invalid for fewer than one use, an expiry in the past, a comment
     of more than COMMENT_LIMIT characters, or `autofollow` without an inviter.
@@ -102,7 +102,8 @@ def end_invite(*, by: Staff, invite: Invite) -> None:
 
 def use_invite(*, invite: Invite) -> None:
     """Count one use, in the transaction of the sign-up. Raises Forbidden when no use is left or the invitation expired."""
-    # Locked first: the condition joins other tables, and an UPDATE that waited for a lock would not evaluate it again.
+    # The row is locked first, because the condition joins other tables, and an UPDATE that has waited for a lock would not
+    # evaluate it again.
     Invite.objects.select_for_update().filter(pk=invite.pk).first()
     if not is_usable(invite):
         raise Forbidden

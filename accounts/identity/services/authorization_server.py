@@ -108,8 +108,8 @@ class Validator(OAuth2Validator):
         return challenge
 
     def _save_bearer_token(self, token: dict[str, Any], request: Request) -> None:
-        """Issue a token, or return the existing one of the same application, user and scopes; it neither expires nor can be
-        refreshed.
+        """Issue a token, or return the existing token of the same application, user and scopes. Tokens do not expire and
+        cannot be refreshed.
         """
         issued = issue_token(application=request.client, user=request.user, scopes=request.scopes)
         del token["expires_in"]
@@ -142,7 +142,7 @@ class CodeGrant(oauth2.AuthorizationCodeGrant):
     """
 
     def _handle_redirects(self, request: Request) -> None:
-        # Compared exactly, in any scheme; oauthlib refuses redirect URIs with non-ASCII characters.
+        # Redirect URIs are compared exactly, in any scheme; oauthlib's own check refuses URIs with non-ASCII characters.
         if not request.redirect_uri:
             raise errors.MissingRedirectURIError(request=request)
         if request.redirect_uri not in request.client.registered_redirect_uris:

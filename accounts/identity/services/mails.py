@@ -40,12 +40,13 @@ PASSKEY_REFUSED: Final = "passkey_refused"
 EMAIL_CHANGE_REQUESTED: Final = "email_change_requested"
 IDENTITY_LINKED: Final = "identity_linked"
 IDENTITY_UNLINKED: Final = "identity_unlinked"
-# As long as the lock lasts (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
+# The duration of the lock (settings.ACCOUNT_RATE_LIMITS), so that each lock causes one mail.
 _LOCK_SECONDS: Final = 600
 MAILS_A_DAY: Final = 10
 """Maximum number of mails of one kind per address and day, for kinds that people other than its owner can cause."""
 _DAY: Final = 24 * 3600
-# Counted separately, so that links requested by strangers do not use up the mails about the account's security.
+# Mails of this kind are counted separately, so that links requested by strangers do not use up the mails about the account's
+# security.
 _BOUNDED: Final[Mapping[str, str]] = {
     "confirmation": "links",
     "email_change": "links",

@@ -17,7 +17,7 @@ def make_recovery_codes(*, user: User) -> list[str]:
     """Replace the recovery codes and return the new codes, which are stored as digests only."""
     codes = [new_code() for _ in range(CODES)]
     with transaction.atomic():
-        # Locked, so that of two concurrent calls only one stores its codes.
+        # The row is locked, so that only one of two concurrent calls stores its codes.
         User.objects.select_for_update(of=("self",)).get(pk=user.pk)
         RecoveryCode.objects.filter(user=user).delete()
         rows = [RecoveryCode(user=user, digest=digest_of(code)) for code in codes]
@@ -28,7 +28,7 @@ def make_recovery_codes(*, user: User) -> list[str]:
 def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
     """Use up a recovery code; return whether it was a valid code of the user. Publishes SecurityChanged.
 
-    Of two concurrent calls with the same code only one deletes the row and succeeds.
+    If two concurrent calls have the same code, only one of them deletes the row and succeeds.
     """
     with transaction.atomic():
         used, _by_model = RecoveryCode.objects.filter(user=user, digest=digest_of(typed)).delete()

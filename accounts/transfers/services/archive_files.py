@@ -119,7 +119,7 @@ class ArchiveWriter:
         if self._tar is None:
             target = self._file(ARCHIVE)
             member = gzip.GzipFile(fileobj=target, mode="wb", filename="", mtime=0, compresslevel=level)
-            # Never closed: closing it would write the end of the archive.
+            # The tar file is never closed, because closing it would write the end of the archive.
             self._tar = tarfile.TarFile(fileobj=self._stack.enter_context(member), mode="w", format=tarfile.PAX_FORMAT)
         entry = tarfile.TarInfo(name)
         entry.size, entry.mtime, entry.mode = size, int(clock.now().timestamp()), 0o644

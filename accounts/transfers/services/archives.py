@@ -134,7 +134,7 @@ def _write_for(archive_id: int, seconds: float) -> bool:
     """Write steps for `seconds`; return whether steps may be left."""
     end = time.monotonic() + seconds
     while True:
-        # Read under the lock, to see what another process has written before.
+        # The row is read under the lock, so that it includes the changes that another process has made before.
         archive = Archive.objects.select_related("account").filter(id=archive_id).first()
         if archive is None:
             remove_folder(archive_id)
@@ -159,7 +159,7 @@ def _step(archive: Archive) -> None:
             else:
                 cursor = _parts[name].write(archive.account, archive.cursor, writer)
     except FilesMissing:
-        # Started again from the first part.
+        # The archive is started again from the first part.
         _save(archive, part="", cursor=0, files={})
         return
     if cursor is not None:

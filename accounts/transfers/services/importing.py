@@ -233,7 +233,7 @@ class _Work:
         host = Func(F("key"), Value("@"), Value(-1), function="split_part", output_field=TextField())
         sought = self.batch.rows.filter(state=ImportRowState.SOUGHT)
         first = sought.annotate(place=Window(RowNumber(), partition_by=host, order_by="line"))
-        # In random order, so that lines of many servers that do not respond do not hold up the others.
+        # The lines are in random order, so that lines of many servers that do not respond do not delay the other lines.
         rows = list(first.filter(place__lte=SOUGHT_PER_SERVER).order_by("?")[:BATCH])
         entries = {row.id: self.portable.read(row.cells) for row in rows}
         known = _load_known(entries.values())

@@ -140,6 +140,6 @@ def _finish(by: Staff, source: Account, target: Account) -> None:
         if stat is not None and stat.statuses_count:
             count_status(target.id, stat.statuses_count, stat.last_status_at)
             AccountStat.objects.filter(account=source).update(statuses_count=0)
-        # Published because posts that mention the account show its address.
+        # The event is published because posts that mention the account show its address.
         publish(AccountRenamed(account_id=target.id))
         delete_account(by=by, account=source)

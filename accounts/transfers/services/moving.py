@@ -91,7 +91,7 @@ def move_account(*, user: User, target: Account) -> Move:
         # The stored account may be a day old, and its owner has probably just added the alias.
         target = finder.refresh(target)
     with transaction.atomic():
-        # Locked in one order, so that two accounts which move to each other at once do not deadlock.
+        # Both rows are locked in the order of their ids, so that two accounts that move to each other at once do not deadlock.
         ids = sorted({user.account_id, target.id})
         rows = Account.objects.select_for_update(no_key=True).filter(id__one_of=ids).order_by("id")
         locked = {row.id: row for row in rows}
@@ -104,7 +104,7 @@ def move_account(*, user: User, target: Account) -> Move:
 
 
 def receive_move(*, account: Account, target: Account) -> Move:
-    """Apply the move of a remote account, sent by its server, to `target`, which has it as an alias.
+    """Apply the move of a remote account, sent by its server, to `target`, which names it as an alias.
 
     Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Publishes AccountMoved and ProfileUpdated.
     """

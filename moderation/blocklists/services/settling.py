@@ -81,7 +81,7 @@ def approve_entries(*, by: Staff, entries: QuerySet[BlocklistEntry], limit: int 
 
 
 def dismiss_entries(*, by: Staff, entries: QuerySet[BlocklistEntry]) -> int:
-    """Dismiss those of these entries that wait for a decision, in transactions of BATCH entries; return their number. If the
+    """Dismiss the entries among these that wait for a decision, in transactions of BATCH entries; return their number. If the
     list has retracted an entry, its rule stays and counts as written by staff. Raises Forbidden.
     """
     return _by_person(by, entries.filter(state=EntryState.WAITING), _dismiss)

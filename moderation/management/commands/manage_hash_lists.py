@@ -88,7 +88,7 @@ class Command(OperatorCommand):
             switch_list(by=OPERATOR, hash_list=hash_list, enabled=True)
 
     def disable(self, hash_list: _List, *, dry_run: bool) -> None:
-        """Disable a list; what it put into quarantine stays there.
+        """Disable a list; files that it put into quarantine stay there.
 
         hash_list: name or id of the list
         """
@@ -96,7 +96,7 @@ class Command(OperatorCommand):
             switch_list(by=OPERATOR, hash_list=hash_list, enabled=False)
 
     def remove(self, hash_list: _List, *, dry_run: bool) -> None:
-        """Remove a list with its hashes; what it put into quarantine stays there.
+        """Remove a list with its hashes; files that it put into quarantine stay there.
 
         hash_list: name or id of the list
         """
@@ -105,7 +105,7 @@ class Command(OperatorCommand):
         self.stdout.write(f"{hash_list.name}: {hash_list.size} hashes, {would(dry_run)}removed.")
 
     def find(self, file: Path) -> None:
-        """Say which enabled list has a file.
+        """Show the enabled list on which a file is.
 
         file: the picture, video or other file
         """

@@ -24,8 +24,8 @@ _Several = Annotated[Sequence[str], ("action", "append")]
 
 class Command(OperatorCommand):
     """Manage spam rules, which hold, limit or report posts and sign-ups that arrive after a rule was enabled. Without an
-    action, list the rules. Add a rule with its conditions, try it on the last days, then enable it; approve or discard the
-    posts that it holds.
+    action, list the rules. Add a rule with its conditions, try it on the posts of the last days, then enable it; approve or
+    discard the posts that it holds.
 
     action: the action (see above)
     name: the rule

@@ -74,7 +74,7 @@ _IPV6: tuple[tuple[IPv6Network, str], ...] = tuple(
         ("ff00::/8", "multicast"),  # RFC 4291 section 2.7
     )
 )
-# Only this eighth of the space has been assigned for unicast (RFC 4291 section 2.4, IANA); the rest may mean anything.
+# Only this eighth of all addresses has been assigned for unicast (RFC 4291 section 2.4, IANA); all others are refused.
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 # `is_loopback` is not used, because it includes IPv4-mapped forms in newer versions of Python. An address with a zone
 # does not equal `_LOOPBACK_6`.
@@ -101,8 +101,8 @@ URL_LENGTH_LIMIT = 8000
 def refusal(ip: Address) -> str | None:
     """Return why this server never connects to an address, or None for a public unicast one.
 
-    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated,
-    NAT64, 6to4, Teredo, ISATAP. So is every address with a zone.
+    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated, NAT64,
+    6to4, Teredo, ISATAP. Every address with a zone is refused as well.
     """
     if isinstance(ip, IPv4Address):
         return next((reason for network, reason in _IPV4 if ip in network), None)

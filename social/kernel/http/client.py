@@ -166,8 +166,8 @@ class GuardedClient:
             raise TimedOut(f"{request.url[:200]} took longer than {seconds:g} s") from None
 
     def _open(self, thread: network.NetworkThread) -> aiohttp.ClientSession:
-        """Return the session of this process's loop. A session inherited in a fork is the parent's: it is not used here, nor
-        garbage-collected, as the parent's network thread still refers to it.
+        """Return the session of this process's loop. A session inherited in a fork belongs to the parent. It is neither used
+        nor garbage-collected here, because the parent's network thread still refers to it.
         """
         if self._session is None or self._network is not thread:
             connector = aiohttp.TCPConnector(

@@ -231,7 +231,7 @@ def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> No
         made = [Host(queue=queue, name=name) for name in sorted(unknown)]
         Host.objects.bulk_create(made, ignore_conflicts=True, batch_size=BATCH)
     changed = hosts.filter(Q(name__one_of=failing) | Q(name__one_of=answers.keys() - failing, failures__gt=0))
-    # Ordered, so that two processes cannot deadlock.
+    # The rows are locked in the order of their names, so that two processes cannot deadlock.
     for host in changed.order_by("name").select_for_update():
         host.last_error = answers[host.name].replace("\0", "")[:_ERROR_LENGTH]
         if host.name in failing:

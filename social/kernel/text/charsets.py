@@ -168,7 +168,8 @@ def _sample(body: bytes) -> bytes:
 
 def _oddities(text: str) -> int:
     """Count the implausible words: with signs or halfwidth kana in them, with a capital after a small letter, or of two
-    scripts. A text all in capitals counts as one more, and so does a text without capitals in a script that has them.
+    scripts. One more is counted for a text that is all in capitals, and for a text without capitals in a script that has
+    capitals.
     """
     words = [word for word in _WORD.findall(text[:2000]) if not word.isascii()]
     letters = "".join(words)

@@ -69,8 +69,8 @@ class Tag(NamedTuple):
 def tokenise(html: str) -> Iterator[str | Tag]:
     """Return the tags of an HTML text and the texts between them, in order; character references in texts are not resolved.
 
-    Comments, declarations and the content of scripts, styles and frames are left out; so is a tag, comment or script
-    that never ends, with all that follows it, as browsers do. Linear in the length of the text whatever it holds.
+    Comments, declarations and the content of scripts, styles and frames are left out. As in browsers, a tag, comment or script
+    that never ends is left out with everything after it. The time is always linear in the length of the text.
     """
     done = 0
     while (markup := _MARKUP.search(html, done)) is not None:

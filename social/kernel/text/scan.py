@@ -180,7 +180,7 @@ def _read(text: str, match: regex.Match[str]) -> tuple[Token | None, int]:
             return _read_mention(text, match)
         case "#" | "＃":
             name = raw[1:]
-            # Checked after normalisation, which turns a few letters into characters that are not letters (isolated
+            # The name is checked after normalisation, which turns a few letters into characters that are not letters (isolated
             # Arabic vowel signs).
             known = name.isascii() or is_hashtag(normalise_hashtag(name))
             return Token(Kind.HASHTAG, raw, name) if known else None, match.end()

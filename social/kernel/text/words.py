@@ -4,9 +4,9 @@ Words follow Unicode's rules (UAX 29, section 4.1, rules WB4 to WB13), without r
 letters, digits, their marks and underscores, with points, apostrophes and the like between two letters or two digits.
 Underscores around a word do not count. The parts between such points are found too: `example` in `docs.example.org`.
 
-Scripts that write no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are cut into overlapping pairs
-of characters, and so is Korean, whose particles are joined to words. The last character of a run is also a word by
-itself, so that a search for a single character finds every word that begins with it.
+Scripts that write no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are cut into overlapping pairs of
+characters, as is Korean, whose particles are joined to words. The last character of a run is also a word by itself, so that a
+search for a single character finds every word that begins with it.
 """
 
 from __future__ import annotations

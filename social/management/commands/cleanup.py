@@ -41,5 +41,5 @@ class Command(OperatorCommand):
 def _described(task: str) -> str:
     text = (resolve_name(task).__doc__ or task).strip()
     sentence = " ".join(text.split("\n\n")[0].split()).partition(". ")[0]
-    # Without the part about the return value, which concerns only calling code.
+    # The part about the return value is left out, because it only concerns calling code.
     return re.split(r"; |,? and return ", sentence)[0].rstrip(".") + "."

@@ -47,13 +47,15 @@ class Command(BaseCommand):
         pending = health.pending_migrations()
         if pending:
             self.stdout.write(f"Applying {len(pending)} migrations.")
-        # Called even without a migration to apply: it also creates rows that models need (permissions, content types).
+        # `migrate` is called even without a migration to apply, because it also creates rows that models need (permissions,
+        # content types).
         migrate(interactive=False, verbosity=2 if options["verbosity"] > 1 else 0)
         if options["add_missing"]:
             for added in tables.add_missing():
                 self.stdout.write(f"Added: {added}.")
         tables.check_tables()
-        # Written before the domain is stored in the database: a command that waits for the domain then reads this file.
+        # The file is written before the domain is stored in the database, because a command that waits for the domain then
+        # reads it.
         remember(settings.DATA_DIR, settings.LOCAL_DOMAIN)
         with transaction.atomic(), connection.cursor() as cursor:
             database.keep_domain(cursor, settings.LOCAL_DOMAIN)

@@ -381,7 +381,8 @@ def _environment(scope: Any) -> dict[str, Any]:
         if "_" not in name:
             key = "HTTP_" + name.upper().replace("-", "_")
             environ[key] = value if key not in environ else f"{environ[key]}{'; ' if name == 'cookie' else ','}{value}"
-    # Granian leaves out headers that are not ASCII. Without one that a proxy writes, a stranger would be taken for the proxy.
+    # Granian leaves out headers that are not ASCII. If a header of the proxy were missing, a stranger could be taken for the
+    # proxy.
     lost = set(scope.headers.keys()) - names
     status = refusal_of(version, environ.get("HTTP_HOST"), environ.get("HTTP_TRANSFER_ENCODING"))
     if any(name in ("forwarded", "via", "x-real-ip") or name.startswith("x-forwarded-") for name in lost):

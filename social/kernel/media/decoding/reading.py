@@ -99,7 +99,7 @@ class RecordedFile:
         if video is not None:
             if not video.codec_context.width or not video.codec_context.height:
                 raise Refused("empty")
-            # Enforced by the decoder as well, because the size of a stream may change after its beginning.
+            # The decoder enforces the limit as well, because the size of a stream may change after its beginning.
             video.codec_context.options = {"max_pixels": str(VIDEO_PIXEL_LIMIT * 2)}
         return Recording(container, video, audio)
 
