@@ -119,7 +119,7 @@ class FiledBlockListAdmin(BlockListAdmin):
             **self.admin_site.each_context(request),
             "title": _("Preview"),
             "opts": self.model._meta,
-            "counts": _counted(counts),
+            "counts": _counts_as_text(counts),
             "ending": ending,
             "does": counts["add"] + counts["change"],
             "lines": table([*headers, *ends], [_row(kind, plan)[: 4 + len(ends)] for plan in planned[:LINES_SHOWN]]),
@@ -145,14 +145,14 @@ class FiledBlockListAdmin(BlockListAdmin):
             self.message_user(request, error.message, messages.ERROR)
             return redirect(request.path)
         self.message_user(
-            request, _counted(counts), messages.SUCCESS if len(reasons) < len(planned) else messages.WARNING
+            request, _counts_as_text(counts), messages.SUCCESS if len(reasons) < len(planned) else messages.WARNING
         )
         for reason in reasons[:REASONS_SHOWN]:
             self.message_user(request, reason, messages.WARNING)
         return redirect(reverse(f"admin:{options.app_label}_{options.model_name}_changelist"))
 
 
-def _counted(counts: Counter[Any]) -> str:
+def _counts_as_text(counts: Counter[Any]) -> str:
     return _("%(added)d new, %(changed)d changed, %(kept)d unchanged, %(refused)d refused") % {
         "added": counts["add"],
         "changed": counts["change"],

@@ -88,7 +88,7 @@ def collection(request: HttpRequest, id: str) -> HttpResponse:
     shown = find_shown(number, viewer.account_id if viewer is not None else None)
     if viewer is None and shown.collection.uri is not None:
         raise NotFound
-    context = _named(shown.collection)
+    context = _texts_for_template(shown.collection)
     if viewer is not None:
         context |= _for_member(shown, viewer)
     else:
@@ -98,7 +98,7 @@ def collection(request: HttpRequest, id: str) -> HttpResponse:
     return frame.allow_caching(frame.show(request, "accounts/collection.html", context | {"sharing": sharing}))
 
 
-def _named(found: Collection) -> dict[str, Any]:
+def _texts_for_template(found: Collection) -> dict[str, Any]:
     return {
         "id": found.id,
         "name": visible_text(found.name),
@@ -126,7 +126,7 @@ def _for_member(shown: ShownCollection, viewer: User) -> dict[str, Any]:
 
 def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, Any]]:
     """Return collections in the form that `accounts/collection_rows.html` expects."""
-    return [{**_named(each.collection), "count": len(each.items)} for each in show(collections, viewer_id)]
+    return [{**_texts_for_template(each.collection), "count": len(each.items)} for each in show(collections, viewer_id)]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -169,7 +169,8 @@ def of_person(request: HttpRequest, id: int) -> HttpResponse:
         _change(request, user, chosen, person, adds="add" in request.POST)
         return back(request)
     own = [
-        {**_named(each.collection), "inside": any(item.account_id == person.id for item in each.items)} for each in mine
+        {**_texts_for_template(each.collection), "inside": any(item.account_id == person.id for item in each.items)}
+        for each in mine
     ]
     context = {
         "person": shown_person(person),
@@ -195,7 +196,7 @@ def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Ac
         remove_item(owner=user.account, item=find_item(shown.collection.id, item.id))
 
 
-def _own(request: HttpRequest, collection_id: int) -> Collection:
+def _find_own(request: HttpRequest, collection_id: int) -> Collection:
     """Return a collection of the signed-in person. Raises NotFound for another account's collection."""
     found = find_collection(collection_id)
     if found.account_id != signed_in(request).account_id:
@@ -208,7 +209,7 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
     """`/collections/:id/edit`: the values of a collection, and the people in it. A POST request adds the person with the
     address `add`, removes the person with the id `remove`, or changes the values. Raises NotFound.
     """
-    user, found = signed_in(request), _own(request, id)
+    user, found = signed_in(request), _find_own(request, id)
     if "add" in request.POST or "remove" in request.POST:
         shown = show([found], user.account_id)[0]
         try:
@@ -231,19 +232,19 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
         except Invalid as refusal:
             form.add_details(refusal)
     members = _for_member(show([found], user.account_id)[0], user)
-    context = {**members, "form": form, "collection": _named(found)}
+    context = {**members, "form": form, "collection": _texts_for_template(found)}
     return frame.show(request, "accounts/collection_edit.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
     """`/collections/:id/delete`: ask for confirmation, then delete the collection. Raises NotFound."""
-    user, found = signed_in(request), _own(request, id)
+    user, found = signed_in(request), _find_own(request, id)
     if request.method == "POST":
         delete_collection(owner=user.account, collection=found)
         messages.success(request, _("The collection has been deleted."))
         return redirect("collections")
-    return frame.show(request, "accounts/collection_delete.html", {"collection": _named(found)})
+    return frame.show(request, "accounts/collection_delete.html", {"collection": _texts_for_template(found)})
 
 
 @require_POST

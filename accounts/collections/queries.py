@@ -76,7 +76,7 @@ def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
     Collections of suspended owners, and suspended accounts, are left out. `seen_by` filters a collection for a viewer.
     """
     ids = list(collection_ids)
-    return {one.collection.id: one for one in _whole(_collections().filter(id__one_of=ids))} if ids else {}
+    return {one.collection.id: one for one in _load_items(_collections().filter(id__one_of=ids))} if ids else {}
 
 
 def find_linked(addresses: Iterable[str]) -> dict[str, int]:
@@ -121,7 +121,7 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
     Suspended accounts, and accounts that the viewer blocks or whose server the viewer blocks, are left out.
     """
-    whole = _whole(collections)
+    whole = _load_items(collections)
     members = {item.account_id for one in whole for item in one.items if item.account_id is not None}
     relations = load_relations(viewer_id, members)
     return [seen_by(one, viewer_id, relations) for one in whole]
@@ -137,7 +137,7 @@ def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations)
     return ShownCollection(whole.collection, tuple(kept))
 
 
-def _whole(collections: Iterable[Collection]) -> list[ShownCollection]:
+def _load_items(collections: Iterable[Collection]) -> list[ShownCollection]:
     collections = list(collections)
     ids = [collection.id for collection in collections]
     rows = CollectionItem.objects.filter(is_present("account"), account__isnull=False, collection_id__one_of=ids)

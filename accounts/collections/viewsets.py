@@ -63,7 +63,7 @@ class CollectionsViewSet(ApiViewSet):
         account_ids = values.pop("account_ids", ())
         owner = find_user(self.identity.user_id)
         made = local.create_collection(user=owner, draft=CollectionDraft(values), account_ids=account_ids)
-        return self._shown(made)
+        return self._shown_collection(made)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """A collection with its accounts, the owner first."""
@@ -79,7 +79,7 @@ class CollectionsViewSet(ApiViewSet):
         collection = queries.find_collection(id)
         owner = find_own_account(self.account_id)
         local.update_collection(owner=owner, collection=collection, draft=CollectionDraft(values))
-        return self._shown(collection)
+        return self._shown_collection(collection)
 
     def destroy(self, request: Request, id: int) -> HttpResponse:
         """Delete a collection."""
@@ -125,5 +125,5 @@ class CollectionsViewSet(ApiViewSet):
     def _entities(self, collections: Sequence[Collection]) -> Any:
         return CollectionsSerializer(queries.show(collections, self.viewer_id)).data
 
-    def _shown(self, collection: Collection) -> HttpResponse:
+    def _shown_collection(self, collection: Collection) -> HttpResponse:
         return reply(WrappedCollectionSerializer(queries.show([collection], self.viewer_id)[0]).data)

@@ -87,30 +87,30 @@ def enabled_lists() -> tuple[HashList, ...]:
     return _recent.get("enabled", lambda: tuple(HashList.objects.filter(enabled=True).order_by("id")))
 
 
-def _enabled(kind: HashKind) -> dict[int, HashList]:
+def _enabled_lists_of(kind: HashKind) -> dict[int, HashList]:
     return {found.id: found for found in enabled_lists() if found.kind == kind}
 
 
 def needs_perceptual_hash() -> bool:
     """Tell whether an enabled list has perceptual hashes."""
-    return bool(_enabled(HashKind.PDQ))
+    return bool(_enabled_lists_of(HashKind.PDQ))
 
 
 def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
     """Return the enabled list that has the hash of a file, or else the list with the most similar perceptual hash. One
     statement for each kind of list; each uses an index, so that its time hardly grows with the lists.
     """
-    exact = _enabled(HashKind.SHA256)
+    exact = _enabled_lists_of(HashKind.SHA256)
     if exact:
         rows = HashEntry.objects.filter(hash_list_id__one_of=list(exact), value=bytes.fromhex(sha256))
         found = rows.order_by("hash_list_id").values_list("hash_list_id", flat=True).first()
         if found is not None:
             return ListMatch(exact[found])
-    alike = _enabled(HashKind.PDQ)
+    alike = _enabled_lists_of(HashKind.PDQ)
     if not alike or perceptual is None:
         return None
     near = (
-        HashEntry.objects.filter(words__overlap=_hidden(near_words(perceptual)), hash_list_id__one_of=list(alike))
+        HashEntry.objects.filter(words__overlap=_in_subquery(near_words(perceptual)), hash_list_id__one_of=list(alike))
         .annotate(distance=_distance(perceptual))
         .filter(distance__lte=F("hash_list__distance"))
         .order_by("distance", "hash_list_id")
@@ -120,7 +120,7 @@ def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
     return ListMatch(alike[near[0]], near[1]) if near is not None else None
 
 
-def _hidden(words: list[int]) -> Func:
+def _in_subquery(words: list[int]) -> Func:
     # The words are in a subquery, because PostgreSQL would otherwise see that there are many words, expect most rows to
     # contain one of them, and read the whole table.
     return Func(Value(words, output_field=ArrayField(IntegerField())), template="(SELECT %(expressions)s)")

@@ -162,7 +162,7 @@ def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
     if current.can(Permission.ADMINISTRATOR):
         return
     try:
-        set_role(by=_by(issuer), user=user, role=_find_given_role(wanted) if wanted else None)
+        set_role(by=_issuer_as_staff(issuer), user=user, role=_find_given_role(wanted) if wanted else None)
     except (Invalid, Conflict, NotFound) as refusal:
         logger.warning("the role that the issuer %s says was not given: %s", issuer.id, refusal.message)
 
@@ -187,7 +187,7 @@ def _find_given_role(name: str) -> Role:
     return role
 
 
-def _by(issuer: Issuer) -> Staff:
+def _issuer_as_staff(issuer: Issuer) -> Staff:
     return Staff(None, f"issuer {issuer.id}", Permission.ADMINISTRATOR, None)
 
 

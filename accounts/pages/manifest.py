@@ -26,7 +26,7 @@ def manifest(request: HttpRequest) -> HttpResponse:
     document: dict[str, Any] = {
         "id": "/",
         "name": texts["site_title"],
-        "short_name": _short(texts["site_title"]),
+        "short_name": _short_name(texts["site_title"]),
         "description": texts["site_short_description"],
         "lang": get_language(),
         "dir": "rtl" if get_language_bidi() else "ltr",
@@ -49,5 +49,5 @@ def manifest(request: HttpRequest) -> HttpResponse:
     return HttpResponse(orjson.dumps(document), content_type="application/manifest+json", headers=headers)
 
 
-def _short(title: str) -> str:
+def _short_name(title: str) -> str:
     return title if len(title) <= _SHORT else settings.LOCAL_DOMAIN

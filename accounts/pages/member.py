@@ -74,11 +74,11 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
             return None
         match = request.resolver_match
         counts = {name: count_waiting(request.user, name) for name in WAITING_COUNTS}
-        shown = {name: _shown(count) for name, count in counts.items()}
+        shown = {name: _count_as_text(count) for name, count in counts.items()}
         return Member(
             person=shown_person(request.user.account),
             links=entries((match.url_name if match else None) or "", shown),
-            waiting=_shown(sum(count for name, count in counts.items() if name != "notifications")),
+            waiting=_count_as_text(sum(count for name, count in counts.items() if name != "notifications")),
             admin_url=url_of("admin:index") if request.user.is_staff else "",
             apps_url=url_of("apps"),
             client_url=url_of("web_client") if settings.WEB_CLIENT else "",
@@ -89,7 +89,7 @@ def member(request: HttpRequest) -> dict[str, Callable[[], Member | None]]:
     return {"member": find}
 
 
-def _shown(count: int) -> str:
+def _count_as_text(count: int) -> str:
     return f"{_COUNT_LIMIT}+" if count > _COUNT_LIMIT else str(count or "")
 
 

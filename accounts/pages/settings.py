@@ -28,7 +28,7 @@ from social.api import admission, limits
 from social.pages.views import View
 
 
-def _everybody(user: User) -> bool:
+def _allow_everybody(user: User) -> bool:
     return True
 
 
@@ -42,7 +42,7 @@ class Entry:
     url_name: str
     title: str | Promise
     steps: tuple[str, ...] = ()
-    shown_to: Callable[[User], bool] = _everybody
+    shown_to: Callable[[User], bool] = _allow_everybody
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     and accounts that staff have suppressed.
     """
     wanted = _suggestable(viewer_id, _recommendable())
-    offered = _offered(viewer_id)
+    offered = _offered_ids(viewer_id)
     followed: dict[int, int] = dict(rows_of(_FRIENDS_OF_FRIENDS, {"viewer": viewer_id}))
     counted = wanted.filter(id__one_of=list(followed)).values_list("id", "stat__followers_count") if followed else ()
     friends = [
@@ -113,7 +113,7 @@ def _most_followed(accounts: QuerySet[Account]) -> QuerySet[Account]:
     return accounts.filter(id__one_of=candidates).order_by("-stat__followers_count", "-id")
 
 
-def _offered(viewer_id: int) -> list[int]:
+def _offered_ids(viewer_id: int) -> list[int]:
     """Return the ids of the accounts that staff have chosen for newcomers, whether or not the accounts are discoverable."""
     pairs = [pair for pair in map(split_address, find_suggested_accounts()) if pair is not None]
     if not pairs:

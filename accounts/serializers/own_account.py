@@ -86,7 +86,7 @@ _cached: dict[int, tuple[str, dict[str, Any]]] = {}
 """Entities by the ids of their users, with the versions of the rows in them."""
 
 
-def _counted(entity: dict[str, Any], state: OwnState) -> dict[str, Any]:
+def _with_counters(entity: dict[str, Any], state: OwnState) -> dict[str, Any]:
     """Return the entity with the counters of a state."""
     last = state.last_status_at
     counters = Counters(
@@ -106,7 +106,7 @@ def present_own_account(user_id: int) -> dict[str, Any]:
         versions, entity = cached
         known = find_own_state(user_id)
         if known is not None and known.versions == versions:
-            return _counted(entity, known)
+            return _with_counters(entity, known)
     user, state = find_user_with_state(user_id)
     context = {
         "emojis": EmojiLookup.for_accounts([user.account]),
@@ -121,7 +121,7 @@ def present_own_account(user_id: int) -> dict[str, Any]:
         _cached[user_id] = state.versions, entity
     else:
         _cached.pop(user_id, None)
-    return _counted(entity, state)
+    return _with_counters(entity, state)
 
 
 def _shows_own_rows_only(account: Account) -> bool:

@@ -86,7 +86,7 @@ def _too_long(field: str, limit: int) -> FieldError:
     return FieldError(field, "ERR_TOO_LONG", _("is too long (maximum is %(limit)d characters)") % {"limit": limit})
 
 
-def _tidied(change: ProfileChange) -> ProfileChange:
+def _cleaned(change: ProfileChange) -> ProfileChange:
     """Return the change with the display name on one line, and without white space around the bio."""
     return replace(
         change,
@@ -191,7 +191,7 @@ def update_profile(*, user: User, change: ProfileChange) -> User:
     after it; a failed change leaves no files. Raises Invalid with `details`; publishes ProfileUpdated when the public
     profile has changed.
     """
-    change = _tidied(change)
+    change = _cleaned(change)
     errors = change_errors(change)
     if errors:
         raise Invalid.of(errors, details=True)

@@ -145,7 +145,7 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
         follows = list(Follow.objects.filter(id__one_of=[row.id for row in follows]))
         requests = list(FollowRequest.objects.filter(id__one_of=[row.id for row in requests]))
         if follows:
-            _keep(act, follows, is_here)
+            _record_follows(act, follows, is_here)
         ended: list[Follow | FollowRequest] = [*requests, *follows]
         end_follows(
             ended,
@@ -158,7 +158,7 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
     return len(found) >= BATCH_SIZE or len(ended) < len(found)
 
 
-def _keep(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
+def _record_follows(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
     """Record the follows, and count them for each account that loses follows. A follow recorded earlier is not counted
     again.
     """

@@ -17,10 +17,10 @@ _recent: Final[Recent[SpamRules]] = Recent()
 
 def load_rules(subject: RuleSubject) -> SpamRules:
     """Return the enabled rules for a subject, from a cache that is at most RECENT_SECONDS old in every process."""
-    return _recent.get(subject, lambda: SpamRules(list(_enabled(subject))))
+    return _recent.get(subject, lambda: SpamRules(list(_enabled_rules(subject))))
 
 
-def _enabled(subject: RuleSubject) -> QuerySet[SpamRule]:
+def _enabled_rules(subject: RuleSubject) -> QuerySet[SpamRule]:
     return SpamRule.objects.filter(subject=subject, enabled=True).order_by("id")
 
 

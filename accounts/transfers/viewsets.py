@@ -60,7 +60,7 @@ class PastImportsViewSet(ApiViewSet):
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """An import and its progress."""
-        return self._shown(id)
+        return self._shown_import(id)
 
     def destroy(self, request: Request, id: int) -> Any:
         """Stop an import, whose posts stay, or remove an archive that was not imported."""
@@ -73,17 +73,17 @@ class PastImportsViewSet(ApiViewSet):
         """
         visibility = PastStartInput.read(request).visibility
         start_past(account=find_own_account(self.account_id), import_id=id, visibility=visibility)
-        return self._shown(id)
+        return self._shown_import(id)
 
     def undo(self, request: Request, id: int) -> HttpResponse:
         """Remove all posts of an import, until `undoable_until`."""
         undo_past(account=find_own_account(self.account_id), import_id=id)
-        return self._shown(id)
+        return self._shown_import(id)
 
     def left_out(self, request: Request, id: int) -> HttpResponse:
         """Entries of the archive that the import leaves out, in the order of the archive."""
         page = self.paginate(list_left_out(find_past_import(self.account_id, id)))
         return page.respond(PastLineSerializer(page.items, many=True).data)
 
-    def _shown(self, import_id: int) -> HttpResponse:
+    def _shown_import(self, import_id: int) -> HttpResponse:
         return reply(PastImportSerializer(find_past_import(self.account_id, import_id)).data)

@@ -117,7 +117,7 @@ class AccountsViewSet(ApiViewSet):
         """Follow an account, or change the options of the follow."""
         target = find_account(id)
         change = FollowInput.read(request)
-        follow_account(account=self._me(), target=target, change=change)
+        follow_account(account=self._own_account(), target=target, change=change)
         return self._relationship(target, instant=True)
 
     def follow_by_address(self, request: Request) -> HttpResponse:
@@ -125,7 +125,7 @@ class AccountsViewSet(ApiViewSet):
         together with the members of the relationship to it (SEED-103, decision D-01).
         """
         target = find_or_resolve(LegacyFollowInput.read(request).uri)
-        follow_account(account=self._me(), target=target, change=FollowChange())
+        follow_account(account=self._own_account(), target=target, change=FollowChange())
         entity = self._entities([find_account(target.id)])[0]
         relationship = self._relationship_entity(target, instant=True)
         return reply(entity | {name: relationship[name] for name in _SHOWN_OF_RELATIONSHIP})
@@ -133,19 +133,19 @@ class AccountsViewSet(ApiViewSet):
     def unfollow(self, request: Request, id: int) -> HttpResponse:
         """End a follow, or withdraw the request."""
         target = find_account(id)
-        unfollow_account(account=self._me(), target=target)
+        unfollow_account(account=self._own_account(), target=target)
         return self._relationship(target)
 
     def block(self, request: Request, id: int) -> HttpResponse:
         """Block an account."""
         target = find_account(id)
-        block_account(account=self._me(), target=target)
+        block_account(account=self._own_account(), target=target)
         return self._relationship(target)
 
     def unblock(self, request: Request, id: int) -> HttpResponse:
         """End a block."""
         target = find_account(id)
-        unblock_account(account=self._me(), target=target)
+        unblock_account(account=self._own_account(), target=target)
         return self._relationship(target)
 
     def mute(self, request: Request, id: int) -> HttpResponse:
@@ -153,7 +153,7 @@ class AccountsViewSet(ApiViewSet):
         target = find_account(id)
         form = MuteInput.read(request)
         mute_account(
-            account=self._me(),
+            account=self._own_account(),
             target=target,
             hide_notifications=form.notifications,
             duration=form.duration,
@@ -163,10 +163,10 @@ class AccountsViewSet(ApiViewSet):
     def unmute(self, request: Request, id: int) -> HttpResponse:
         """End a mute."""
         target = find_account(id)
-        unmute_account(account=self._me(), target=target)
+        unmute_account(account=self._own_account(), target=target)
         return self._relationship(target)
 
-    def _me(self) -> Account:
+    def _own_account(self) -> Account:
         return find_own_account(self.identity.account_id)
 
     def _entities(self, accounts: Sequence[Account]) -> Sequence[dict[str, Any]]:

@@ -107,31 +107,31 @@ class NetworksViewSet(ApiViewSet):
     def authorize(self, request: Request, account_id: int) -> HttpResponse:
         """Accept a request to follow."""
         requester = find_account(account_id)
-        authorize_request(account=self._me(), requester=requester)
+        authorize_request(account=self._own_account(), requester=requester)
         return self._relationship(requester)
 
     def reject(self, request: Request, account_id: int) -> HttpResponse:
         """Reject a request to follow."""
         requester = find_account(account_id)
-        reject_request(account=self._me(), requester=requester)
+        reject_request(account=self._own_account(), requester=requester)
         return self._relationship(requester)
 
     def remove_from_followers(self, request: Request, id: int) -> HttpResponse:
         """Remove an account from the caller's followers."""
         follower = find_account(id)
-        remove_follower(account=self._me(), follower=follower)
+        remove_follower(account=self._own_account(), follower=follower)
         return self._relationship(follower)
 
     def endorse(self, request: Request, id: int) -> HttpResponse:
         """Recommend an account that the caller follows."""
         target = find_account(id)
-        endorse_account(account=self._me(), target=target)
+        endorse_account(account=self._own_account(), target=target)
         return self._relationship(target)
 
     def unendorse(self, request: Request, id: int) -> HttpResponse:
         """Stop recommending an account."""
         target = find_account(id)
-        unendorse_account(account=self._me(), target=target)
+        unendorse_account(account=self._own_account(), target=target)
         return self._relationship(target)
 
     def pin(self, request: Request, id: int) -> HttpResponse:
@@ -145,7 +145,7 @@ class NetworksViewSet(ApiViewSet):
     def note(self, request: Request, id: int) -> HttpResponse:
         """Store a private note about an account; a blank note removes it."""
         target = find_account(id)
-        write_note(account=self._me(), target=target, comment=NoteInput.read(request).comment)
+        write_note(account=self._own_account(), target=target, comment=NoteInput.read(request).comment)
         return self._relationship(target)
 
     def familiar_followers(self, request: Request) -> HttpResponse:
@@ -158,7 +158,7 @@ class NetworksViewSet(ApiViewSet):
         shown = [(number, found[number]) for number in ids if number in found]
         return reply(FamiliarFollowersSerializer(shown, many=True, context={"accounts": accounts}).data)
 
-    def _me(self) -> Account:
+    def _own_account(self) -> Account:
         return find_own_account(self.identity.account_id)
 
     def _relationship(self, target: Account) -> HttpResponse:

@@ -128,7 +128,7 @@ class _Post:
             in_reply_to_uri=note.in_reply_to if parent is None else None,
             tags=note.tags,
             media_ids=media_ids,
-            poll=_ended(note.poll),
+            poll=_closed_poll(note.poll),
             quote_policy=local_policy(visibility, user.default_quote_policy),
             interaction_policy=default_policy(user.preferences, visibility),
             created_at=past.published,
@@ -200,7 +200,7 @@ class _Post:
         PastLine.objects.bulk_create(lines, ignore_conflicts=True, batch_size=10)
 
 
-def _ended(poll: RemotePoll | None) -> RemotePoll | None:
+def _closed_poll(poll: RemotePoll | None) -> RemotePoll | None:
     """Return a poll with its results, closed for votes."""
     if poll is None:
         return None

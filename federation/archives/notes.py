@@ -45,7 +45,7 @@ class PastNote:
 
 def read_past_note(document: Mapping[str, Any], author: str, followers: str) -> PastNote:
     """Read a post of the author. Raises NotImported."""
-    if uri_of(_first(document.get("attributedTo"))) != author:
+    if uri_of(_first_value(document.get("attributedTo"))) != author:
         raise NotImported(Reason.FOREIGN_AUTHOR)
     if is_vote(document):
         raise NotImported(Reason.NO_POST)
@@ -105,7 +105,7 @@ def _possible_names(address: str, root: str) -> list[str]:
         return []
 
 
-def _first(value: Any) -> Any:
+def _first_value(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value else value
 
 

@@ -78,7 +78,7 @@ class _Scan:
         with (self._folder / POSTS).open("wb") as posts:
             for entry in self._source.read():
                 try:
-                    self._take(entry)
+                    self._take_entry(entry)
                 except NotImported as error:
                     self._leave_out(entry, error.reason)
                 if len(self._waiting) >= _BATCH:
@@ -91,7 +91,7 @@ class _Scan:
             raise UnreadableArchive(Reason.NO_POSTS)
         self._store()
 
-    def _take(self, entry: Entry) -> None:
+    def _take_entry(self, entry: Entry) -> None:
         if entry.note is None or entry.reason is not None:
             raise NotImported(entry.reason or Reason.UNREADABLE)
         if is_too_deep(entry.note):
@@ -160,14 +160,14 @@ class _Scan:
             "numbers": {name: number for name, number in self._numbers.items() if number},
             "reasons": dict(self._reasons),
         }
-        problem = self._excess()
+        problem = self._exceeded_allowance()
         if problem is not None:
             values |= {"state": PastState.UNREADABLE, "problem": problem, "finished_at": clock.now()}
         PastImport.objects.filter(id=self._batch.id, state=PastState.READING).update(**values)
         if problem is not None:
             remove_files(self._batch.id)
 
-    def _excess(self) -> Reason | None:
+    def _exceeded_allowance(self) -> Reason | None:
         """Return the reason why the archive exceeds the owner's allowance, or None."""
         allowance = self._allowance
         if allowance is None:

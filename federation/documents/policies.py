@@ -59,8 +59,8 @@ def read_policy(policy: Any, author: Account, mentioned: Iterable[str]) -> int:
     for kind, member in MEMBERS.items():
         rule = policy.get(member)
         if isinstance(rule, Mapping) and any(name in rule for name in (*_AUTOMATIC, *_MANUAL)):
-            automatic = _groups(_named(rule, _AUTOMATIC), author, implied)
-            manual = _groups(_named(rule, _MANUAL), author, implied) | automatic & Group.OTHERS
+            automatic = _groups(_named_ids(rule, _AUTOMATIC), author, implied)
+            manual = _groups(_named_ids(rule, _MANUAL), author, implied) | automatic & Group.OTHERS
             found |= encode_rule(kind, automatic, manual)
     return found
 
@@ -78,7 +78,7 @@ def _uris(groups: Group, author: Author) -> list[str]:
     return [uri for group, uri in named.items() if group & groups]
 
 
-def _named(rule: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _named_ids(rule: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """Return the ids in the first of these members that the rule has; older names come last in `names`."""
     return next((reading.uris_of(rule[name]) for name in names if rule.get(name) is not None), [])
 

@@ -90,7 +90,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     kind = reading.kind_of(document, TYPES)
     if kind is None:
         raise reading.Rejected(Reason.NO_ACTOR)
-    inbox = _place(document.get("inbox"))
+    inbox = _collection_address(document.get("inbox"))
     if not inbox:
         raise reading.Rejected(Reason.ACTOR_WITHOUT_INBOX)
     acct = reading.text_of(document.get("webfinger"), USERNAME_LIMIT) or None
@@ -113,13 +113,13 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
         summary=summary,
         summary_html=sanitize(summary),
         url=reading.link_of(document.get("url")) or uri,
-        shared_inbox=_place(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else "",
-        outbox=_place(document.get("outbox")),
-        followers=_place(document.get("followers")),
-        following=_place(document.get("following")),
-        featured=_place(document.get("featured")),
-        featured_tags=_place(document.get("featuredTags")),
-        featured_collections=_place(document.get("featuredCollections")),
+        shared_inbox=_collection_address(endpoints.get("sharedInbox")) if isinstance(endpoints, Mapping) else "",
+        outbox=_collection_address(document.get("outbox")),
+        followers=_collection_address(document.get("followers")),
+        following=_collection_address(document.get("following")),
+        featured=_collection_address(document.get("featured")),
+        featured_tags=_collection_address(document.get("featuredTags")),
+        featured_collections=_collection_address(document.get("featuredCollections")),
         devices=devices if devices is not None and reading.same_origin(devices, uri) else "",
         feature_policy=_feature_policy(document.get("interactionPolicy"), reading.web_uri(document.get("followers"))),
         keys=keys,
@@ -165,7 +165,7 @@ def _feature_policy(value: Any, followers: str | None) -> str | None:
     return Audience.NOBODY if PUBLIC_NAMES.isdisjoint(manual) else Audience.ASKED
 
 
-def _place(value: Any) -> str:
+def _collection_address(value: Any) -> str:
     """Return the address of an inbox or a collection; empty for an address of this server, and for the public collection. A
     group could otherwise name one of these as its followers collection, and posts that mention the group, which are addressed
     to it, would reach others.

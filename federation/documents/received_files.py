@@ -42,7 +42,7 @@ def offered_file(value: Any) -> OfferedFile | None:
     object's type (such as Image) determines the kind of file; if that is missing too, the kind is unknown until the file is
     copied.
     """
-    offered = list(_offered(value))
+    offered = list(_offered_files(value))
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
 
 
@@ -50,11 +50,11 @@ def picture_of(value: Any) -> OfferedFile | None:
     """Return the picture in an icon or image, which may be an object, an address, or a list of them: the first known to be an
     image, or else the first file of any type.
     """
-    offered = [file for item in many(value) for file in _offered(item)]
+    offered = [file for item in many(value) for file in _offered_files(item)]
     return next((file for file in offered if file.type == MediaType.IMAGE), offered[0] if offered else None)
 
 
-def _offered(value: Any) -> Iterator[OfferedFile]:
+def _offered_files(value: Any) -> Iterator[OfferedFile]:
     item: Mapping[str, Any] = value if isinstance(value, Mapping) else {"url": value}
     for place in many(item.get("url")) or many(item.get("href")):
         link: Mapping[str, Any] = place if isinstance(place, Mapping) else {"href": place}

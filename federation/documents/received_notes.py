@@ -154,8 +154,8 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     url = reading.link_of(document.get("url")) or uri
     content = _html_of(reading.text_member(document, "content", MAX_BYTES), document)
     if kind in CONVERTED:
-        content = _converted(document, content, url)
-    quoted = _quoted(document)
+        content = _html_of_article(document, content, url)
+    quoted = _quoted_uri(document)
     conversation = document.get("conversation") or document.get("context")
     poll = _read_poll(document) if kind == "Question" else None
     content = sanitize(content)
@@ -176,7 +176,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         conversation=reading.uri_of(conversation),
         to=to,
         cc=cc,
-        mentioned=_tagged(document, "Mention", MENTIONS_LIMIT),
+        mentioned=_tagged_uris(document, "Mention", MENTIONS_LIMIT),
         tags=_read_tags(document),
         collections=_read_collections(document),
         files=_read_files(document),
@@ -222,7 +222,7 @@ def _is_sensitive(value: Any) -> bool:
     return isinstance(value, Mapping) and reading.flag_of(value.get("sensitive"))
 
 
-def _quoted(document: Mapping[str, Any]) -> str | None:
+def _quoted_uri(document: Mapping[str, Any]) -> str | None:
     """Return the id of the quoted post: from a property, or else from a Link in the tags (FEP-e232)."""
     links = (link.get("href") for link in reading.of_kind(document.get("tag"), "Link") if _is_quote(link))
     members = (document.get(name) for name in _QUOTES)
@@ -313,7 +313,7 @@ def _html_of(content: str, document: Mapping[str, Any]) -> str:
     return plain_to_html(content) if kind == "text/plain" else content
 
 
-def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
+def _html_of_article(document: Mapping[str, Any], content: str, url: str) -> str:
     """Return the HTML of an article, a video and the like as a post: heading, content or summary, and link."""
     name, summary = reading.text_member(document, "name", 2048), reading.text_member(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
@@ -321,7 +321,7 @@ def _converted(document: Mapping[str, Any], content: str, url: str) -> str:
     return f'{heading}{body}<p><a href="{escape(url)}">{escape(url)}</a></p>'
 
 
-def _tagged(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
+def _tagged_uris(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
     hrefs = [reading.uri_of(item.get("href")) for item in reading.of_kind(document.get("tag"), kind)]
     found = reading.readable(hrefs, Reason.MENTION_WITHOUT_ADDRESS)
     return reading.at_most(list(dict.fromkeys(found)), limit, Reason.TOO_MANY_MENTIONS)

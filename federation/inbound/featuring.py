@@ -22,7 +22,7 @@ def handle_add(incoming: Incoming) -> None:
     """Pin a post or feature a hashtag on the actor's profile, or add an account to one of the actor's collections. An
     unknown post is fetched.
     """
-    target = _place(incoming)
+    target = _collection_uri(incoming)
     if target != incoming.actor.featured_url:
         collections.add(incoming, target)
         return
@@ -43,7 +43,7 @@ def handle_remove(incoming: Incoming) -> None:
     """Unpin a post or remove a featured hashtag from the actor's profile, or remove an account from one of the actor's
     collections.
     """
-    target = _place(incoming)
+    target = _collection_uri(incoming)
     if target != incoming.actor.featured_url:
         collections.remove(incoming, target)
         return
@@ -56,7 +56,7 @@ def handle_remove(incoming: Incoming) -> None:
         unpin_status(account_id=incoming.actor.id, status=post)
 
 
-def _place(incoming: Incoming) -> str:
+def _collection_uri(incoming: Incoming) -> str:
     """Return the id of the collection that the activity changes. Raises Rejected when the activity names no collection."""
     target = uri_of(incoming.document.get("target"))
     if not target:

@@ -47,7 +47,7 @@ def handle_request(incoming: Incoming) -> None:
     interaction_uri = web_uri(instrument)
     if interaction_uri is None or not same_origin(interaction_uri, incoming.actor.uri):
         raise Rejected(Reason.NO_POST_OF_ACTOR)
-    if post is None or not post.local or post.is_reblog or not _reads(incoming, post):
+    if post is None or not post.local or post.is_reblog or not _may_read(incoming, post):
         raise Rejected(Reason.NO_SUCH_NOTE)
     known: dict[str, Any] = {"account": incoming.actor, "status": post, "kind": kind}
     if kind is Interaction.REPLY:
@@ -126,7 +126,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
             asked.update(request_uri=uri)
 
 
-def _reads(incoming: Incoming, post: Status) -> bool:
+def _may_read(incoming: Incoming, post: Status) -> bool:
     return list_statuses(incoming.actor.id).filter(id=post.id).exists()
 
 

@@ -97,7 +97,7 @@ def edited_inboxes(post: Post) -> set[str]:
     that have boosted, favourited or answered the post, or voted in it.
     """
     if post.author.is_limited:
-        return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_interacting(post), answered_id=None)
+        return _post_inboxes(post, _MENTIONED_FOLLOWERS, *_inboxes_of_interactions(post), answered_id=None)
     return reached_inboxes(post)
 
 
@@ -105,11 +105,11 @@ def reached_inboxes(post: Post) -> set[str]:
     """Return the inboxes to which a post may have been delivered: those of `edited_inboxes`, of all accounts that a
     limited author mentioned (whether or not they follow the author), of the author of the parent, and of relays.
     """
-    people = (_MENTIONED, *_interacting(post))
+    people = (_MENTIONED, *_inboxes_of_interactions(post))
     return _post_inboxes(post, *people, answered_id=post.in_reply_to_account_id, relays=True)
 
 
-def _interacting(post: Post) -> list[str]:
+def _inboxes_of_interactions(post: Post) -> list[str]:
     return [_INTERACTING_ACCOUNTS] if is_for_anybody(post.visibility) else []
 
 

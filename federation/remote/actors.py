@@ -130,7 +130,7 @@ def fetch_owner(key_id: str, *, deadline: float = DEADLINE) -> Account:
 
 def _keep_fetched(received: ReceivedActor, deadline: float, *, follow_move: bool) -> Account:
     """Store an actor that was fetched, for the first time or again, and request the other parts of its profile."""
-    found = _confirmed(received, deadline)
+    found = _confirmed_address(received, deadline)
     moved_to_id = _successor_id(received, deadline, may_fetch=follow_move) or _just_moved_to(received.uri)
     account = keep_actor(received, found, moved_to_id=moved_to_id)
     request_profile(account)
@@ -193,7 +193,7 @@ def _with_key(received: ReceivedActor, deadline: float) -> ReceivedActor:
     return replace(received, keys=[key] if key is not None else [])
 
 
-def _confirmed(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.WebFingerResult:
+def _confirmed_address(received: ReceivedActor, deadline: float, *, again: bool = True) -> webfinger.WebFingerResult:
     """Return the actor's address, confirmed by WebFinger. With `again`, a known address is confirmed again if the account was
     not fetched for a day.
     """
@@ -257,7 +257,7 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
         known_keys = {pair.key_id: pair.public_key} | pair.further_keys
         received = replace(received, keys=[RemoteKey(*key) for key in known_keys.items()])
-    received, found = _with_key(received, DEADLINE), _confirmed(received, DEADLINE, again=False)
+    received, found = _with_key(received, DEADLINE), _confirmed_address(received, DEADLINE, again=False)
     return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE), is_announced=True)
 
 

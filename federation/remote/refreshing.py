@@ -69,7 +69,7 @@ def refresh_accounts(*, by: Staff, accounts: Iterable[Account], about: str) -> I
 
     `about` describes the selected accounts in the audit log. Every account counts as fetched, whatever the outcome.
     """
-    _begin(by, "refresh", about)
+    _record_start(by, "refresh", about)
     silent = _silent_hosts()
     for account in accounts:
         found = _refresh(account, silent)
@@ -87,7 +87,7 @@ def cull_accounts(
     An account no longer exists when its server answers 410 or with a Tombstone, or 404 both for the account and for its
     address. All other accounts count as fetched, so that the next run continues after them.
     """
-    _begin(by, "cull", about, dry_run=dry_run)
+    _record_start(by, "cull", about, dry_run=dry_run)
     silent = _silent_hosts()
     for account in accounts:
         found = _look_for(account, silent)
@@ -110,7 +110,7 @@ def request_unseen() -> int:
     return request_actors(rows[:REQUESTED_AT_ONCE])
 
 
-def _begin(by: Staff, action: str, about: str, **details: bool) -> None:
+def _record_start(by: Staff, action: str, about: str, **details: bool) -> None:
     require(by, Permission.MANAGE_FEDERATION)
     record(by=by, action=action, target_type="Server", target_id=0, target_name=about, **details)
 

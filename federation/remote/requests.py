@@ -73,7 +73,7 @@ def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = Fa
     if again:
         Fetch.objects.filter(kind=FetchKind.QUOTE, uri=uri, dead_at__isnull=False).delete()
     host = origin_of(wanted_uri) or ""
-    _request(Fetch(kind=FetchKind.QUOTE, uri=uri, host=host, wanted_by=_other(uri, host), remaining=remaining))
+    _request(Fetch(kind=FetchKind.QUOTE, uri=uri, host=host, wanted_by=_other_server(uri, host), remaining=remaining))
 
 
 def request_edit(uri: str) -> None:
@@ -155,7 +155,7 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
         return
     named_by = str(collection.uri)
     rows = (
-        Fetch(kind=FetchKind.FEATURED, uri=uri, host=host, wanted_by=_other(named_by, host))
+        Fetch(kind=FetchKind.FEATURED, uri=uri, host=host, wanted_by=_other_server(named_by, host))
         for uri, host in places.items()
         if host
     )
@@ -186,7 +186,7 @@ def request_for(activity: InboundActivity, host: str) -> None:
     Raises Unavailable when too many fetches wait for that server, or too many were already requested on behalf of the sender's
     server.
     """
-    wanted_by = _other(activity.actor.uri, host)
+    wanted_by = _other_server(activity.actor.uri, host)
     if not _request(
         Fetch(kind=FetchKind.ACTIVITY, uri=str(activity.id), host=host, activity=activity, wanted_by=wanted_by)
     ):
@@ -205,13 +205,13 @@ def _fetches_of(kind: FetchKind, uris: Iterable[str], named_by: str, **values: A
     """Return a `Fetch` of this kind for each of these ids that has a host."""
     hosts = {uri: origin_of(uri) for uri in uris}
     return [
-        Fetch(kind=kind, uri=uri, host=host, wanted_by=_other(named_by, host), **values)
+        Fetch(kind=kind, uri=uri, host=host, wanted_by=_other_server(named_by, host), **values)
         for uri, host in hosts.items()
         if host
     ]
 
 
-def _other(named_by: str, host: str) -> str:
+def _other_server(named_by: str, host: str) -> str:
     """Return the server of the document `named_by`; empty if it is the same as `host`."""
     server = origin_of(named_by) or ""
     return "" if server == host else server

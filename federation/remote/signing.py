@@ -17,13 +17,13 @@ from statuses.policies.visibility import is_for_addressed, is_for_anybody
 
 
 @lru_cache(maxsize=1024)
-def _opened(stored: str) -> str:
+def _decrypted_key(stored: str) -> str:
     return crypto.decrypt(stored)
 
 
 def signer_of(key_pair: KeyPair) -> Signer:
     """Return a signer for the account of this key pair, by draft-cavage (contract, federation section 10 "Sending")."""
-    return _signer(key_pair.key_id, _opened(key_pair.private_key))
+    return _signer(key_pair.key_id, _decrypted_key(key_pair.private_key))
 
 
 def signers_of(key_pair: KeyPair) -> tuple[Signer, ...]:
@@ -31,7 +31,7 @@ def signers_of(key_pair: KeyPair) -> tuple[Signer, ...]:
     that key.
     """
     previous = key_pair.previous_private_key
-    return (signer_of(key_pair), *([_signer(key_pair.key_id, _opened(previous))] if previous else ()))
+    return (signer_of(key_pair), *([_signer(key_pair.key_id, _decrypted_key(previous))] if previous else ()))
 
 
 def _signer(key_id: str, private_key: str) -> Signer:

@@ -88,7 +88,7 @@ def find_interaction_page(username: str, domain: str, uri: str) -> str:
         template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None
         if not isinstance(template, str) or "{uri}" not in template:
             continue
-        page = _filled(template, quote(uri, safe=""))
+        page = _filled_template(template, quote(uri, safe=""))
         if page is not None:
             return page
     raise Rejected(Reason.NO_PAGE_FOR_IT)
@@ -149,13 +149,13 @@ def place_in_host_meta(body: bytes, resource: str) -> str | None:
         return None
     for link in root.iter(_LINK) if root is not None else ():
         template = link.get("template", "")
-        place = _filled(template, resource) if link.get("rel") == "lrdd" and "{uri}" in template else None
+        place = _filled_template(template, resource) if link.get("rel") == "lrdd" and "{uri}" in template else None
         if place is not None:
             return place
     return None
 
 
-def _filled(template: str, value: str) -> str | None:
+def _filled_template(template: str, value: str) -> str | None:
     """Return the address that results from `template` when `{uri}` is replaced by `value`; None if it is not a web address, or
     not encrypted.
     """

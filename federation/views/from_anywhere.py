@@ -86,7 +86,7 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
     page_url = ""
     if form.is_valid():
         limits.refuse_exceeded([admission.count(limits.REMOTE_PAGES, address=rate_key(client_ip(request)))])
-        pair = _typed(form.cleaned_data["address"])
+        pair = _typed_address(form.cleaned_data["address"])
         if pair is not None and pair[1] is None:
             return HttpResponseRedirect(here)
         page_url = _find(pair[0], pair[1], aim.uri) if pair is not None and pair[1] is not None else ""
@@ -103,7 +103,7 @@ def _ask(request: HttpRequest, aim: _Aim) -> HttpResponse:
     return show(request, "federation/from_anywhere.html", context, status=422 if form.errors else 200)
 
 
-def _typed(text: str) -> tuple[str, str | None] | None:
+def _typed_address(text: str) -> tuple[str, str | None] | None:
     """Return the username and domain in the typed address, domain or URL; a domain alone stands for that server's instance
     actor.
     """

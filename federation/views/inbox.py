@@ -48,7 +48,7 @@ def _receive(request: HttpRequest, recipient: Account | None) -> HttpResponse:
         return refusal("Not Acceptable", 406)
     message = message_of(request)
     try:
-        return _take(message, recipient)
+        return _receive_activity(message, recipient)
     except Busy as busy:
         place = waiting.begin(message.source) if may_be_delayed(request) else None
         if place is None:
@@ -57,7 +57,7 @@ def _receive(request: HttpRequest, recipient: Account | None) -> HttpResponse:
         return answer_later(request, poll, refused(busy), seconds=waiting.WAIT_SECONDS)
 
 
-def _take(message: Message, recipient: Account | None) -> HttpResponse:
+def _receive_activity(message: Message, recipient: Account | None) -> HttpResponse:
     receive(message, recipient)
     return HttpResponse(b"", status=202)
 
@@ -68,7 +68,7 @@ def _try_again(message: Message, recipient: Account | None, place: object) -> Ht
     """
     with web_request_budget():
         try:
-            answer = _take(message, recipient)
+            answer = _receive_activity(message, recipient)
         except Busy:
             return None
         except REFUSALS as error:

@@ -130,12 +130,12 @@ def message_of(request: HttpRequest) -> Message:
 
 def reads(view: View) -> View:
     """Decorate a view of documents: it accepts GET and HEAD only, and answers errors as JSON."""
-    return _guarded(view, _READ)
+    return _with_methods(view, _READ)
 
 
 def accepts(view: View) -> View:
     """Decorate a view of an inbox: it accepts POST only, and answers errors as JSON."""
-    return _guarded(view, frozenset({"POST"}))
+    return _with_methods(view, frozenset({"POST"}))
 
 
 REFUSALS: Final = (TooLarge, BadSignature, Rejected, KernelError)
@@ -159,7 +159,7 @@ def refused(error: Exception) -> HttpResponse:
     return refusal(str(error), 400)
 
 
-def _guarded(view: View, methods: frozenset[str]) -> View:
+def _with_methods(view: View, methods: frozenset[str]) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, **values: str) -> HttpResponse:
         if request.method not in methods:

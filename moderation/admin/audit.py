@@ -42,7 +42,7 @@ KindFilter = dropdown_filter(
 )
 
 
-def _joined(*parts: Any) -> Concat:
+def _concatenated(*parts: Any) -> Concat:
     return Concat(*parts, output_field=TextField())
 
 
@@ -93,8 +93,8 @@ class AuditAdmin(PermittedAdmin):
         """Return the entries; entries about reports are annotated with the address of the reported account."""
         rows: QuerySet[AuditEntry] = super().get_queryset(request)
         person = Case(
-            When(target_account__domain=None, then=_joined(Value("@"), "target_account__username")),
-            default=_joined(Value("@"), "target_account__username", Value("@"), "target_account__domain"),
+            When(target_account__domain=None, then=_concatenated(Value("@"), "target_account__username")),
+            default=_concatenated(Value("@"), "target_account__username", Value("@"), "target_account__domain"),
         )
         reports = Report.objects.filter(pk=OuterRef("target_id")).annotate(person=person)
         return rows.annotate(about=Subquery(reports.values("person")[:1]))

@@ -69,22 +69,22 @@ class InboxAdmin(PermittedAdmin):
         invalid parameters.
         """
         by = self._staff(request)
-        wanted = _wanted(request)
+        wanted = _requested_filter(request)
         rows = open_reports(
             category=wanted["category"], origin=wanted["origin"], mine=by.account_id if wanted["mine"] else None
         )
         form = _form(request, "decide")
         form.offer(by)
-        posts = _numbers(request.POST.getlist("post"))
+        posts = _submitted_ids(request.POST.getlist("post"))
         authors = load_authors(posts)
         # Choosing a post also chooses its author.
-        chosen = sorted({*_numbers(request.POST.getlist("account")), *authors.values()})
+        chosen = sorted({*_submitted_ids(request.POST.getlist("account")), *authors.values()})
         if form.is_bound:
             if not chosen:
                 self.message_user(request, gettext("Select at least one account."), messages.WARNING)
             elif form.is_valid():
                 # Reports that arrived after the page was loaded are not part of the decision.
-                last = _last(request)
+                last = _newest_shown_report(request)
                 shown_rows = rows.filter(id__lte=last, target_account_id__one_of=chosen)
                 if "confirmed" not in request.POST:
                     return self._confirm(request, shown_rows, chosen, authors, last, form)
@@ -128,13 +128,13 @@ class InboxAdmin(PermittedAdmin):
         form = _form(request, "acts", "text", "note")
         user = User.objects.select_related("role").filter(account=target).first()
         form.offer(by, outranked=outranks_user(by, user), local=target.local)
-        posts: Collection[int] = _numbers(request.POST.getlist("post"))
-        chosen = _numbers(request.POST.getlist("report")) if request.method == "POST" else None
+        posts: Collection[int] = _submitted_ids(request.POST.getlist("post"))
+        chosen = _submitted_ids(request.POST.getlist("report")) if request.method == "POST" else None
         if form.is_bound and form.is_valid():
             decision = self._decide(request, by, target, chosen or (), posts, form)
             if decision is not None:
                 remember(request, [decision])
-                return self._next(target)
+                return self._redirect_to_next_case(target)
         found = load_case(target, by.account_id)
         note_posts_seen(
             by=by,
@@ -320,7 +320,7 @@ class InboxAdmin(PermittedAdmin):
         self.message_user(request, outcome(decision, target), messages.SUCCESS)
         return decision
 
-    def _next(self, done: Account) -> HttpResponseRedirect:
+    def _redirect_to_next_case(self, done: Account) -> HttpResponseRedirect:
         """Redirect to the next reported account, or to the inbox if there is none."""
         left = open_reports().exclude(target_account=done).order_by("-id").values_list("target_account_id", flat=True)
         following = left.first()
@@ -353,7 +353,7 @@ def _last_decision(by: Staff, target: Account) -> Decision | None:
     return undoable_decisions().filter(account=by.account_id, target_account=target).first()
 
 
-def _wanted(request: HttpRequest) -> dict[str, Any]:
+def _requested_filter(request: HttpRequest) -> dict[str, Any]:
     """Return the filter and the page number from the query of the URL. Raises BadRequest for invalid values."""
     category, origin = request.GET.get("category", ""), request.GET.get("origin", "")
     number = request.GET.get("page", "1")
@@ -364,7 +364,7 @@ def _wanted(request: HttpRequest) -> dict[str, Any]:
     return {"category": category, "origin": origin, "mine": request.GET.get("mine") == "yes", "page": int(number)}
 
 
-def _numbers(sent: Sequence[str]) -> list[int]:
+def _submitted_ids(sent: Sequence[str]) -> list[int]:
     """Return the submitted ids. Raises BadRequest for an invalid id, and for more than REPORTS_SHOWN ids."""
     found = [parse_id(word) for word in sent]
     if len(found) > REPORTS_SHOWN or None in found:
@@ -372,7 +372,7 @@ def _numbers(sent: Sequence[str]) -> list[int]:
     return [number for number in found if number is not None]
 
 
-def _last(request: HttpRequest) -> int:
+def _newest_shown_report(request: HttpRequest) -> int:
     """Return the submitted id of the newest report that the page showed. Raises BadRequest for a value that is not an id."""
     number = parse_id(request.POST.get("last", ""))
     if number is None:

@@ -57,7 +57,9 @@ class SiteAdmin(PermittedAdmin):
         """Show the form in place of a list of rows."""
         if not self.is_permitted(request):
             return super().changelist_view(request, extra_context)
-        form = SiteForm(request.POST or None, request.FILES or None, initial=load_site_texts(raw=True) | _switches())
+        form = SiteForm(
+            request.POST or None, request.FILES or None, initial=load_site_texts(raw=True) | _effective_values()
+        )
         if request.method == "POST" and form.is_valid() and self._save(request, form):
             self.message_user(request, gettext("What this server says about itself has been saved."), messages.SUCCESS)
             return redirect(request.path)
@@ -98,7 +100,7 @@ class SiteAdmin(PermittedAdmin):
         return not form.errors
 
 
-def _switches() -> dict[str, Any]:
+def _effective_values() -> dict[str, Any]:
     """Return the values in force of the fields that have a default or that the environment sets."""
     texts = load_site_texts()
     names = (

@@ -150,7 +150,7 @@ def decide(
     taken = taken_of(entry)
     if wanted is None or protected:
         note = protected or ("" if entry.listed else _("the list names it no longer"))
-        without = _without(taken, rule, others, note or _("its severity is ignored"))
+        without = _decide_retraction(taken, rule, others, note or _("its severity is ignored"))
         return replace(without, is_decided=bool(protected))
     if rule is not None and not rule.from_lists:
         note = _("it has a rule of your own: %(severity)s") % {"severity": rule.get_severity_display()}
@@ -175,7 +175,7 @@ def decide(
     return Decision(EntryStep.CHANGE, target, wanted, EntryState.IN_FORCE, note, asks=entry.asks)
 
 
-def _without(taken: Effect | None, rule: DomainRule | None, others: Sequence[Effect], note: str) -> Decision:
+def _decide_retraction(taken: Effect | None, rule: DomainRule | None, others: Sequence[Effect], note: str) -> Decision:
     """Return the consequence of an entry that no longer asks for an effect."""
     if taken is None:
         return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)

@@ -35,11 +35,11 @@ def announcements(request: HttpRequest) -> HttpResponse:
     posts = {post["number"]: post for post in posts_for_templates(found.statuses, reader_of(user, "public"))}
     entities = sorted(present_announcements(found), key=lambda entity: entity["read"])
     numbers = {str(row.id): row.status_ids for row in found.rows}
-    context = {"announcements": [_shown(entity, numbers[entity["id"]], posts) for entity in entities]}
+    context = {"announcements": [_for_template(entity, numbers[entity["id"]], posts) for entity in entities]}
     return frame.show(request, "moderation/announcements.html", context)
 
 
-def _shown(entity: dict[str, Any], status_ids: list[int], posts: dict[int, dict[str, Any]]) -> dict[str, Any]:
+def _for_template(entity: dict[str, Any], status_ids: list[int], posts: dict[int, dict[str, Any]]) -> dict[str, Any]:
     """Return the entity as the template expects it."""
     used = {reaction["name"] for reaction in entity["reactions"]}
     moments = {name: _moment(entity[name]) for name in ("published_at", "starts_at", "ends_at")}

@@ -190,7 +190,7 @@ def load_case(target: Account, viewer_id: int | None) -> Case:
         .order_by("-id")[:REPORTS_SHOWN]
     )
     posts = sorted({number for report in reports for number in report.status_ids})[-POSTS_SHOWN:]
-    above, below = _around(posts)
+    above, below = _load_context_ids(posts)
     others = {number for found in (*above.values(), *below.values()) for number in found}
     rows = load_posts([*posts, *sorted(others - set(posts))])
     card = load_person_cards([target.pk])[target.pk]
@@ -215,7 +215,7 @@ def load_case(target: Account, viewer_id: int | None) -> Case:
     )
 
 
-def _around(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+def _load_context_ids(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     above: dict[int, list[int]] = {}
     below: dict[int, list[int]] = {}
     if posts:

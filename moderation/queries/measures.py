@@ -183,16 +183,16 @@ def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> 
 
 def _days(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> dict[date, int]:
     with connection.cursor() as cursor:
-        sql = completed(_selected(what, "day, ", " GROUP BY day"))
+        sql = completed(_select(what, "day, ", " GROUP BY day"))
         cursor.execute(sql, {**values, **days_parameters(start, end)})
         return {day: int(count) for day, count in cursor.fetchall()}
 
 
 def _total(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> int:
-    return _number(_selected(what), {**values, **days_parameters(start, end)})
+    return _number(_select(what), {**values, **days_parameters(start, end)})
 
 
-def _selected(what: _Measure, columns: str = "", grouped: str = "") -> str:
+def _select(what: _Measure, columns: str = "", grouped: str = "") -> str:
     figure = "count(DISTINCT thing)" if what.distinct else "COALESCE(sum(weight), 0)"
     return "".join(("SELECT ", columns, figure, " FROM (", what.rows, ") AS counted", grouped))
 
@@ -237,7 +237,7 @@ def load_cohorts(start: date, end: date, frequency: Frequency) -> list[Cohort]:
         values = {
             "unit": frequency,
             "from": f"{periods[0]}T00:00:00Z",
-            "until": f"{_next(periods[-1], frequency)}T00:00:00Z",
+            "until": f"{_next_period(periods[-1], frequency)}T00:00:00Z",
         }
         cursor.execute(_SQL, values)
         rows = cursor.fetchall()
@@ -256,11 +256,11 @@ def _periods(start: date, end: date, frequency: Frequency) -> list[date]:
     current = start.replace(day=1) if frequency == "month" else start
     while current <= end and len(found) < PERIODS_LIMITS[frequency]:
         found.append(current)
-        current = _next(current, frequency)
+        current = _next_period(current, frequency)
     return found
 
 
-def _next(period: date, frequency: Frequency) -> date:
+def _next_period(period: date, frequency: Frequency) -> date:
     return (
         (period.replace(day=28) + timedelta(days=4)).replace(day=1) if frequency == "month" else period + timedelta(1)
     )

@@ -24,12 +24,12 @@ _TEMPORARY: Final = (401, 408, 429)
 def _begin(jobs: Sequence[Job[WebhookCall]]) -> Iterator[Steps]:
     if not jobs:
         return
-    webhooks = _enabled({job.row.webhook_id for job in jobs})
+    webhooks = _load_enabled({job.row.webhook_id for job in jobs})
     for job in jobs:
         yield _call(job, webhooks.get(job.row.webhook_id))
 
 
-def _enabled(webhook_ids: Collection[int]) -> Mapping[int, Webhook]:
+def _load_enabled(webhook_ids: Collection[int]) -> Mapping[int, Webhook]:
     return Webhook.objects.filter(id__one_of=list(webhook_ids), enabled=True).in_bulk()
 
 
@@ -43,7 +43,7 @@ def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
     try:
         secret = decrypt(webhook.secret)
     except UnreadableSecret as error:
-        _note(job.row, error=str(error))
+        _store_attempt(job.row, error=str(error))
         raise Failed(str(error), final=True) from None
     started = time.monotonic()
     try:
@@ -60,18 +60,18 @@ def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:
         )
     except FetchError as error:
         failure = job.answers[job.row.host] = f"{type(error).__name__}: {error}"
-        _note(job.row, error=failure, seconds=time.monotonic() - started)
+        _store_attempt(job.row, error=failure, seconds=time.monotonic() - started)
         raise Failed(failure, final=isinstance(error, Refused)) from None
     status = response.status
     text = response.body[:200].decode("utf-8", "replace").replace("\0", "")
     failure = "" if 200 <= status < 300 else f"{status} {text}".strip()
     job.answers[job.row.host] = failure if status >= 500 else ""
-    _note(job.row, status=status, error=failure, seconds=time.monotonic() - started)
+    _store_attempt(job.row, status=status, error=failure, seconds=time.monotonic() - started)
     if failure:
         raise Failed(failure, final=status < 500 and status not in _TEMPORARY)
 
 
-def _note(call: WebhookCall, *, error: str, status: int | None = None, seconds: float = 0.0) -> None:
+def _store_attempt(call: WebhookCall, *, error: str, status: int | None = None, seconds: float = 0.0) -> None:
     """Store the result of an attempt, and delete all but the last ATTEMPTS_KEPT attempts of the webhook; do nothing if the
     webhook was removed.
     """

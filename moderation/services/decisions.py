@@ -69,7 +69,7 @@ def decide(
     concerned = user is not None and any(act not in ("assign", "resolve") for act in acts)
     require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and concerned else None)
     with transaction.atomic():
-        reports = _locked(target, report_ids)
+        reports = _lock_reports(target, report_ids)
         posts = sorted(set(status_ids))
         named = reports_naming(target, posts)
         require_found(
@@ -182,7 +182,7 @@ def carry_out(events: Sequence[DecisionEnded]) -> None:
             continue
 
 
-def _locked(target: Account, report_ids: Collection[int]) -> list[Report]:
+def _lock_reports(target: Account, report_ids: Collection[int]) -> list[Report]:
     ids = list(dict.fromkeys(report_ids))
     rows = Report.objects.select_for_update(of=("self",)).filter(id__one_of=ids, target_account=target)
     found = list(rows.order_by("id")) if ids else []

@@ -121,8 +121,8 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
     _check(site_errors(texts, contact_known=is_contact_known, unknown=unknown))
     with transaction.atomic():
         before = load_site_texts(raw=True)
-        defaults, fixed = _stored(SiteTexts()), fixed_site_settings()
-        after = _stored(texts)
+        defaults, fixed = _values_to_store(SiteTexts()), fixed_site_settings()
+        after = _values_to_store(texts)
         changes = {
             name: value
             for name, value in after.items()
@@ -152,7 +152,7 @@ def _unknown(addresses: Sequence[str]) -> list[str]:
     return [address for address, pair in lowered.items() if pair not in known]
 
 
-def _stored(texts: SiteTexts) -> dict[str, Any]:
+def _values_to_store(texts: SiteTexts) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(texts).items()}
 
 

@@ -206,8 +206,8 @@ def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
             rule = rules[domain]
             apply_domain_rule(
                 account_id=account_id,
-                limited_since=_since(rule, DomainSeverity.SILENCE),
-                suspended_since=_since(rule, DomainSeverity.SUSPEND),
+                limited_since=_sanction_time(rule, DomainSeverity.SILENCE),
+                suspended_since=_sanction_time(rule, DomainSeverity.SUSPEND),
                 before=since,
                 cause=_cause(rule) if rule is not None else f"domain_rule:{event.since}",
             )
@@ -245,7 +245,7 @@ def _cause(rule: DomainRule) -> str:
     return f"domain_rule:{rule.pk}"
 
 
-def _since(rule: DomainRule | None, severity: DomainSeverity) -> datetime | None:
+def _sanction_time(rule: DomainRule | None, severity: DomainSeverity) -> datetime | None:
     return rule.created_at if rule is not None and rule.severity == severity else None
 
 

@@ -80,7 +80,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     found = [
         shown
         for group in entity["notification_groups"]
-        if (shown := _shown(group, people, posts, me, read)) is not None
+        if (shown := _for_template(group, people, posts, me, read)) is not None
     ]
     context = {
         **links(request, heads.rows, cursor, [row.id for row in rows]),
@@ -103,7 +103,7 @@ def _mark_read(account_id: int, groups: Sequence[dict[str, Any]]) -> int:
     return before
 
 
-def _shown(
+def _for_template(
     group: dict[str, Any],
     people: Mapping[str, Person],
     posts: Mapping[int, dict[str, Any]],

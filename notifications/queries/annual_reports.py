@@ -88,7 +88,7 @@ def compute_report(account_id: int, year: int) -> dict[str, Any]:
     )
     tally = Tally(**counts)
     followers = Follow.objects.filter(
-        target_id=account_id, created_at__gte=_start(year), created_at__lt=_start(year + 1)
+        target_id=account_id, created_at__gte=_start_of_year(year), created_at__lt=_start_of_year(year + 1)
     )
     hashtags = (
         StatusTag.objects.filter(status__in=posts.values("id"))
@@ -126,9 +126,9 @@ def _page(found: QuerySet[AnnualReport], viewer_id: int) -> ReportPage:
 
 
 def _posts(account_id: int, year: int) -> QuerySet[Status]:
-    ids = Q(id__gte=first_at(_start(year)), id__lt=first_at(_start(year + 1)))
+    ids = Q(id__gte=first_at(_start_of_year(year)), id__lt=first_at(_start_of_year(year + 1)))
     return Status.objects.filter(ids, account_id=account_id, deleted_at=None)
 
 
-def _start(year: int) -> datetime:
+def _start_of_year(year: int) -> datetime:
     return datetime(year, 1, 1, tzinfo=UTC)

@@ -209,7 +209,7 @@ class _Letter:
         """Record that the mail was sent."""
         with transaction.atomic():
             _forget(self.mailbox, self.reported)
-            _note(self.mailbox.record, summary=self.summary, mails=1)
+            _count_mails(self.mailbox.record, summary=self.summary, mails=1)
 
 
 def _next_letter(account_id: int) -> _Letter | None:
@@ -258,7 +258,7 @@ def _summary(mailbox: Mailbox) -> _Letter | None:
     unread = list_unread(mailbox.user.account_id, since, _COUNTED_UNREAD)
     entries = _entries(unread[:_LOOKED_AT])
     if not entries:
-        _note(record, summary=True, mails=0)
+        _count_mails(record, summary=True, mails=0)
         return None
     number = len(unread) - len(unread[:_LOOKED_AT]) + len(entries)
     return _Letter(mailbox, _list_mail(mailbox, entries, number, SUMMARIES), (), summary=True)
@@ -344,7 +344,7 @@ def _forget(mailbox: Mailbox, notification_ids: Collection[int]) -> None:
         MailItem.objects.filter(account_id=mailbox.user.account_id, notification_id__one_of=notification_ids).delete()
 
 
-def _note(record: MailRecord, *, summary: bool, mails: int) -> None:
+def _count_mails(record: MailRecord, *, summary: bool, mails: int) -> None:
     """Count the mails sent in an hour that begins with its first mail. No lock is needed: only the holder of the turn
     writes the record.
     """

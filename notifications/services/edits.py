@@ -29,14 +29,14 @@ def notify_added(events: Sequence[StatusEdited]) -> None:
 
 def notify_boosters(events: Sequence[StatusEdited]) -> None:
     """Notify the local boosters of an edited post; the notification of an earlier edit is replaced."""
-    for status in _edited(event.status_id for event in events):
+    for status in _load_edited(event.status_id for event in events):
         _notify_boosters(status, after_id=0)
 
 
 def notify_more_boosters(events: Sequence[BoostersWaiting]) -> None:
     """Notify the next batch of `notify_boosters`."""
     for event in events:
-        for status in _edited([event.status_id]):
+        for status in _load_edited([event.status_id]):
             _notify_boosters(status, after_id=event.after_id)
 
 
@@ -57,14 +57,14 @@ def _notify_boosters(status: Status, *, after_id: int) -> None:
 
 def notify_quoters(events: Sequence[StatusEdited]) -> None:
     """Notify the local authors who quote an edited post with its author's consent; otherwise as `notify_boosters`."""
-    for status in _edited(event.status_id for event in events):
+    for status in _load_edited(event.status_id for event in events):
         _notify_quoters(status, after_id=0)
 
 
 def notify_more_quoters(events: Sequence[QuotersWaiting]) -> None:
     """Notify the next batch of `notify_quoters`."""
     for event in events:
-        for status in _edited([event.status_id]):
+        for status in _load_edited([event.status_id]):
             _notify_quoters(status, after_id=event.after_id)
 
 
@@ -87,5 +87,5 @@ def _notify_quoters(status: Status, *, after_id: int) -> None:
         publish(QuotersWaiting(status_id=status.id, after_id=found[-1][0]))
 
 
-def _edited(status_ids: Iterable[int]) -> list[Status]:
+def _load_edited(status_ids: Iterable[int]) -> list[Status]:
     return list(Status.objects.filter(id__one_of=list(set(status_ids)), deleted_at=None).order_by("id"))

@@ -140,7 +140,7 @@ def accept_requests(*, account_id: int, request_ids: Collection[int]) -> int:
     Publishes RequestAccepted for each sender; its handler publishes NotificationsMerged when everything is delivered.
     """
     with transaction.atomic():
-        requests = _take(account_id, request_ids)
+        requests = _delete_requests(account_id, request_ids)
         NotificationPermission.objects.bulk_create(
             [
                 NotificationPermission(account_id=account_id, from_account_id=sender_id, merging=True)
@@ -161,7 +161,7 @@ def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
     Publishes RequestDismissed for each sender with held notifications.
     """
     with transaction.atomic():
-        requests = _take(account_id, request_ids)
+        requests = _delete_requests(account_id, request_ids)
         publish(
             *(
                 RequestDismissed(account_id=account_id, from_account_id=sender_id, last_id=last)
@@ -172,7 +172,7 @@ def dismiss_requests(*, account_id: int, request_ids: Collection[int]) -> int:
     return len(requests)
 
 
-def _take(account_id: int, request_ids: Collection[int]) -> list[tuple[int, int | None]]:
+def _delete_requests(account_id: int, request_ids: Collection[int]) -> list[tuple[int, int | None]]:
     """Delete requests; return their senders, each with the id of the newest held notification."""
     # FOR NO KEY UPDATE waits for holders of `lock_recipients` (FOR SHARE) but not for foreign-key checks, so that two
     # users who accept each other's requests do not block one another.

@@ -117,7 +117,7 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
     refusal: errors.Unauthorized | None = None
     entry_key = [redis.key("cache", "token", checksum)] if checksum else []
     if token and checksum:
-        identity = None if acts else _remembered(checksum)
+        identity = None if acts else _cached_identity(checksum)
         if identity is None or counted:
             # If there are limits, Redis is queried in any case, and its entry is newer than that of this process.
             since = time.monotonic()
@@ -258,7 +258,7 @@ def _admission(
     return admission
 
 
-def _remembered(checksum: str) -> Identity | None:
+def _cached_identity(checksum: str) -> Identity | None:
     found = _local.get(checksum)
     if found is None:
         return None

@@ -69,7 +69,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
         response = _of_kernel(errors.Unavailable(_(responses.TRY_AGAIN)))
         response.headers["Retry-After"] = str(_FULL_DISK_SECONDS)
         return response
-    return _unforeseen(exc, context)
+    return _answer_unforeseen(exc, context)
 
 
 def status_of(error: errors.KernelError) -> int:
@@ -132,10 +132,10 @@ def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     if isinstance(exc, OperationalError | InterfaceError):
         logger.error("the database did not answer: %s", exc, extra=_about(context))
         return _of_kernel(errors.Unavailable(_(responses.TRY_AGAIN)))
-    return _unforeseen(exc, context)
+    return _answer_unforeseen(exc, context)
 
 
-def _unforeseen(exc: Exception, context: dict[str, Any]) -> HttpResponse:
+def _answer_unforeseen(exc: Exception, context: dict[str, Any]) -> HttpResponse:
     logger.error("unforeseen error", exc_info=exc, extra=_about(context))
     request = context.get("request")
     got_request_exception.send(sender=None, request=getattr(request, "_request", request))

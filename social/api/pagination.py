@@ -154,7 +154,7 @@ def paginate(
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
     if position.limit == 0:
-        return ListPage(_everything(source, cursor) if limit.zero_is_all else [])
+        return ListPage(_all_items(source, cursor) if limit.zero_is_all else [])
     items = position.cut(source, cursor) if isinstance(source, QuerySet) else list(source(position))
     if not items:
         return ListPage([], limit=position.limit)
@@ -222,7 +222,7 @@ def _reader(cursor: str) -> Callable[[Any], int]:
     return read
 
 
-def _everything(source: QuerySet[Any, T] | Loader[T], cursor: str) -> list[T]:
+def _all_items(source: QuerySet[Any, T] | Loader[T], cursor: str) -> list[T]:
     if isinstance(source, QuerySet):
         return list(source.order_by(f"-{cursor}"))
     return list(source(Cursor(limit=0)))

@@ -73,7 +73,7 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
             continue
         if name.endswith("[]") and name.count("[") == name.count("]") == 1 and len(name) > 2:
             # The most frequent form, `a[]`, is recognised without the slower regular expressions below.
-            _place(nested, name[:-2], [""], value)
+            _put_value(nested, name[:-2], [""], value)
             continue
         matched = _NAME.match(name)
         if matched is None:
@@ -82,7 +82,7 @@ def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         segments = _SEGMENTS.findall(matched[2])
         if len(segments) > MAX_DEPTH:
             raise errors.BadRequest
-        _place(nested, matched[1], segments, value)
+        _put_value(nested, matched[1], segments, value)
     return nested
 
 
@@ -91,7 +91,7 @@ def clean(value: Any) -> Any:
     return _clean(value, 0, [MAX_VALUES])
 
 
-def _place(container: dict[str, Any], key: str, segments: list[str], value: Any) -> None:
+def _put_value(container: dict[str, Any], key: str, segments: list[str], value: Any) -> None:
     for index, segment in enumerate(segments):
         if segment:
             inner = container.setdefault(key, {})
@@ -109,15 +109,15 @@ def _place(container: dict[str, Any], key: str, segments: list[str], value: Any)
         if not following:
             raise errors.BadRequest  # a list of lists: no endpoint takes one
         last = items[-1] if items else None
-        if not isinstance(last, dict) or _has(last, segments[index + 1 :]):
+        if not isinstance(last, dict) or _has_path(last, segments[index + 1 :]):
             last = {}
             items.append(last)
-        _place(last, following, segments[index + 2 :], value)
+        _put_value(last, following, segments[index + 2 :], value)
         return
     container[key] = value
 
 
-def _has(item: dict[str, Any], path: list[str]) -> bool:
+def _has_path(item: dict[str, Any], path: list[str]) -> bool:
     current: Any = item
     for step in path:
         if not step:

@@ -175,7 +175,7 @@ _TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def _holds(condition: Q, row: Any) -> bool:
+def _meets(condition: Q, row: Any) -> bool:
     children: Any = condition.children
     parts = [(lookup.partition("__"), value) for lookup, value in children]
     return all(_TESTS[test](getattr(row, name), value) for (name, _separator, test), value in parts)
@@ -193,7 +193,7 @@ class States:
 
     def of(self, row: Any) -> SafeString:
         """Return the label of a row's state."""
-        words, kind, _condition = next(state for state in self._states.values() if _holds(state[2], row))
+        words, kind, _condition = next(state for state in self._states.values() if _meets(state[2], row))
         return mark(words, kind)
 
     def column(self, name: str = "state", label: str | _StrPromise = "", order: str | None = None) -> Column:

@@ -104,7 +104,7 @@ class StaffSite(Site):
         redirected to the page where they add one. Raises PermissionDenied for all other users.
         """
         user: Any = request.user
-        wanted = self._wanted(request)
+        wanted = self._wanted_page(request)
         if not user.is_authenticated:
             return redirect_to_login(wanted, settings.LOGIN_URL)
         if self.has_permission(request):
@@ -115,7 +115,7 @@ class StaffSite(Site):
             return redirect("mfa_index")
         raise PermissionDenied
 
-    def _wanted(self, request: HttpRequest) -> str:
+    def _wanted_page(self, request: HttpRequest) -> str:
         """Return the admin page that the user wanted to open; never the sign-in page, which would redirect to itself."""
         index = reverse("admin:index", current_app=self.name)
         wanted = request.GET.get(REDIRECT_FIELD_NAME, "")

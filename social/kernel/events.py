@@ -67,7 +67,7 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
         raise RuntimeError(f"publish({names}) needs the transaction of the change it reports.")
     rows: list[tuple[Any, ...]] = []
     for event in events:
-        wanted = _wanted(event)
+        wanted = _interested_subscriptions(event)
         if wanted:
             key, payload, name = "" if due_at else event.ordering_key(), event.encoded(), type(event).__name__
             rows += [(s.queue, key, s.subscriber, name, payload, due_at) for s in wanted]
@@ -89,7 +89,7 @@ def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *
     use that field. Change and events are committed together or not at all; outside a transaction the statement is its
     own transaction. Raises the errors of `rows_of`.
     """
-    wanted = _wanted(event)
+    wanted = _interested_subscriptions(event)
     published: dict[str, Value] = {
         "event_key": event.ordering_key(),
         "event_name": type(event).__name__,
@@ -104,7 +104,7 @@ def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *
     return rows
 
 
-def _wanted(event: Event) -> list[Subscription[Any]]:
+def _interested_subscriptions(event: Event) -> list[Subscription[Any]]:
     return [s for s in registry.of(type(event)) if s.when is None or s.when(event)]
 
 

@@ -38,7 +38,7 @@ def publish(channel: str, payload: bytes) -> None:
         redis.client("streams").publish(channel_key(channel), payload)
 
 
-async def _end(*tasks: asyncio.Task[None]) -> None:
+async def _end_tasks(*tasks: asyncio.Task[None]) -> None:
     """Cancel the tasks until they have ended. Once is not enough: before Python 3.12 `asyncio.wait_for`, by which redis-py
     sends and connects, forgets a cancellation that comes together with its result."""
     while pending := [task for task in tasks if not task.done()]:
@@ -75,7 +75,7 @@ class Hub:
     async def stop(self) -> None:
         """Close the connection; the subscriptions stay for the next `start`."""
         if self._task is not None:
-            await _end(self._task)
+            await _end_tasks(self._task)
             self._task = None
             self._forget()
 
@@ -145,7 +145,7 @@ class Hub:
             for task in done:
                 task.result()
         finally:
-            await _end(*tasks)
+            await _end_tasks(*tasks)
             await connection.disconnect(nowait=True)
 
     async def _write(self, connection: Any) -> None:

@@ -69,7 +69,7 @@ def load_languages() -> Mapping[str, Sequence[str]]:
     if known is None:
         try:
             service = _service()
-            known = _understood(lambda: service.load_languages(_asking(service)))
+            known = _read_answer(lambda: service.load_languages(_asking(service)))
         except Unavailable:
             fragments.save({key: {}}, seconds=_PAUSE_SECONDS)
             raise
@@ -111,7 +111,7 @@ def translate(texts: Sequence[str], source: str, target: str) -> Translated:
             found = found or detected
         return done, found
 
-    done, found = _understood(translate_all)
+    done, found = _read_answer(translate_all)
     if len(done) != len(texts) or not all(isinstance(text, str) for text in done):
         raise _failure("its answer has other texts than it was sent")
     return Translated(done, found or ("" if source == UNKNOWN else source), service.provider)
@@ -201,7 +201,7 @@ def _codes(written: Any) -> list[str]:
 
 
 @functools.cache
-def _place(url: str) -> tuple[str, str, str]:
+def _split_address(url: str) -> tuple[str, str, str]:
     """Split `kind+https://KEY@host/path` into the kind of the service, its base address, and its key."""
     parts = urlsplit(url)
     kind, _plus, scheme = parts.scheme.partition("+")
@@ -210,12 +210,12 @@ def _place(url: str) -> tuple[str, str, str]:
 
 
 def _service() -> _Service:
-    kind, _base, key = _place(settings.TRANSLATION_SERVICE)
+    kind, _base, key = _split_address(settings.TRANSLATION_SERVICE)
     return _KINDS[kind](key)
 
 
 def _asking(service: _Service) -> Ask:
-    _kind, base, _key = _place(settings.TRANSLATION_SERVICE)
+    _kind, base, _key = _split_address(settings.TRANSLATION_SERVICE)
 
     def ask(method: str, path: str, body: Any) -> Any:
         answer = http.ask_service(
@@ -238,7 +238,7 @@ def _asking(service: _Service) -> Ask:
     return ask
 
 
-def _understood(read: Callable[[], Any]) -> Any:
+def _read_answer(read: Callable[[], Any]) -> Any:
     """Call `read`, which reads an answer, and return its result. Raises Unavailable, and logs the reason, if there is no
     answer or if it has an unexpected shape.
     """

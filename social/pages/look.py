@@ -33,7 +33,7 @@ def look_of(identity: Identity) -> dict[str, Any]:
     """Return the template values of a server's look; makes no query."""
     drawing = _drawing(identity)
     icons = list_icons(identity)
-    favicons = _stored(identity.favicons) or _stored(identity.icons)
+    favicons = _stored_icons(identity.favicons) or _stored_icons(identity.icons)
     palette = identity.palette
     return {
         "site_name": identity.name,
@@ -50,12 +50,12 @@ def look_of(identity: Identity) -> dict[str, Any]:
 
 def list_icons(identity: Identity) -> list[Icon]:
     """Return the icons for home screens, those of the owner or else of this software."""
-    return _stored(identity.icons) or [
+    return _stored_icons(identity.icons) or [
         Icon(static(f"icons/icon-{size}.png"), "image/png", f"{size}x{size}") for size in STATIC_SIZES
     ]
 
 
-def _stored(paths: Any) -> list[Icon]:
+def _stored_icons(paths: Any) -> list[Icon]:
     return [
         Icon(_path(paths[str(size)]), mimetypes.guess_type(paths[str(size)])[0] or "image/png", f"{size}x{size}")
         for size in ICON_SIZES

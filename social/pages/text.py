@@ -62,10 +62,10 @@ def _misread_host(url: str, text: str) -> str:
     if not real.isascii() or "xn--" in real.lower() or real != netloc:
         return unambiguous_domain(real).partition(" ")[0]
     reads_like = _READS_LIKE.match(text)
-    if reads_like is None or _bare(reads_like[1]) == _bare(real.partition(":")[0]):
+    if reads_like is None or _comparable_host(reads_like[1]) == _comparable_host(real.partition(":")[0]):
         return ""
     return real
 
 
-def _bare(host: str) -> str:
+def _comparable_host(host: str) -> str:
     return (normalise_domain(host) or host).lower().removeprefix("www.")

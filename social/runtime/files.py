@@ -58,11 +58,11 @@ def media(request: HttpRequest, path: str) -> HttpResponseBase:
     response = FileResponse(file, content_type=kind, headers=headers)
     wanted = _RANGE.match(request.headers.get("Range", ""))
     if wanted is not None and request.headers.get("If-Range", tag) == tag:
-        _narrow(response, file, wanted[1], wanted[2])
+        _restrict_to_range(response, file, wanted[1], wanted[2])
     return response
 
 
-def _narrow(response: FileResponse, file: Part, first: str, last: str) -> None:
+def _restrict_to_range(response: FileResponse, file: Part, first: str, last: str) -> None:
     """Make a response 206 with the range, or 416 if the file is too short for the range; an invalid range is ignored."""
     size = os.fstat(file.fileno()).st_size
     if first:

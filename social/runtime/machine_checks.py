@@ -88,7 +88,9 @@ def storage() -> Iterator[Check]:
             return
     if env.MEDIA_STORAGE is not None:
         bucket = env.MEDIA_STORAGE["OPTIONS"]["bucket_name"]
-        yield _served(f"the bucket {bucket}", "Check MEDIA_STORAGE: address, keys, bucket, and that it exists.")
+        yield _check_file_is_served(
+            f"the bucket {bucket}", "Check MEDIA_STORAGE: address, keys, bucket, and that it exists."
+        )
         return
     if not Postgres(env.DATA_DIR).cluster.exists():
         detail = f"{env.DATA_DIR} is writable; every machine must see the same {env.DATA_DIR / 'media'}"
@@ -96,10 +98,10 @@ def storage() -> Iterator[Check]:
     else:
         yield Check("storage", "ok", f"{env.DATA_DIR} is writable")
     if "//" in settings.MEDIA_URL:
-        yield _served(f"files of {env.DATA_DIR / 'media'}", "Check owner, mode and free space.")
+        yield _check_file_is_served(f"files of {env.DATA_DIR / 'media'}", "Check owner, mode and free space.")
 
 
-def _served(what: str, remedy: str) -> Check:
+def _check_file_is_served(what: str, remedy: str) -> Check:
     """Check that a small file can be stored, is served, and can be removed; `remedy` is for a storage that fails."""
     try:
         fault = _reading_fault()

@@ -66,7 +66,7 @@ def remember(data_dir: Path, local_domain: str) -> None:
         temporary.replace(_file(data_dir))
 
 
-def _remembered(data_dir: Path) -> dict[str, str]:
+def _stored_values(data_dir: Path) -> dict[str, str]:
     try:
         values = json.loads(_file(data_dir).read_text())
         return {name: values[name] for name in NAMES if isinstance(values.get(name), str)}
@@ -80,7 +80,7 @@ def recall_domain(data_dir: Path) -> None:
 
     With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old one.
     """
-    stored = _remembered(data_dir).get("LOCAL_DOMAIN")
+    stored = _stored_values(data_dir).get("LOCAL_DOMAIN")
     if stored is None or os.environ.get("LOCAL_DOMAIN"):
         return
     os.environ["LOCAL_DOMAIN"] = stored
@@ -92,6 +92,6 @@ def recall_domain(data_dir: Path) -> None:
 
 def recall(data_dir: Path) -> None:
     """Put the stored values into the environment, unless it has values for them. Call this before the settings are read."""
-    for name, value in _remembered(data_dir).items():
+    for name, value in _stored_values(data_dir).items():
         if not os.environ.get(name):
             os.environ[name] = value

@@ -106,7 +106,7 @@ def _token(name: str) -> str:
     return token
 
 
-def _several(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+def _words(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
     """Read the setting `name`, a list of `allowed` words separated by commas or spaces; by default, all allowed words."""
     chosen = _read(name).lower().replace(",", " ").split()
     for word in chosen:
@@ -284,7 +284,7 @@ PORT = _number("PORT", 8000, 1, 65535)
 STREAMING_PORT = _number("STREAMING_PORT", 4000, 1, 65535)
 BIND = _read("BIND").removeprefix("[").removesuffix("]") or "127.0.0.1"
 WEB_WORKERS = _number("WEB_WORKERS", 2, 1, 256)
-WORKER_LANES = _several("WORKER_LANES", tuple(LANES))
+WORKER_LANES = _words("WORKER_LANES", tuple(LANES))
 CHECKED_ANSWERS = _number("CHECKED_ANSWERS", 0, 0, 1_000_000)
 METRICS_TOKEN = _token("METRICS_TOKEN")
 SENTRY_DSN = _url("SENTRY_DSN", "", ("https", "http"), "https://key@sentry.example/1")

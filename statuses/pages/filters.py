@@ -121,11 +121,11 @@ class FilterForm(ServiceForm):
 @require_safe
 def filters(request: HttpRequest) -> HttpResponse:
     """`/filters`: all filters of the reader, the oldest first, as the API lists them."""
-    rows = [_shown(row) for row in list_filters(signed_in(request).account_id)]
+    rows = [_for_template(row) for row in list_filters(signed_in(request).account_id)]
     return show(request, "statuses/filters.html", {"filters": rows})
 
 
-def _shown(row: Filter) -> dict[str, Any]:
+def _for_template(row: Filter) -> dict[str, Any]:
     keywords = [keyword.keyword for keyword in row.keywords.all()]
     return {
         "id": row.id,
@@ -195,7 +195,7 @@ def edit_filter(request: HttpRequest, id: int) -> HttpResponse:
             return redirect("filters")
     context = {
         "form": form,
-        "filter": _shown(found),
+        "filter": _for_template(found),
         "older": f"?after={page[-1].id}" if more else "",
         "newest": request.path if after else "",
     }

@@ -58,11 +58,11 @@ def drafts(request: HttpRequest) -> HttpResponse:
 
 def _show(request: HttpRequest, template: str, rows: QuerySet[ScheduledStatus]) -> HttpResponse:
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
-    posts = _shown(ScheduledStatusSerializer([*page], many=True).data, signed_in(request))
+    posts = _for_template(ScheduledStatusSerializer([*page], many=True).data, signed_in(request))
     return show(request, template, {"page": page, "posts": posts, "zone": timezone.get_current_timezone_name()})
 
 
-def _shown(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any]]:
+def _for_template(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any]]:
     """Return the scheduled posts as the template expects them, with the addresses of the posts that they reply to or
     quote.
     """

@@ -49,7 +49,7 @@ def translation(request: HttpRequest, id: int) -> HttpResponse:
 def _translated_post(post: dict[str, Any], translated: Translation) -> dict[str, Any]:
     """Return a post for templates with its texts translated."""
     warning = visible_text(translated.spoiler_text)
-    described = {kind: [_described(file, translated.descriptions) for file in post[kind]] for kind in _FILES}
+    described = {kind: [_with_description(file, translated.descriptions) for file in post[kind]] for kind in _FILES}
     changed = post | described | {
         "content": with_emojis(shown_html(translated.content), post["emojis"]),
         "warning": warning,
@@ -78,7 +78,7 @@ def _languages(post: dict[str, Any], language: str) -> dict[str, Any]:
     return {"lang": attribute, "page_lang": post["page_lang"] if attribute else "", "quoted": quoted}
 
 
-def _described(file: dict[str, Any], descriptions: Mapping[str, str]) -> dict[str, Any]:
+def _with_description(file: dict[str, Any], descriptions: Mapping[str, str]) -> dict[str, Any]:
     return file | {"description": descriptions.get(file["id"], "")}
 
 

@@ -29,10 +29,10 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
         author_url=address_of(found.get("author_url")) or preview.author_url,
         provider_name=text_of(found.get("provider_name"), NAME_LIMIT) or preview.provider_name,
         provider_url=address_of(found.get("provider_url")) or preview.provider_url,
-        pictures=_before(address_of(found.get("thumbnail_url")), preview.pictures),
+        pictures=_with_first_picture(address_of(found.get("thumbnail_url")), preview.pictures),
     )
     if kind == "photo" and (picture := address_of(found.get("url"))):
-        return replace(preview, type=CardType.PHOTO, pictures=_before(picture, preview.pictures))
+        return replace(preview, type=CardType.PHOTO, pictures=_with_first_picture(picture, preview.pictures))
     if kind == "video" and (player := _player_in(found.get("html"))):
         return replace(
             preview,
@@ -44,7 +44,7 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
     return preview
 
 
-def _before(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
+def _with_first_picture(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
     """Put the picture of an oEmbed document before the pictures of the page. The oEmbed document gives no description
     of the picture, so the description of the page's first picture is used.
     """

@@ -76,7 +76,7 @@ class Filters:
                 parts[text] = found
         return Patterns(parts), Patterns(words)
 
-    def _found(self, text: Text) -> Iterator[tuple[_Place, int, int]]:
+    def _find_keywords(self, text: Text) -> Iterator[tuple[_Place, int, int]]:
         """Yield the keywords in a text with the start and end of their first match."""
         parts, words = self._patterns
         for places, start, end in parts.find(text.lowered):
@@ -92,7 +92,7 @@ class Filters:
         If several keywords of a filter match, the match that comes first in the text is returned.
         """
         first: dict[int, tuple[int, int, int]] = {}
-        for (number, order), start, end in self._found(text):
+        for (number, order), start, end in self._find_keywords(text):
             found = start, order, end
             if number not in first or found < first[number]:
                 first[number] = found

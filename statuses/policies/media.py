@@ -32,7 +32,7 @@ def check_file(head: bytes, size: int, declared_type: str) -> str:
     determines which of two errors is raised.
     """
     labels = (_("File"), _("File content type"))
-    found = _checked(head, declared_type, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
+    found = _checked_type(head, declared_type, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
     limit = IMAGE_SIZE_LIMIT if found in images.ACCEPTED else VIDEO_SIZE_LIMIT
     if size >= limit:
         megabytes = limit // (1024 * 1024)
@@ -44,13 +44,15 @@ def check_file(head: bytes, size: int, declared_type: str) -> str:
 def check_thumbnail(head: bytes, size: int, declared_type: str) -> None:
     """Raise Invalid for a thumbnail that is not a picture of an accepted type, or is too large."""
     labels = (_("Thumbnail"), _("Thumbnail content type"))
-    _checked(head, declared_type, "thumbnail", labels, images.ACCEPTED)
+    _checked_type(head, declared_type, "thumbnail", labels, images.ACCEPTED)
     if size >= IMAGE_SIZE_LIMIT:
         message = _("file size must be less than %(size)d MB") % {"size": IMAGE_SIZE_LIMIT // (1024 * 1024)}
         raise Invalid.of([FieldError("thumbnail", "ERR_TOO_LONG", message, labels[0])])
 
 
-def _checked(head: bytes, declared_type: str, field: str, labels: tuple[str, str], accepted: Collection[str]) -> str:
+def _checked_type(
+    head: bytes, declared_type: str, field: str, labels: tuple[str, str], accepted: Collection[str]
+) -> str:
     found = types.media_type(head)
     claimed = declared_type.partition(";")[0].strip().lower()
     if head and claimed in SUPPORTED_TYPES and (found is None or _is_other(found, claimed)):

@@ -192,7 +192,7 @@ class _Page:
 
     def preview(self) -> Preview:
         article = self.article
-        author, publisher = _first(article.get("author")), _first(article.get("publisher"))
+        author, publisher = _first_object(article.get("author")), _first_object(article.get("publisher"))
         written_by = self.meta("author", "article:author", "og:author", "og:article:author")
         author_url = self.address(written_by) if written_by.startswith(("http://", "https://")) else ""
         player = player_of(self.address(self.meta("og:video:secure_url", "og:video:url", "og:video", "twitter:player")))
@@ -238,7 +238,7 @@ def _type_of(element: Any) -> str:
 def _article(script: str) -> dict[str, Any]:
     """Return the description of an article or page in a JSON-LD script (schema.org)."""
     try:
-        found = json.loads(_unwrapped(script[:_SCRIPT_BYTES]))
+        found = json.loads(_without_wrapper(script[:_SCRIPT_BYTES]))
     except json.JSONDecodeError:
         return {}
     by_kind: dict[str, dict[str, Any]] = {}
@@ -250,7 +250,7 @@ def _article(script: str) -> dict[str, Any]:
     return next((by_kind[kind] for kind in _ARTICLES if kind in by_kind), {})
 
 
-def _unwrapped(script: str) -> str:
+def _without_wrapper(script: str) -> str:
     for start, end in _WRAPPINGS:
         script = script.strip(_COMMENT_SIGNS).removeprefix(start).removesuffix(end)
     return _CONTROLS.sub(" ", script.strip(_COMMENT_SIGNS))
@@ -264,7 +264,7 @@ def _items(found: Any) -> Iterator[dict[str, Any]]:
             yield from (each for each in (graph if isinstance(graph, list) else [])[:50] if isinstance(each, dict))
 
 
-def _first(value: Any) -> dict[str, Any]:
+def _first_object(value: Any) -> dict[str, Any]:
     value = value[0] if isinstance(value, list) and value else value
     if isinstance(value, str):
         return {"name": value}

@@ -59,7 +59,7 @@ def prepare_html(html: str) -> str:
     """Return the HTML that is sent to a translation service: parts that must not be translated have
     `translate="no"`.
     """
-    return "".join(_marked(part) for part in _parts(html))
+    return "".join(_with_translate_mark(part) for part in _parts(html))
 
 
 def restore_html(answer: str, html: str) -> str:
@@ -95,7 +95,7 @@ def restore_text(answer: str) -> str:
     return plain(clean_input(answer))
 
 
-def _marked(part: str | Tag | _Link) -> str:
+def _with_translate_mark(part: str | Tag | _Link) -> str:
     if isinstance(part, str):
         return _with_kept_emojis(part)
     if isinstance(part, Tag):
@@ -103,7 +103,7 @@ def _marked(part: str | Tag | _Link) -> str:
     href = entities.escape(part.href)
     if part.is_untranslatable:
         return f'<a href="{href}" translate="no">{part.inner}</a>'
-    return f'<a href="{href}">{"".join(map(_marked, tokenise(part.inner)))}</a>'
+    return f'<a href="{href}">{"".join(map(_with_translate_mark, tokenise(part.inner)))}</a>'
 
 
 def _with_kept_emojis(html: str) -> str:

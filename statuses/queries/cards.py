@@ -65,12 +65,12 @@ def _shown_cards(found: Mapping[int, tuple[PreviewCard, str]], viewer_id: int | 
     addresses = {name: (address[0].lower(), address[1]) for name, address in split_names.items() if address is not None}
     accounts = by_address(set(addresses.values()))
     creators = {name: accounts[address] for name, address in addresses.items() if address in accounts}
-    by_id = {number: _attributed(card, url, creators.get(card.creator)) for number, (card, url) in found.items()}
+    by_id = {number: _with_author(card, url, creators.get(card.creator)) for number, (card, url) in found.items()}
     author_ids = {shown_card.author_id for shown_card in by_id.values() if shown_card.author_id is not None}
     return ShownCards(by_id, load_counted_accounts(author_ids, viewer_id))
 
 
-def _attributed(card: PreviewCard, url: str, creator: Account | None) -> ShownCard:
+def _with_author(card: PreviewCard, url: str, creator: Account | None) -> ShownCard:
     if creator is None or creator.suspended:
         return ShownCard(card, url)
     if is_attributed_from(card.host, creator.attribution_domains):

@@ -155,7 +155,7 @@ def select(
                 people.update(part.addressed_ids)
             if part.in_reply_to_account_id is not None:
                 people.add(part.in_reply_to_account_id)
-            if _asks(part):
+            if _needs_followed_by(part):
                 asks = True
     # The query runs even if none of the posts exists, because the response time would otherwise reveal whether a post is
     # hidden or missing (security row 19).
@@ -175,10 +175,10 @@ def _parts(post: Post) -> list[Post]:
 
 
 def _asks_who_follows(posts: Iterable[Post]) -> bool:
-    return any(_asks(part) for post in posts for part in _parts(post))
+    return any(_needs_followed_by(part) for post in posts for part in _parts(post))
 
 
-def _asks(post: Post) -> bool:
+def _needs_followed_by(post: Post) -> bool:
     """Tell whether a policy of the post depends on which accounts its author follows."""
     return bool(post.quote_policy and quotes.asks_who_follows(post.quote_policy)) or bool(
         post.interaction_policy and interactions.asks_who_follows(post.interaction_policy)

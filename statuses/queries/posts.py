@@ -128,13 +128,13 @@ def _reader(part: str, *names: str) -> Callable[[Values], Any]:
     return itemgetter(*(places[name] for name in names))
 
 
-def _required(shape: type) -> tuple[str, ...]:
+def _required_fields(shape: type) -> tuple[str, ...]:
     """Return the fields without a default, in order: the arguments that are needed to create an instance."""
     return tuple(each.name for each in fields(shape) if each.default is MISSING and each.default_factory is MISSING)
 
 
-_read_post: Final = _reader("post", *_required(Post)[:-1])  # without the last field, the author
-_read_author: Final = _reader("author", *_required(Author))
+_read_post: Final = _reader("post", *_required_fields(Post)[:-1])  # without the last field, the author
+_read_author: Final = _reader("author", *_required_fields(Author))
 _read_author_stat: Final = _reader("author_stat", "account_id", *SHOWN_COUNTS, "last_status_on")
 _read_stat: Final = _reader("stat", "status_id", "replies_count", "reblogs_count", "favourites_count", "quotes_count")
 _read_quote: Final = _reader("quote", "status_id", "quoted_status_id", "state")

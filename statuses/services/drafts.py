@@ -36,7 +36,7 @@ def save_draft(
     """
     return schedule_status(
         author=author,
-        draft=_checked(author, draft),
+        draft=_checked_draft(author, draft),
         scheduled_at=DRAFT_TIME,
         idempotency_key=idempotency_key,
         application_id=application_id,
@@ -48,9 +48,9 @@ def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
     """Replace the content of a draft. Raises the same errors as `save_draft`, and NotFound for a draft that was
     published or deleted.
     """
-    draft = _checked(author, draft)
+    draft = _checked_draft(author, draft)
     with transaction.atomic():
-        locked = _locked(draft_id)
+        locked = _lock_draft(draft_id)
         ScheduledMedia.objects.filter(scheduled=locked).delete()
         files = lock_media(author, [int(number) for number in draft.media_ids], checked=False)
         row = draft_row(author=author, draft=draft, scheduled_at=locked.scheduled_at, application_id=None)
@@ -72,7 +72,7 @@ def publish_saved(*, author: Account, draft_id: int, idempotency_key: str | None
     return require_found(publish_kept(scheduled, author, idempotency_key=idempotency_key))
 
 
-def _locked(draft_id: int) -> ScheduledStatus:
+def _lock_draft(draft_id: int) -> ScheduledStatus:
     locked = require_found(lock_draft(draft_id))
     if hasattr(locked, "held"):
         raise HeldForReview
@@ -81,7 +81,7 @@ def _locked(draft_id: int) -> ScheduledStatus:
     return locked
 
 
-def _checked(author: Account, draft: Draft) -> Draft:
+def _checked_draft(author: Account, draft: Draft) -> Draft:
     """Return the draft with ids as numbers, without values that cannot be the id of a post. Raises Invalid for a draft
     that is too large.
     """

@@ -101,7 +101,7 @@ def hold_received(
     if held_post is not None and held_post.approved_at is None:
         delivery = {"announced": True, "recipient": recipient} if new.publish_event else {}
         HeldPost.objects.filter(id=held_post.id).update(
-            document=_encoded(document), **_review_columns(new, screening), **delivery
+            document=_encode_document(document), **_review_columns(new, screening), **delivery
         )
         return True
     if held_post is not None or screening.held_by is None or Status.objects.filter(uri=new.uri).exists():
@@ -112,7 +112,7 @@ def hold_received(
         screening,
         limit_author(new, screening),
         uri=new.uri,
-        document=_encoded(document),
+        document=_encode_document(document),
         recipient=recipient,
         announced=new.publish_event,
     )
@@ -138,7 +138,7 @@ def hold_edit(
     """
     source = {
         "draft": None if draft is None else encode_edit(draft),
-        "document": None if document is None else _encoded(document),
+        "document": None if document is None else _encode_document(document),
         "recipient": recipient,
     }
     columns = _review_columns(new, screening) | {"written_at": new.edited_at or clock.now()}
@@ -212,5 +212,5 @@ def _review_columns(new: Composed, screening: Screening) -> dict[str, Any]:
     }
 
 
-def _encoded(document: Mapping[str, Any]) -> str:
+def _encode_document(document: Mapping[str, Any]) -> str:
     return orjson.dumps(dict(document)).decode()

@@ -26,25 +26,25 @@ RETURNING id
 """
 
 
-def _stored(key: str) -> str:
+def _storable_key(key: str) -> str:
     return key if len(key) <= _KEY_LENGTH else sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def find_first(account_id: int, key: str) -> Status | None:
     """Return the post that was created with this key within the last hour, or None."""
-    row = _lately(account_id, key).filter(status__isnull=False).select_related("status__account").first()
+    row = _recent_keys(account_id, key).filter(status__isnull=False).select_related("status__account").first()
     return row.status if row is not None else None
 
 
 def find_first_scheduled(account_id: int, key: str) -> ScheduledStatus | None:
     """Return the scheduled post that was created with this key within the last hour, while it is still scheduled."""
-    row = _lately(account_id, key).filter(scheduled__isnull=False).select_related("scheduled").first()
+    row = _recent_keys(account_id, key).filter(scheduled__isnull=False).select_related("scheduled").first()
     return row.scheduled if row is not None else None
 
 
-def _lately(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
+def _recent_keys(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
     return IdempotencyKey.objects.filter(
-        account_id=account_id, key=_stored(key), created_at__gte=clock.now() - KEY_LIFETIME
+        account_id=account_id, key=_storable_key(key), created_at__gte=clock.now() - KEY_LIFETIME
     )
 
 
@@ -57,7 +57,7 @@ def claim(account_id: int, key: str) -> int | None:
     now = clock.now()
     with connection.cursor() as cursor:
         cursor.execute(
-            _CLAIM_SQL, {"account": account_id, "key": _stored(key), "now": now, "oldest": now - KEY_LIFETIME}
+            _CLAIM_SQL, {"account": account_id, "key": _storable_key(key), "now": now, "oldest": now - KEY_LIFETIME}
         )
         row = cursor.fetchone()
     return row[0] if row is not None else None

@@ -97,11 +97,11 @@ def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
             raise no_thumbnail_allowed()
         check_thumbnail(upload.thumbnail.head, upload.thumbnail.size, upload.thumbnail.content_type)
     _refuse_listed(account_id, upload)
-    media = MediaAttachment(account_id=account_id, description=_described(upload.description))
+    media = MediaAttachment(account_id=account_id, description=_checked_description(upload.description))
     focus = read_focus(upload.focus)
     if focus is not None:
         media.meta["focus"] = focus
-    with _stored(media):
+    with _remove_files_on_error(media):
         if not is_picture:
             _take_recording(media, sent_file, content_type, upload.thumbnail)
         else:
@@ -132,7 +132,7 @@ def _refuse_listed(account_id: int, upload: MediaUpload) -> None:
 
 
 @contextmanager
-def _stored(media: MediaAttachment) -> Iterator[None]:
+def _remove_files_on_error(media: MediaAttachment) -> Iterator[None]:
     """Remove the stored files if the block raises."""
     try:
         yield
@@ -187,7 +187,7 @@ def set_cover(media: MediaAttachment, cover: Cover) -> None:
         media.meta["colors"] = cover.colours
 
 
-def _described(description: str | None) -> str | None:
+def _checked_description(description: str | None) -> str | None:
     if description is None:
         return None
     text = clean_input(description).strip()
@@ -236,7 +236,7 @@ def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedCh
     Raises Invalid for a description that is too long, a thumbnail of a picture, and a thumbnail that the scanner refuses.
     Must run outside of any transaction.
     """
-    description, focus = _described(change.description), read_focus(change.focus)
+    description, focus = _checked_description(change.description), read_focus(change.focus)
     if change.drawn is not None:
         yield PreparedChange(description, focus, change.drawn)
         return
@@ -247,9 +247,9 @@ def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedCh
         check_thumbnail(change.thumbnail.head, change.thumbnail.size, change.thumbnail.content_type)
         origin = Origin(QuarantineSource.THUMBNAIL, account_id=found.account_id, media_id=found.id)
         refuse_unless_clean(change.thumbnail.file, content_type=change.thumbnail.content_type, origin=origin)
-        with recordings.draw_cover(change.thumbnail.file) as cover, _stored(drawn):
+        with recordings.draw_cover(change.thumbnail.file) as cover, _remove_files_on_error(drawn):
             set_cover(drawn, cover)
-    with _stored(drawn):
+    with _remove_files_on_error(drawn):
         yield PreparedChange(description, focus, drawn)
 
 

@@ -73,7 +73,7 @@ def pin_remote_status(*, account_id: int, status_id: int) -> None:
     """Pin a post of a remote account before its other pins, under the rules of `keep_pins`. Idempotent."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
-        before = _pinned(account_id)
+        before = _pinned_ids(account_id)
         if status_id not in before:
             _write_pins(account_id, [status_id, *before])
 
@@ -85,12 +85,12 @@ def _write_pins(account_id: int, status_ids: Sequence[int]) -> None:
     found = set(pinnable.values_list("id", flat=True))
     pinned_ids = [number for number in dict.fromkeys(status_ids) if number in found][:PINS_LIMIT]
     locked_ids = [number for number in pinned_ids if lock_status(number)]
-    if locked_ids == _pinned(account_id):
+    if locked_ids == _pinned_ids(account_id):
         return
     Pin.objects.filter(account_id=account_id).delete()
     for number in reversed(locked_ids):
         Pin.objects.create(account_id=account_id, status_id=number)
 
 
-def _pinned(account_id: int) -> list[int]:
+def _pinned_ids(account_id: int) -> list[int]:
     return list(Pin.objects.filter(account_id=account_id).order_by("-id").values_list("status_id", flat=True))

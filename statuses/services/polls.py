@@ -101,7 +101,7 @@ def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
         tallies=[0] * len(new.choices),
         multiple=new.multiple,
         hide_totals=new.hide_totals,
-        expires_at=_end(new),
+        expires_at=_end_of_poll(new),
     )
     _publish_end(poll)
 
@@ -135,7 +135,7 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
         poll.multiple, poll.voters_count = new.multiple, 0
     poll.hide_totals = new.hide_totals
     if not new.keeps_end:
-        poll.expires_at = _end(new)
+        poll.expires_at = _end_of_poll(new)
         _publish_end(poll)
     poll.save()
     return before != (poll.options, poll.multiple, poll.hide_totals, poll.expires_at)
@@ -162,5 +162,5 @@ def _refresh(poll: Poll, new: RemotePoll) -> None:
         _publish_end(poll)
 
 
-def _end(draft: PollDraft) -> datetime | None:
+def _end_of_poll(draft: PollDraft) -> datetime | None:
     return None if draft.expires_in is None else clock.now() + timedelta(seconds=draft.expires_in)

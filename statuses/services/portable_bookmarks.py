@@ -67,7 +67,7 @@ def _add(account: Account, entry: Entry, member: Account | None) -> None:
     bookmark_status(account_id=account.id, status=find_post(_find(entry.values["address"]), account.id))
 
 
-def _existing(account_id: int, after: int, limit: int) -> list[Existing]:
+def _existing_entries(account_id: int, after: int, limit: int) -> list[Existing]:
     found = _bookmarks(account_id).filter(id__gt=after).order_by("id")[:limit]
     return [Existing(bookmark.id, _address(bookmark.status)) for bookmark in found]
 
@@ -86,7 +86,7 @@ BOOKMARKS: Final = PortableList(
     rows=_rows,
     read=_read,
     add=_add,
-    existing=_existing,
+    existing=_existing_entries,
     remove=_remove,
 )
 

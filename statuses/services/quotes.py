@@ -83,7 +83,7 @@ def settle_quote(*, quote_id: int, accepted: bool, approval_uri: str | None = No
         quote = Quote.objects.select_for_update().select_related("status").filter(id=quote_id).first()
         if quote is None:
             return False
-        before, after = quote.state, _after(QuoteState(quote.state), accepted)
+        before, after = quote.state, _next_state(QuoteState(quote.state), accepted)
         if approval_uri is not None and after == QuoteState.ACCEPTED:
             quote.approval_uri = approval_uri
         elif after == before:
@@ -134,7 +134,7 @@ def store_authorization(*, status_id: int, approval_uri: str) -> bool:
     return pending.exclude(approval_uri=approval_uri).update(approval_uri=approval_uri) > 0
 
 
-def _after(state: QuoteState, accepted: bool) -> QuoteState:
+def _next_state(state: QuoteState, accepted: bool) -> QuoteState:
     if accepted:
         return QuoteState.ACCEPTED if state == QuoteState.PENDING else state
     return {QuoteState.ACCEPTED: QuoteState.REVOKED, QuoteState.PENDING: QuoteState.REJECTED}.get(state, state)

@@ -34,7 +34,7 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
     unmeasured = []
     for media in files:
         copy = copies.get(str(media.remote_url))
-        measured = _measured(copy) if copy is not None else {}
+        measured = _measured_facts(copy) if copy is not None else {}
         if measured:
             _complete([media], measured)
         elif media.type in _MEASURED_TYPES and not media.meta.get("original", {}).get("width"):
@@ -52,7 +52,7 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
     Idempotent. Each batch is committed separately, because very many posts may show one file.
     """
     for copy in RemoteCopy.objects.filter(id__one_of=[event.copy_id for event in events]):
-        measured = _measured(copy)
+        measured = _measured_facts(copy)
         if not measured:
             continue
         attachments = MediaAttachment.objects.filter(remote_url=copy.url, file="").order_by("-id")
@@ -62,7 +62,7 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
             found = list(attachments.filter(id__lt=found[-1].id)[:BATCH_SIZE])
 
 
-def _measured(copy: RemoteCopy) -> dict[str, Any]:
+def _measured_facts(copy: RemoteCopy) -> dict[str, Any]:
     """Return the facts about a file that its copy shows; empty if the file was not copied."""
     if copy.state == CopyState.FAILED and copy.failure == CopyFailure.REFUSED:
         return {"type": MediaType.UNKNOWN, "meta": {}, "blurhash": None}
@@ -71,15 +71,15 @@ def _measured(copy: RemoteCopy) -> dict[str, Any]:
 
 
 def _complete(files: Sequence[MediaAttachment], measured: dict[str, Any]) -> None:
-    changed = [media for media in files if _completed(media, measured)]
+    changed = [media for media in files if _changed_columns(media, measured)]
     with transaction.atomic():
         # Posts are written first, because an edit locks its post before it writes the files.
         change_statuses({media.status_id for media in changed if media.status_id is not None})
         for media in MediaAttachment.objects.filter(id__one_of=[media.id for media in changed]):
-            MediaAttachment.objects.filter(id=media.id).update(**_completed(media, measured))
+            MediaAttachment.objects.filter(id=media.id).update(**_changed_columns(media, measured))
 
 
-def _completed(media: MediaAttachment, measured: dict[str, Any]) -> dict[str, Any]:
+def _changed_columns(media: MediaAttachment, measured: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a file that change."""
     meta = {**media.meta, **measured["meta"]}
     if "original" in meta:

@@ -297,7 +297,7 @@ def _without_answers(status_ids: Collection[int], gone: Sequence[int] | None) ->
     replies = Status.objects.filter(in_reply_to_id__one_of=list(left)).values_list("in_reply_to_id", "id")
     quotes = Quote.objects.filter(quoted_status_id__one_of=list(left)).values_list("quoted_status_id", "status_id")
     for parent_id, number in replies.union(quotes, all=True):
-        if gone is None or not _holds(gone, -number):
+        if gone is None or not _contains(gone, -number):
             answers[parent_id].append(number)
     removable_ids: set[int] = set()
     for number in sorted(left, reverse=True):
@@ -306,6 +306,6 @@ def _without_answers(status_ids: Collection[int], gone: Sequence[int] | None) ->
     return sorted(removable_ids)
 
 
-def _holds(ordered: Sequence[int], number: int) -> bool:
+def _contains(ordered: Sequence[int], number: int) -> bool:
     place = bisect_left(ordered, number)
     return place < len(ordered) and ordered[place] == number

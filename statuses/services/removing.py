@@ -67,7 +67,7 @@ def remove_rows(status_ids: Sequence[int]) -> int:
     boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids))
     ids = sorted({*status_ids, *boosts.values_list("id", flat=True)})
     living = list(Status.objects.filter(id__one_of=ids, deleted_at=None).select_related(None))
-    quoted = _quoted(ids)
+    quoted = _quoted_ids(ids)
     media = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
     files = [path for item in media for path in item.paths]
     forget_copies_of(media)
@@ -79,7 +79,7 @@ def remove_rows(status_ids: Sequence[int]) -> int:
     return len(ids)
 
 
-def _quoted(ids: Sequence[int]) -> list[int]:
+def _quoted_ids(ids: Sequence[int]) -> list[int]:
     quotes = Quote.objects.filter(status_id__one_of=list(ids), status__deleted_at=None, state=QuoteState.ACCEPTED)
     return [number for number in quotes.values_list("quoted_status_id", flat=True) if number is not None]
 

@@ -72,7 +72,7 @@ def store_revision(
         write_policies(status, policies)
         return False
     values |= policies
-    _keep(before)
+    _store_version(before)
     _replace_media(status, current, media, described)
     first_mention_id = _replace_mentions(status, new)
     added, removed = _replace_tags(status, new.tags)
@@ -103,7 +103,7 @@ def store_sensitivity(status: Status, *, sensitive: bool) -> None:
     The previous version is stored, and StatusEdited is published.
     """
     before, _files = _version(status)
-    _keep(before)
+    _store_version(before)
     change_statuses([status.id], sensitive=sensitive, edited_at=clock.now())
     publish(StatusEdited(status_id=status.id, account_id=status.account_id, local=status.local))
 
@@ -124,7 +124,7 @@ def _version(status: Status) -> tuple[StatusEdit, list[MediaAttachment]]:
     return version, current
 
 
-def _keep(version: StatusEdit) -> None:
+def _store_version(version: StatusEdit) -> None:
     version.save(force_insert=True)
     versions = StatusEdit.objects.filter(status_id=version.status_id).order_by("-created_at", "-id")
     ids = list(versions.values_list("id", flat=True)[: VERSIONS_LIMIT + 1])

@@ -73,7 +73,7 @@ def schedule_status(
         first = _find_first(author.id, idempotency_key)
         if first is not None:
             return first
-    media_ids = _composed(author, draft, application_id).media_ids if composed else draft.media_ids
+    media_ids = _compose_or_refuse(author, draft, application_id).media_ids if composed else draft.media_ids
     with transaction.atomic():
         claimed = None
         if idempotency_key:
@@ -96,7 +96,7 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
     content of a draft that is given a real time; HeldForReview for a held post, NotFound if the post was deleted.
     """
     if is_draft(scheduled.scheduled_at) and not is_draft(scheduled_at):
-        _composed(find_author(scheduled.account_id), draft_of(scheduled), scheduled.application_id)
+        _compose_or_refuse(find_author(scheduled.account_id), draft_of(scheduled), scheduled.application_id)
     with transaction.atomic():
         locked = require_found(lock_draft(scheduled.id))
         if hasattr(locked, "held"):
@@ -195,7 +195,7 @@ def _find_first(account_id: int, key: str) -> ScheduledStatus | Status | None:
     return idempotency.find_first_scheduled(account_id, key) or idempotency.find_first(account_id, key)
 
 
-def _composed(author: Account, draft: Draft, application_id: int | None) -> Composed:
+def _compose_or_refuse(author: Account, draft: Draft, application_id: int | None) -> Composed:
     check_files(author.id, draft.media_ids)
     try:
         return compose(author=author, draft=draft, application_id=application_id)

@@ -40,7 +40,7 @@ def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
     if post["acts"]["reply"]:
         reply = (
             f'<a class="act reply" href="{write}?reply_to={number}&amp;{back}" '
-            f"{_shown(words['reply'] % who, post['replies_count'])}</a>"
+            f"{_counted_label(words['reply'] % who, post['replies_count'])}</a>"
         )
     favourite = f'<span class="act favourite none">{post["favourites_count"] or ""}</span>'
     if post["acts"]["favourite"] or post["favourited"]:
@@ -50,7 +50,7 @@ def acts(context: Context, post: Mapping[str, Any]) -> SafeString:
         f'<input type="hidden" name="csrfmiddlewaretoken" value="{context["csrf_token"]}">'
         f'<input type="hidden" name="next" value="{escape(context["here"])}">{at}'
         f"{reply}{boost}{favourite}{_button('bookmark', post['bookmarked'], words['bookmark'] % who)}"
-        f'<details class="menu"><summary class="act dots" {_shown(words["more"] % who)}</summary>'
+        f'<details class="menu"><summary class="act dots" {_counted_label(words["more"] % who)}</summary>'
         f"<div>{''.join(_menu(post, who, back, words))}</div></details></form>"
     )
 
@@ -111,10 +111,10 @@ def _words(_language: str | None) -> dict[str, str]:
 
 def _button(act: str, pressed: bool, name: str, count: int = 0) -> str:
     value, state = (f"un{act}", "true") if pressed else (act, "false")
-    return f'<button class="act {act}" name="act" value="{value}" aria-pressed="{state}" {_shown(name, count)}</button>'
+    return f'<button class="act {act}" name="act" value="{value}" aria-pressed="{state}" {_counted_label(name, count)}</button>'
 
 
-def _shown(name: str, count: int = 0) -> str:
+def _counted_label(name: str, count: int = 0) -> str:
     # The accessible name must contain the visible text (WCAG 2.5.3), so it ends with the count.
     return f'aria-label="{name}: {count}">{count}' if count else f'aria-label="{name}">'
 
@@ -133,10 +133,10 @@ def _pattern(url_name: str) -> str:
 
 
 @cache
-def _fixed(url_name: str) -> str:
+def _fixed_path(url_name: str) -> str:
     return reverse(url_name)
 
 
 def _path(url_name: str, number: int | None = None) -> str:
     """Return the path of a page, or of a post's page, from a cache: `reverse` searches all URLs each time."""
-    return _fixed(url_name) if number is None else _pattern(url_name) % number
+    return _fixed_path(url_name) if number is None else _pattern(url_name) % number

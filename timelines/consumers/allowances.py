@@ -24,11 +24,13 @@ class Allowances:
         now = time.monotonic()
         if len(self._balances) > _KEYS_LIMIT:
             self._balances = {
-                other: state for other, state in self._balances.items() if self._now(*state, now) < self.burst
+                other: state
+                for other, state in self._balances.items()
+                if self._current_tokens(*state, now) < self.burst
             }
-        balance = self._now(*self._balances.get(key, (self.burst, now)), now)
+        balance = self._current_tokens(*self._balances.get(key, (self.burst, now)), now)
         self._balances[key] = max(balance - count, 0.0), now
         return balance >= count
 
-    def _now(self, balance: float, moment: float, now: float) -> float:
+    def _current_tokens(self, balance: float, moment: float, now: float) -> float:
         return min(self.burst, balance + (now - moment) * self.rate)

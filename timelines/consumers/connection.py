@@ -201,7 +201,7 @@ class Connection:
             name, *tag = stream.label
             renewed = await self._stream(name, tag[0] if tag else None)
             if renewed != stream and self._streams.get(key) == (stream, listener):
-                self._silence(stream, listener)
+                self._stop_listening(stream, listener)
                 self._listen(key, renewed)
 
     def unsubscribe(self, name: str, tag: str | None = None, named_list: str | None = None) -> None:
@@ -213,9 +213,9 @@ class Connection:
         check_name(name, tag)
         found = self._streams.pop(_key(name, tag, named_list), None)
         if found is not None:
-            self._silence(*found)
+            self._stop_listening(*found)
 
-    def _silence(self, stream: Stream, listener: Listener) -> None:
+    def _stop_listening(self, stream: Stream, listener: Listener) -> None:
         for channel in stream.channels:
             self._registry.unlisten(channel, listener)
 
@@ -225,10 +225,10 @@ class Connection:
         """
         if message.withdrawn is not None and not has_shown(stream, message.withdrawn):
             return
-        if not self._writes(stream, message):
+        if not self._write_directly(stream, message):
             self._put((stream, message))
 
-    def _writes(self, stream: Stream, message: Message) -> bool:
+    def _write_directly(self, stream: Stream, message: Message) -> bool:
         """Send or filter out an event at once, if possible, and return whether this was possible. With thousands of
         listeners, this avoids waking a task for each.
         """
@@ -336,7 +336,7 @@ class Connection:
             self._review.cancel()
         streams, self._streams = self._streams, {}
         for stream, listener in streams.values():
-            self._silence(stream, listener)
+            self._stop_listening(stream, listener)
         self._registry.unlisten(channels.token(self.token_id), self._on_token)
         self._registry.unlisten(channels.user(self.user_id), self._on_user)
         if self._watched is not None:

@@ -13,7 +13,7 @@ from timelines.consumers.websocket import StreamingConsumer
 from timelines.policies.streams import MISSING_PATH, StreamError
 
 
-def _last(send: Any) -> Any:
+def _with_closing(send: Any) -> Any:
     """Wrap `send` so that a response closes its connection: bytes after a request can then never be interpreted as
     another request, even if this server and a proxy read its length differently.
     """
@@ -39,7 +39,7 @@ class StreamingApplication:
             await self._run_lifespan(receive, send)
             return
         if scope["type"] == "http":
-            send = _last(send)
+            send = _with_closing(send)
         path: str = scope["path"]
         is_streaming = path == PREFIX or path.startswith(f"{PREFIX}/")
         if scope["type"] == "websocket":

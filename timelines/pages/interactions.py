@@ -63,7 +63,7 @@ def interact(request: HttpRequest) -> HttpResponse:
 def share(request: HttpRequest) -> HttpResponse:
     """`/share?text=`: post a text from another site, optionally with the `title` and `url` of its page."""
     user = find_user(signed_in(request).pk)
-    form = ShortPostForm(request.POST or None, initial=initial_of(user, " ".join(_shared(request))))
+    form = ShortPostForm(request.POST or None, initial=initial_of(user, " ".join(_shared_texts(request))))
     if request.method == "POST":
         counted(limits.INTERACTIONS, user)
         if form.publish(user):
@@ -73,7 +73,7 @@ def share(request: HttpRequest) -> HttpResponse:
     return show(request, "timelines/share.html", context, status=422 if form.errors else 200)
 
 
-def _shared(request: HttpRequest) -> list[str]:
+def _shared_texts(request: HttpRequest) -> list[str]:
     values = (clean_input(request.GET.get(name, "")).strip() for name in ("title", "text", "url"))
     return [text for text in values if text]
 

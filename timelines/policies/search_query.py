@@ -162,16 +162,16 @@ class _Days:
     def narrowed(self, operator: str, day: date, *, negated: bool) -> _Days:
         following = day + timedelta(days=1) if day < date.max else day
         if operator == "during":
-            return replace(self, excluded=(*self.excluded, day)) if negated else self._within(day, following)
+            return replace(self, excluded=(*self.excluded, day)) if negated else self._restricted_to(day, following)
         if (operator == "before") is not negated:
-            return self._within(None, day if operator == "before" else following)
-        return self._within(following if operator == "after" else day, None)
+            return self._restricted_to(None, day if operator == "before" else following)
+        return self._restricted_to(following if operator == "after" else day, None)
 
-    def _within(self, since: date | None, until: date | None) -> _Days:
-        return _Days(_of(max, self.since, since), _of(min, self.until, until), self.excluded)
+    def _restricted_to(self, since: date | None, until: date | None) -> _Days:
+        return _Days(_chosen_date(max, self.since, since), _chosen_date(min, self.until, until), self.excluded)
 
 
-def _of(choose: Callable[[date, date], date], one: date | None, other: date | None) -> date | None:
+def _chosen_date(choose: Callable[[date, date], date], one: date | None, other: date | None) -> date | None:
     if one is None or other is None:
         return one if other is None else other
     return choose(one, other)

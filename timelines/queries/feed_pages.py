@@ -66,7 +66,7 @@ def _find_down(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) ->
         end = decided
         while end and items[end - 1].id <= after:
             end -= 1
-        page, repeated = _cut(items[:end], repeated_items(items[::-1])[::-1], cursor.limit)
+        page, repeated = _first_shown(items[:end], repeated_items(items[::-1])[::-1], cursor.limit)
         if found.complete or end < decided or len(page) == cursor.limit:
             return FeedPage(page, repeated, items, found.complete)
         if len(found.items) < count:
@@ -86,7 +86,7 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
     while True:
         found = read(Cursor(count, cursor.before, after, ascending=True))
         items += found.items
-        page, repeated = _cut(items[start:], repeated_items(items)[start:], cursor.limit)
+        page, repeated = _first_shown(items[start:], repeated_items(items)[start:], cursor.limit)
         if found.complete or len(page) == cursor.limit:
             return FeedPage(page, repeated)
         if len(items) >= _ITEMS_LIMIT:
@@ -94,7 +94,7 @@ def _find_up(read: Callable[[Cursor], Stretch], cursor: Cursor, extra: int) -> F
         count, after = len(items), items[-1].id
 
 
-def _cut(
+def _first_shown(
     items: Sequence[FeedItem], repeats: Sequence[FeedItem | None], limit: int
 ) -> tuple[list[FeedItem], list[FeedItem]]:
     """Return the first `limit` items that are shown, and the items that are repeated by the items left out between them."""

@@ -180,7 +180,7 @@ def _from_feed(source: FeedSource, cursor: Cursor) -> tuple[FeedPage | None, Sli
 
 def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> FeedPage:
     """Return the page from SQL; the posts read fill a missing feed, or extend one that ends inside or above the page."""
-    if feed_slice is None or not _fits(feed_slice, cursor):
+    if feed_slice is None or not _follows_feed(feed_slice, cursor):
         return find_page(source.read, cursor)
     mark = None
     with redis.best_effort("build a feed"):
@@ -194,7 +194,7 @@ def _from_sql(source: FeedSource, cursor: Cursor, feed_slice: Slice | None) -> F
     return found
 
 
-def _fits(feed_slice: Slice, cursor: Cursor) -> bool:
+def _follows_feed(feed_slice: Slice, cursor: Cursor) -> bool:
     """Tell whether the posts that SQL will read directly follow the feed, and the feed has room for them."""
     if cursor.ascending or feed_slice.size >= feed.EXTENDED_ITEMS_LIMIT:
         return False

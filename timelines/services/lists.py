@@ -214,7 +214,7 @@ def _add(account: Account, entry: Entry, member: Account | None) -> None:
     add_by_title(account=account, title=entry.values["title"], member=member)
 
 
-def _existing(account_id: int, after: int, limit: int) -> list[Existing]:
+def _existing_entries(account_id: int, after: int, limit: int) -> list[Existing]:
     found = _members(account_id).filter(id__gt=after).order_by("id")[:limit]
     return [Existing(row.id, f"{row.list.title}\n{full_address(row.account).lower()}", row.account) for row in found]
 
@@ -235,7 +235,7 @@ PORTABLE_LISTS: Final = PortableList(
     rows=_rows,
     read=_read,
     add=_add,
-    existing=_existing,
+    existing=_existing_entries,
     remove=_remove,
     may_name_owner=True,
 )

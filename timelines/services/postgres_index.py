@@ -227,11 +227,11 @@ class _Finding:
         whose += [f"'{_author(self.search.viewer_id)}'"] if scope is not Scope.PUBLIC else []
         if stage.is_newest and self.query and not self.search.query.excluded_days:
             return self._search_recent(stage, " | ".join(whose))
-        found = _WORD_MATCHES.replace("<fits>", _fits(self.query, " | ".join(whose), stage.spans))
+        found = _WORD_MATCHES.replace("<fits>", _all_match(self.query, " | ".join(whose), stage.spans))
         if scope is not Scope.PUBLIC:
             between = rf"\1 >= {stage.first} AND \1 < {stage.end}"
             library = re.sub("<between ([a-z_.]+)>", between, _LIBRARY)
-            found += library.replace("<fits>", _fits(self.query, stage.spans))
+            found += library.replace("<fits>", _all_match(self.query, stage.spans))
         bounds = f"AND id < {stage.end} AND id >= {stage.first} "
         bounds += "" if self.before is None else f"AND id < {self.before} "
         bounds += "" if self.after is None else f"AND id > {self.after} "
@@ -317,7 +317,7 @@ def _phrase(text: str) -> str:
     return " ".join(parts) if len(parts) == 1 else f"({' '.join(parts)})" if parts else ""
 
 
-def _fits(*queries: str) -> str:
+def _all_match(*queries: str) -> str:
     """Return the condition that a document `d` matches all of these queries; empty ones are ignored.
 
     Each query is a separate condition. For a combined query, the index would read the complete posting lists of each

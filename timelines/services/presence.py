@@ -72,7 +72,7 @@ def record_presence(*account_ids: int) -> None:
         # skips them.
         back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.RETENTION]
         if back:
-            _note(back, absent=False)
+            _write_absence(back, absent=False)
     with redis.best_effort("remember who is present"):
         for account_id in account_ids:
             feed.mark_present(account_id)
@@ -103,11 +103,11 @@ def _note_absent(account_ids: Sequence[int], before: datetime) -> int:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_ABSENT_PEOPLE_LOCK, {"ids": list(account_ids), "before": before})
         absent = [account_id for (account_id,) in cursor.fetchall()]
-        _note(absent, absent=True)
+        _write_absence(absent, absent=True)
     return len(absent)
 
 
-def _note(account_ids: Sequence[int], *, absent: bool) -> None:
+def _write_absence(account_ids: Sequence[int], *, absent: bool) -> None:
     """Mark the follows, hashtag follows and lists of these users as absent or present; remote accounts are never among
     the users.
     """

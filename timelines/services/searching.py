@@ -80,7 +80,7 @@ def search(form: SearchForm, viewer_id: int) -> Found:
     text = form.text.strip()[:QUERY_LENGTH_LIMIT]
     form = replace(form, limit=min(form.limit, RESULTS_LIMIT), offset=form.offset if form.kind else 0)
     if form.resolve and _URL.match(text):
-        return _behind(text, form, viewer_id)
+        return _find_object(text, form, viewer_id)
     found = Found()
     if form.limit == 0:
         return found
@@ -99,7 +99,7 @@ def find_at_address(url: str, viewer_id: int) -> Found:
     """Return the object with the address `url`, which is fetched from its server if necessary; whether the viewer may
     read a post is not checked yet. Must run outside of a transaction.
     """
-    return _behind(url, SearchForm(), viewer_id)
+    return _find_object(url, SearchForm(), viewer_id)
 
 
 def _accounts(text: str, form: SearchForm, viewer_id: int) -> list[int]:
@@ -155,7 +155,7 @@ def _authors(names: Sides, viewer_id: int) -> tuple[set[int] | None, Collection[
     return {number for number in several if number is not None} if len(several) == 1 else set(), excluded
 
 
-def _behind(url: str, form: SearchForm, viewer_id: int) -> Found:
+def _find_object(url: str, form: SearchForm, viewer_id: int) -> Found:
     """Return the object with the address `url`, if its kind is requested."""
     found = Found()
     post, person, collection = _local(url)

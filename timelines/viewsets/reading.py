@@ -124,13 +124,13 @@ class ConversationsViewSet(ApiViewSet):
 
     def read(self, request: Request, id: int) -> Any:
         """Mark a conversation as read."""
-        return self._marked(id, unread=False)
+        return self._mark_conversation(id, unread=False)
 
     def unread(self, request: Request, id: int) -> Any:
         """Mark a conversation as unread."""
-        return self._marked(id, unread=True)
+        return self._mark_conversation(id, unread=True)
 
-    def _marked(self, conversation_id: int, *, unread: bool) -> Any:
+    def _mark_conversation(self, conversation_id: int, *, unread: bool) -> Any:
         marked = mark_conversation(account_id=self.account_id, conversation_id=conversation_id, unread=unread)
         return present_conversations([marked], self.account_id)[0]
 

@@ -54,7 +54,7 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
             [_new_item(collection, member) for member in members], batch_size=ITEMS_LIMIT
         )
         publish(
-            *_listed(collection),
+            *_listed_event(collection),
             *(CollectionItemAdded(collection_id=collection.id, item_id=item.id, at_creation=True) for item in items),
         )
     return collection
@@ -89,7 +89,7 @@ def delete_collection(*, owner: Account, collection: Collection) -> None:
     """
     _require_owner(owner, collection)
     with transaction.atomic():
-        publish(*_listed(collection))
+        publish(*_listed_event(collection))
         lock_row(collection).delete()
 
 
@@ -150,7 +150,7 @@ def remove_between(account_id: int, other_id: int) -> None:
     items.delete()
 
 
-def _listed(collection: Collection) -> list[CollectionListed]:
+def _listed_event(collection: Collection) -> list[CollectionListed]:
     """Return the event for a new or deleted collection; none unless the collection is discoverable."""
     event = CollectionListed(collection_id=collection.id, account_id=collection.account_id)
     return [event] if collection.discoverable else []

@@ -84,7 +84,7 @@ def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection
             return collection
         listed = received.items[:REMOTE_ITEMS_LIMIT]
         gone = CollectionItem.objects.filter(collection=collection, uri__isnull=False)
-        _end(gone.exclude(uri__one_of=[item.uri for item in listed]))
+        _delete_items(gone.exclude(uri__one_of=[item.uri for item in listed]))
         _keep_items(collection, listed)
     return collection
 
@@ -104,7 +104,7 @@ def end_item(*, item: CollectionItem) -> None:
     CollectionItemRemoved.
     """
     with transaction.atomic():
-        _end(CollectionItem.objects.filter(id=item.id))
+        _delete_items(CollectionItem.objects.filter(id=item.id))
 
 
 def allow_item(*, collection: Collection, account: Account, request_uri: str) -> CollectionItem | None:
@@ -205,7 +205,7 @@ def _change(collection: Collection, values: dict[str, Any]) -> None:
         publish(CollectionChanged(collection_id=collection.id, renamed=renamed))
 
 
-def _end(items: Iterable[CollectionItem]) -> None:
+def _delete_items(items: Iterable[CollectionItem]) -> None:
     """Delete items, except revoked items, whose accounts must not be added again."""
     ended = [item for item in items if item.state != ItemState.REVOKED]
     publish(*(event for item in ended for event in removed(item)))

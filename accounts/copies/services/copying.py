@@ -277,7 +277,7 @@ def _store_recording(purpose: CopyPurpose, file: IO[bytes], content_type: str, s
             file.seek(0)
             path = storage.store(file, folder=f"{FOLDER}/{purpose}", extension=_EXTENSIONS[content_type])
         blurhash = examined.cover.blurhash if examined.cover is not None else None
-        measured = _measured(examined.kind, examined.meta, cover, blurhash)
+        measured = _measured_value(examined.kind, examined.meta, cover, blurhash)
         return _Stored(path, size, preview, cover.byte_count if cover is not None else 0, measured)
 
 
@@ -297,18 +297,22 @@ def _store_drawn(purpose: CopyPurpose, file: IO[bytes], *, still: bool) -> _Stor
     if purpose == CopyPurpose.ATTACHMENT:
         try:
             with images.process(file, still=still) as picture:
-                measured = _measured("image", {"original": picture.original.size}, picture.preview, picture.blurhash)
+                measured = _measured_value(
+                    "image", {"original": picture.original.size}, picture.preview, picture.blurhash
+                )
                 return _store_renditions(purpose, picture.original, picture.preview, measured)
         except images.Moving:
             file.seek(0)
     with images.draw(file, _SHAPES.get(purpose, _PREVIEW_SHAPE), still=still) as drawing:
         measured = {}
         if purpose == CopyPurpose.ATTACHMENT:
-            measured = _measured("image", {"original": drawing.shown.size}, drawing.still)
+            measured = _measured_value("image", {"original": drawing.shown.size}, drawing.still)
         return _store_renditions(purpose, drawing.shown, drawing.still, measured)
 
 
-def _measured(kind: str, meta: dict[str, Any], small: Rendition | None, blurhash: str | None = None) -> dict[str, Any]:
+def _measured_value(
+    kind: str, meta: dict[str, Any], small: Rendition | None, blurhash: str | None = None
+) -> dict[str, Any]:
     """Build the value of `RemoteCopy.measured`."""
     return {"type": kind, "meta": meta if small is None else {**meta, "small": small.size}, "blurhash": blurhash}
 

@@ -71,7 +71,7 @@ def create_list(*, by: Staff, draft: HashListDraft) -> HashList:
         if HashList.objects.filter(name=draft.name.strip()).exists():
             raise Invalid.of([FieldError("name", "ERR_TAKEN", _("has already been taken"))], details=True)
         made = HashList.objects.create(name=draft.name.strip(), kind=draft.kind, **_values(draft))
-        _record(by, "create", made, after=_shown(made))
+        _record(by, "create", made, after=_audited_values(made))
     return made
 
 
@@ -81,12 +81,12 @@ def change_list(*, by: Staff, hash_list: HashList, draft: HashListDraft) -> None
     _check(draft)
     with transaction.atomic():
         current = lock_row(hash_list)
-        before = _shown(current)
+        before = _audited_values(current)
         for name, value in _values(draft).items():
             setattr(current, name, value)
         current.save(update_fields=_CHANGEABLE_COLUMNS)
-        if _shown(current) != before:
-            _record(by, "update", current, before=before, after=_shown(current))
+        if _audited_values(current) != before:
+            _record(by, "update", current, before=before, after=_audited_values(current))
 
 
 def switch_list(*, by: Staff, hash_list: HashList, enabled: bool) -> None:
@@ -104,7 +104,7 @@ def delete_list(*, by: Staff, hash_list: HashList) -> None:
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(hash_list)
-        _record(by, "destroy", current, before=_shown(current))
+        _record(by, "destroy", current, before=_audited_values(current))
         current.delete()
 
 
@@ -159,7 +159,7 @@ def _values(draft: HashListDraft) -> dict[str, Any]:
     return {"source": draft.source.strip(), "note": draft.note.strip(), "act": draft.act, "distance": draft.distance}
 
 
-def _shown(hash_list: HashList) -> dict[str, Any]:
+def _audited_values(hash_list: HashList) -> dict[str, Any]:
     return {name: getattr(hash_list, name) for name in chain(("kind",), _CHANGEABLE_COLUMNS)}
 
 

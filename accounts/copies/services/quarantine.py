@@ -61,13 +61,13 @@ def is_watching() -> bool:
 
 def known_result(sha256: str) -> ScanResult | None:
     """Return the earlier result for a file that was in quarantine before; None for any other file, which has to be checked."""
-    row = _kept(sha256).order_by("-decided_at", "-id").first()
+    row = _rows_of_digest(sha256).order_by("-decided_at", "-id").first()
     if row is None:
         return None
     return ScanResult(row.decision == QuarantineDecision.RELEASED, row.reason)
 
 
-def _kept(sha256: str) -> QuerySet[QuarantinedFile]:
+def _rows_of_digest(sha256: str) -> QuerySet[QuarantinedFile]:
     # Files that a list refused and about which staff have not decided are checked again, because lists change.
     return QuarantinedFile.objects.filter(sha256=sha256).exclude(decision=QuarantineDecision.REFUSED)
 
@@ -86,7 +86,7 @@ def quarantine_file(
     """
     with _removed_on_failure() as paths, transaction.atomic():
         lock(f"quarantine:{sha256}")
-        earlier = _kept(sha256).order_by("-id").first()
+        earlier = _rows_of_digest(sha256).order_by("-id").first()
         file.seek(0, 2)
         row = QuarantinedFile(
             sha256=sha256,

@@ -176,7 +176,7 @@ def import_emojis(
                 refuse_unless_clean(data, content_type="", origin=Origin(QuarantineSource.STAFF, by.account_id))
             with images.draw(BytesIO(data), _SHAPE) as drawing:
                 if not dry_run:
-                    _keep(by, shortcode, drawing.in_memory(), terms)
+                    _store_emoji(by, shortcode, drawing.in_memory(), terms)
         except (images.Unidentified, images.Unsupported):
             yield Outcome(name, shortcode, "refused", _("it is not a picture that can be shown"))
             continue
@@ -200,7 +200,7 @@ def refusal_of(shortcode: str, data: bytes) -> str:
     return ""
 
 
-def _keep(by: Staff, shortcode: str, drawing: images.Drawing, terms: Terms) -> None:
+def _store_emoji(by: Staff, shortcode: str, drawing: images.Drawing, terms: Terms) -> None:
     paths = [
         storage.store(rendition.file, folder=FOLDER, extension=rendition.extension)
         for rendition in (drawing.shown, drawing.still)

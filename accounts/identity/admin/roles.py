@@ -83,10 +83,10 @@ class RoleForm(DraftForm):
             highlighted=bool(sent.get("highlighted")),
             media_megabytes=sent.get("media_megabytes") or 0,
             posts_per_day=sent.get("posts_per_day") or 0,
-            **{name: self._before(name) if sent.get(name) is None else sent[name] for name in _LIMITS},
+            **{name: self._former_value(name) if sent.get(name) is None else sent[name] for name in _LIMITS},
         )
 
-    def _before(self, name: str) -> Any:
+    def _former_value(self, name: str) -> Any:
         return self.get_initial_for_field(self.fields[name], name)
 
     def clean(self) -> dict[str, Any]:

@@ -156,14 +156,14 @@ class ActivateAppView(ActivateTOTPView):
             # The code must not be accepted again at the next sign-in.
             counter = counter_of(authenticator, form.cleaned_data["code"])
             accept_app_code(authenticator=authenticator, counter=counter)
-        return _added(self.request) or response
+        return _show_new_codes(self.request) or response
 
 
 class _RemovingView(View):
     def form_valid(self, form: Any) -> HttpResponse:
         """Sign out other browsers; recovery codes are removed with the last factor."""
         response: HttpResponse = super().form_valid(form)  # type: ignore[misc]  # of the view that is extended too
-        _removed(self.request)
+        _finish_removal(self.request)
         return response
 
 
@@ -220,7 +220,7 @@ class AddPasskeyView(AddWebAuthnView):
         data = form.cleaned_data
         authenticator, _codes = add_authenticator(self.request, name=data["name"], credential=data["credential"])
         keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
-        return _added(self.request) or redirect("mfa_index")
+        return _show_new_codes(self.request) or redirect("mfa_index")
 
 
 class RenamePasskeyView(EditWebAuthnView):
@@ -283,14 +283,14 @@ class PasskeyAgainView(ReauthenticateWebAuthnView):
         return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return]  # allauth has no types
 
 
-def _added(request: HttpRequest) -> HttpResponse | None:
-    """The page with the recovery codes, which are created with the first factor; None for a further factor."""
+def _show_new_codes(request: HttpRequest) -> HttpResponse | None:
+    """Return the page with the recovery codes, which are created with the first factor; None for a further factor."""
     assert isinstance(request.user, User)
     codes = factor_added(user=request.user, session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
 
 
-def _removed(request: HttpRequest) -> None:
+def _finish_removal(request: HttpRequest) -> None:
     assert isinstance(request.user, User)
     factor_removed(user=request.user, session_key=request.session.session_key)
 

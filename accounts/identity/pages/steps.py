@@ -77,7 +77,7 @@ def registrations() -> dict[str, bool]:
 
 
 def _links(request: HttpRequest, application: Application | None) -> dict[str, Any]:
-    next_url, lang = _next(request), languages.asked_for(request)
+    next_url, lang = _next_path(request), languages.asked_for(request)
     return {
         **registrations(),
         "login_url": with_query(reverse("account_login"), next=next_url, lang=lang),
@@ -86,7 +86,7 @@ def _links(request: HttpRequest, application: Application | None) -> dict[str, A
     }
 
 
-def _next(request: HttpRequest) -> str:
+def _next_path(request: HttpRequest) -> str:
     """Return the path of the page to open after signing in, if it is a local one; else empty."""
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     if not wanted:
@@ -97,7 +97,7 @@ def _next(request: HttpRequest) -> str:
 
 
 def _waiting_application(request: HttpRequest) -> tuple[Application | None, str]:
-    parts = urlsplit(_next(request))
+    parts = urlsplit(_next_path(request))
     if parts.path != AUTHORIZE:
         return None, ""
     query = dict(parse_qsl(parts.query))

@@ -102,7 +102,7 @@ class Validator(OAuth2Validator):
         """
         challenge: str | None = super().get_code_challenge(code, request)
         if challenge is not None:
-            _needed("code_verifier")(request)
+            _require_parameters("code_verifier")(request)
         elif request.code_verifier:
             raise errors.InvalidGrantError(request=request)
         return challenge
@@ -157,7 +157,7 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
     """The endpoints, for two grants: authorization code and client credentials. There are no refresh tokens."""
 
     def __init__(self, request_validator: Validator, **settings: Any) -> None:
-        pre_auth, pre_token = [_check_authorization], [_needed("code", "redirect_uri")]
+        pre_auth, pre_token = [_check_authorization], [_require_parameters("code", "redirect_uri")]
         code = CodeGrant(request_validator, pre_auth=pre_auth, pre_token=pre_token, refresh_token=False)
         own = oauth2.ClientCredentialsGrant(request_validator)
         bearer = oauth2.BearerToken(request_validator)
@@ -176,7 +176,7 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
 
     def validate_token_request(self, request: Request) -> None:
         """Validate the grant type before everything else; there are no aliases."""
-        _needed("grant_type")(request)
+        _require_parameters("grant_type")(request)
         if request.grant_type not in self.grant_types:
             raise errors.UnsupportedGrantTypeError(request=request)
 
@@ -198,7 +198,7 @@ def _find_token(token: str | None) -> AccessToken | None:
     return found
 
 
-def _needed(*names: str) -> Callable[[Request], None]:
+def _require_parameters(*names: str) -> Callable[[Request], None]:
     def check(request: Request) -> None:
         for name in names:
             if not getattr(request, name):
@@ -218,7 +218,7 @@ def _check_authorization(request: Request) -> dict[str, Any]:
     if request.response_mode and request.response_mode not in RESPONSE_MODES:
         raise _invalid(request, _("This response_mode is not supported."))
     if request.code_challenge:
-        _needed("code_challenge_method")(request)
+        _require_parameters("code_challenge_method")(request)
         if request.code_challenge_method != "S256":
             description = _("The code_challenge_method must be S256.")
             raise errors.CustomOAuth2Error("invalid_code_challenge_method", description=description, request=request)

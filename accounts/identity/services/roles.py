@@ -35,7 +35,7 @@ def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
     Conflict when no administrator would be left.
     """
     with transaction.atomic():
-        locked = _locked(by, role)
+        locked = _lock_role(by, role)
         if locked.pk == EVERYONE_ROLE_ID:
             draft = replace(draft, name="", position=locked.position, color="", highlighted=False)
         _check(by, draft, locked)
@@ -54,7 +54,7 @@ def delete_role(*, by: Staff, role: Role) -> None:
     in the same cases as `update_role`.
     """
     with transaction.atomic():
-        locked = _locked(by, role)
+        locked = _lock_role(by, role)
         if locked.pk == EVERYONE_ROLE_ID:
             raise Forbidden
         people = list(User.objects.filter(role=locked).select_related("account"))
@@ -67,7 +67,7 @@ def delete_role(*, by: Staff, role: Role) -> None:
         locked.delete()
 
 
-def _locked(by: Staff, role: Role) -> Role:
+def _lock_role(by: Staff, role: Role) -> Role:
     # Without this lock two people who take rights from each other's roles at once could leave no administrator.
     lock("staff:administrators")
     locked = lock_row(role)

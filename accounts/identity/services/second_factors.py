@@ -47,7 +47,7 @@ def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
         if counter <= locked.data.get("last_counter", -1):
             return False
-        _keep(locked, authenticator, last_counter=counter)
+        _store_facts(locked, authenticator, last_counter=counter)
     return True
 
 
@@ -55,7 +55,7 @@ def keep_passkey(*, authenticator: Authenticator, count: int, verified: bool) ->
     """Store the signature counter of a new passkey, and whether it has verified its user."""
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
-        _keep(locked, authenticator, sign_count=count, verified=verified)
+        _store_facts(locked, authenticator, sign_count=count, verified=verified)
 
 
 def accept_signature(*, authenticator: Authenticator, count: int, address: str) -> bool:
@@ -68,7 +68,7 @@ def accept_signature(*, authenticator: Authenticator, count: int, address: str) 
         if not is_newer(count, locked.data.get("sign_count", 0)):
             report_security_change(user=locked.user, kind=PASSKEY_REFUSED, address=address)
             return False
-        _keep(locked, authenticator, sign_count=count)
+        _store_facts(locked, authenticator, sign_count=count)
     return True
 
 
@@ -99,7 +99,7 @@ def remove_all_factors(*, user: User) -> bool:
     return bool(removed)
 
 
-def _keep(locked: Authenticator, shown: Authenticator, **facts: int | bool) -> None:
+def _store_facts(locked: Authenticator, shown: Authenticator, **facts: int | bool) -> None:
     locked.data = {**locked.data, **facts}
     locked.save(update_fields=["data"])
     shown.data = locked.data

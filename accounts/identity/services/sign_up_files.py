@@ -55,7 +55,9 @@ class EmailDomainFile(BlockFile[bool]):
                 yield Planned(entry, "keep", _("it is blocked already"))
             else:
                 yield Planned(
-                    entry, "keep", _("it has a different block: %(block)s") % {"block": _asked(known[entry.name])}
+                    entry,
+                    "keep",
+                    _("it has a different block: %(block)s") % {"block": _approval_as_text(known[entry.name])},
                 )
 
     def do(self, by: Staff, plans: Sequence[Planned[bool]]) -> Sequence[Planned[bool]]:
@@ -68,7 +70,7 @@ class EmailDomainFile(BlockFile[bool]):
             yield block.domain, str(block.allow_with_approval).lower()
 
     def details(self, draft: bool) -> str:
-        return _asked(draft)
+        return _approval_as_text(draft)
 
 
 def _keep_existing(plans: Sequence[Planned[D]], known: Collection[str]) -> list[Planned[D]]:
@@ -77,7 +79,7 @@ def _keep_existing(plans: Sequence[Planned[D]], known: Collection[str]) -> list[
     return [replaced(plan, action="keep", reason=reason) if plan.entry.name in known else plan for plan in plans]
 
 
-def _asked(allow_with_approval: bool) -> str:
+def _approval_as_text(allow_with_approval: bool) -> str:
     return _("Need approval") if allow_with_approval else _("Refused")
 
 

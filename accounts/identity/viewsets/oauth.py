@@ -123,18 +123,18 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
 
     def token(self, request: Request) -> HttpResponse:
         """Issue a token for a code, or the application's own token."""
-        _uri, *answer = self.create_token_response(_asked(request, GrantInput))
+        _uri, *answer = self.create_token_response(_oauth_request(request, GrantInput))
         return _reply(*answer)
 
     def revoke(self, request: Request) -> HttpResponse:
         """Revoke a token; its streams are closed and its push subscription is removed."""
-        _uri, *answer = self.create_revocation_response(_asked(request, TokenInput))
+        _uri, *answer = self.create_revocation_response(_oauth_request(request, TokenInput))
         return _reply(*answer)
 
     def introspect(self, request: Request) -> HttpResponse:
         """Answer whether a token of the requesting application is valid, and which scopes it has (RFC 7662)."""
         core = self.get_oauthlib_core()
-        sent = core._extract_params(_asked(request, TokenInput))
+        sent = core._extract_params(_oauth_request(request, TokenInput))
         return _reply(*core.server.create_introspect_response(*sent))
 
     def token_info(self, request: Request) -> Any:
@@ -158,7 +158,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return error("invalid_request", status=response.status_code, error_description=body["error"])
 
 
-def _asked(request: Request, form: type[ClientInput]) -> OAuthRequest:
+def _oauth_request(request: Request, form: type[ClientInput]) -> OAuthRequest:
     return OAuthRequest(form.read(request), request.META.get("HTTP_AUTHORIZATION", ""))
 
 

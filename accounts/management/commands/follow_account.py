@@ -31,7 +31,7 @@ class Command(OperatorCommand):
             raise CommandError(
                 _("There is no account %(address)s, neither here nor on its server.") % {"address": address}
             ) from None
-        everybody = _usable().exclude(account=target) if all else None
+        everybody = _usable_accounts().exclude(account=target) if all else None
         users, count = named_or_all(by, everybody, _("Say which accounts should follow it: --by with names, or --all."))
         refused = 0
 
@@ -49,7 +49,7 @@ class Command(OperatorCommand):
             raise CommandError(_("Nobody could follow @%(acct)s.") % {"acct": target.acct})
 
 
-def _usable() -> Any:
+def _usable_accounts() -> Any:
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
     users = User.objects.select_related("account", "role").filter(Exists(confirmed), approved=True, disabled_at=None)
     return users.filter(is_present("account"), account__moved_to=None).order_by("pk")

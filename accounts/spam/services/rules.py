@@ -26,29 +26,29 @@ _LISTS: Final = ("words", "link_hosts", "mail_domains", "networks")
 def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> SpamRule:
     """Create a rule, disabled unless `enabled`. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
     require(by, Permission.MANAGE_BLOCKS)
-    values = _checked(draft)
+    values = _checked_columns(draft)
     with transaction.atomic():
         lock("spam_rules")
         if SpamRule.objects.count() >= RULES_LIMIT:
             raise Invalid.sentence(_("There are %(count)d rules already: remove one first.") % {"count": RULES_LIMIT})
         rule = SpamRule(**values, enabled=enabled)
         _save(rule)
-        record_about(by, "create", rule, after=_shown(rule))
+        record_about(by, "create", rule, after=_audited_values(rule))
     return rule
 
 
 def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
     """Replace a rule's values; the rule stays enabled or disabled. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
-    values = _checked(draft)
+    values = _checked_columns(draft)
     with transaction.atomic():
         current = lock_row(rule)
-        before = _shown(current)
+        before = _audited_values(current)
         for name, value in values.items():
             setattr(current, name, value)
         current.updated_at = clock.now()
         _save(current)
-        after = _shown(current)
+        after = _audited_values(current)
         if after != before:
             record_about(by, "update", current, **differences(before, after))
 
@@ -68,7 +68,7 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(rule)
-        record_about(by, "destroy", current, before=_shown(current))
+        record_about(by, "destroy", current, before=_audited_values(current))
         current.delete()
 
 
@@ -85,7 +85,7 @@ def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule
     return limiting
 
 
-def _checked(draft: SpamRuleDraft) -> dict[str, Any]:
+def _checked_columns(draft: SpamRuleDraft) -> dict[str, Any]:
     errors = rule_errors(draft)
     if errors:
         raise Invalid.of(errors, details=True)
@@ -101,7 +101,7 @@ def _save(rule: SpamRule) -> None:
         raise Invalid.of([error], details=True) from None
 
 
-def _shown(rule: SpamRule) -> dict[str, Any]:
+def _audited_values(rule: SpamRule) -> dict[str, Any]:
     """Return the values of a rule for the audit log, with at most 50 entries of each list."""
     names = ("subject", "outcome", "minimum_mentions", "maximum_age_hours", "first_contact", "origin")
     return {name: getattr(rule, name) for name in names} | {name: getattr(rule, name)[:50] for name in _LISTS}

@@ -144,12 +144,12 @@ def _write_for(archive_id: int, seconds: float) -> bool:
         if archive.account.deleted_at is not None:
             _remove(archive)
             return False
-        _step(archive)
+        _write_step(archive)
         if time.monotonic() >= end:
             return True
 
 
-def _step(archive: Archive) -> None:
+def _write_step(archive: Archive) -> None:
     names = [*_parts, _DOCUMENTS]
     name = archive.part or names[0]
     try:

@@ -46,7 +46,7 @@ class Command(OperatorCommand):
         user: the owner of the import
         dry_run: only say which import would be undone
         """
-        found = self._last(user)
+        found = self._last_import(user)
         if dry_run:
             self._describe(found)
             return
@@ -59,9 +59,9 @@ class Command(OperatorCommand):
 
         user: the owner of the import
         """
-        self._describe(self._last(user))
+        self._describe(self._last_import(user))
 
-    def _last(self, user: User) -> PastImport:
+    def _last_import(self, user: User) -> PastImport:
         found = PastImport.objects.filter(account=user.account).order_by("-id").first()
         if found is None:
             raise NotFound

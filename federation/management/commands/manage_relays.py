@@ -22,12 +22,12 @@ class Command(OperatorCommand):
 
     def run(self, *, add: _Inbox = None, remove: _Inbox = None, dry_run: bool, json_: bool) -> None:
         with undone_if(dry_run):
-            before = _described()
+            before = _described_relays()
             if add:
                 add_relay(by=OPERATOR, inbox_url=add)
             if remove:
                 remove_relay(by=OPERATOR, inbox_url=remove)
-            after = _described()
+            after = _described_relays()
         if dry_run:
             removed = {
                 inbox: row | {"state": "would be removed"} for inbox, row in before.items() if inbox not in after
@@ -43,7 +43,7 @@ class Command(OperatorCommand):
             self.stdout.write(_("There are no relays."))
 
 
-def _described() -> dict[str, dict[str, str]]:
+def _described_relays() -> dict[str, dict[str, str]]:
     return {
         relay.inbox_url: {"inbox": relay.inbox_url, "state": relay.state, "since": iso(relay.created_at)}
         for relay in Relay.objects.order_by("id")

@@ -35,17 +35,17 @@ class Command(OperatorCommand):
         if given_up:
             rows = rows.filter(dead_at__isnull=False)
         if retry:
-            count = retry_all(by=OPERATOR, rows=_chosen(rows, retry))
+            count = retry_all(by=OPERATOR, rows=_chosen_rows(rows, retry))
             self.stdout.write(_("%(count)d retried.") % {"count": count})
         elif drop_:
-            count = drop(by=OPERATOR, rows=_chosen(rows, drop_))
+            count = drop(by=OPERATOR, rows=_chosen_rows(rows, drop_))
             self.stdout.write(_("%(count)d dropped.") % {"count": count})
         else:
-            shown = [_described(row) for row in rows.select_related("activity").order_by("id")[:limit]]
+            shown = [_described_delivery(row) for row in rows.select_related("activity").order_by("id")[:limit]]
             self.print_rows(shown, as_json=json, empty=_("No deliveries are waiting."))
 
 
-def _chosen(rows: QuerySet[Delivery], which: str) -> QuerySet[Delivery]:
+def _chosen_rows(rows: QuerySet[Delivery], which: str) -> QuerySet[Delivery]:
     if which == "all":
         return rows
     found = rows.filter(id=int(which)) if which.isdecimal() else None
@@ -54,7 +54,7 @@ def _chosen(rows: QuerySet[Delivery], which: str) -> QuerySet[Delivery]:
     return found
 
 
-def _described(row: Delivery) -> dict[str, Any]:
+def _described_delivery(row: Delivery) -> dict[str, Any]:
     return {
         "id": row.pk,
         "host": row.host,

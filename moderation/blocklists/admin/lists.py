@@ -125,7 +125,7 @@ def _entries_url(blocklist: Blocklist, state: str) -> str:
     return f"{path}?blocklist__id__exact={blocklist.pk}&state={state}"
 
 
-def _counted(blocklist: Any, state: str, count: int) -> Any:
+def _count_link(blocklist: Any, state: str, count: int) -> Any:
     return link(_entries_url(blocklist, state), str(count)) if count else str(count)
 
 
@@ -149,8 +149,8 @@ def _log(blocklist: Blocklist) -> SafeString:
 
 
 STATE: Final = _STATES.column()
-ENFORCED: Final = shown("in_force", _("In force"), lambda row: _counted(row, "in_force", row.in_force))
-WAITING: Final = shown("waiting", _("Wait for approval"), lambda row: _counted(row, "waiting", row.waiting))
+ENFORCED: Final = shown("in_force", _("In force"), lambda row: _count_link(row, "in_force", row.in_force))
+WAITING: Final = shown("waiting", _("Wait for approval"), lambda row: _count_link(row, "waiting", row.waiting))
 NAMED: Final = shown("entries_count", _("Servers on the list"), minor=True)
 CHECKED: Final = shown("checked_at", _("Fetched last"), minor=True)
 CHANGED: Final = shown("changed_at", _("Changed last"))

@@ -74,7 +74,7 @@ def fetch_list_now(url: str) -> Fetched:
     while True:
         try:
             try:
-                response: Response = run(_awaited(awaited))
+                response: Response = run(_await_response(awaited))
             except (FetchError, ValueError) as error:
                 awaited = requests.throw(error)
             else:
@@ -84,7 +84,7 @@ def fetch_list_now(url: str) -> Fetched:
             return fetched
 
 
-async def _awaited(awaitable: Awaitable[Response]) -> Response:
+async def _await_response(awaitable: Awaitable[Response]) -> Response:
     return await awaitable
 
 

@@ -58,8 +58,8 @@ def store_list(blocklist: Blocklist, read: ReadList, *, body: bytes, etag: str, 
         if digest != current.digest:
             _compare(current, read)
         current.digest = digest
-        current.etag = _short(etag)
-        current.last_modified = _short(last_modified)
+        current.etag = _storable_header(etag)
+        current.last_modified = _storable_header(last_modified)
         _succeeded(current)
         current.save()
 
@@ -93,7 +93,7 @@ def _succeeded(blocklist: Blocklist) -> None:
     blocklist.last_error, blocklist.failing_since = "", None
 
 
-def _short(header: str) -> str:
+def _storable_header(header: str) -> str:
     # A header that is too long is not stored: the next fetch is then unconditional.
     return header if len(header) <= NAME_LIMIT and header.isprintable() else ""
 

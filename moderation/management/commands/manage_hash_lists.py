@@ -21,14 +21,14 @@ from social.kernel.media.scanning import digest_of
 from social.management.base import OperatorCommand, undone_if, would
 
 
-def _named(name: str) -> HashList:
+def _find_list(name: str) -> HashList:
     try:
         return find_hash_list(name)
     except NotFound:
         raise CommandError(_("There is no list %(name)s.") % {"name": name}) from None
 
 
-_List = Annotated[HashList, _named, ("metavar", "LIST")]
+_List = Annotated[HashList, _find_list, ("metavar", "LIST")]
 
 
 class Command(OperatorCommand):

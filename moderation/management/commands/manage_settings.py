@@ -17,7 +17,7 @@ _FIELDS: Final = [field.name for field in fields(SiteTexts)]
 _SWITCHES: Final = {"yes": True, "no": False}
 
 
-def _known(name: str) -> str:
+def _setting_name(name: str) -> str:
     """Return the name of a setting that can be changed, also if it was given without `site_`. Raises CommandError."""
     if f"site_{name.lower()}" in _FIELDS:
         name = f"site_{name.lower()}"
@@ -32,7 +32,7 @@ def _known(name: str) -> str:
     return name
 
 
-_Name = Annotated[str, _known, ("metavar", "NAME")]
+_Name = Annotated[str, _setting_name, ("metavar", "NAME")]
 
 
 class Command(OperatorCommand):
@@ -68,7 +68,7 @@ class Command(OperatorCommand):
             self.stdout.write(json.dumps(chosen, indent=1, default=list))
             return
         for name, facts in chosen.items():
-            shown = "" if facts["value"] is None else f" = {_written(facts['value'])}"
+            shown = "" if facts["value"] is None else f" = {_value_as_text(facts['value'])}"
             self.stdout.write(f"{name}{shown}  ({facts['from']})")
 
     def set(self, name: _Name, value: Annotated[str, ("metavar", "VALUE")], *, dry_run: bool) -> None:
@@ -94,7 +94,7 @@ class Command(OperatorCommand):
         before, after = SiteTexts(**written), SiteTexts(**written | {name: value})
         if not dry_run:
             change_site(by=OPERATOR, texts=after)
-        self.stdout.write(f"{name}: {_written(getattr(before, name))} -> {_written(value)}")
+        self.stdout.write(f"{name}: {_value_as_text(getattr(before, name))} -> {_value_as_text(value)}")
 
     def _read(self, name: str, written: str) -> Any:
         if written.startswith("@"):
@@ -121,7 +121,7 @@ def _default_of(name: str) -> Any:
     return getattr(SiteTexts(), name)
 
 
-def _written(value: Any) -> str:
+def _value_as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, list | tuple) else json.dumps(value, ensure_ascii=False)

@@ -58,9 +58,9 @@ class NetworkInput(Form):
                 found["network"] = str(network_of(self.ip))
             except ValueError:
                 # The contract requires this error for every invalid address.
-                errors.append(_blank("ip"))
+                errors.append(_blank_error("ip"))
         if self.severity == "":
-            errors.append(_blank("severity"))
+            errors.append(_blank_error("severity"))
         if self.comment is not None:
             found["comment"] = self.comment
         if self.expires_in is not None:
@@ -80,11 +80,11 @@ class NetworkInput(Form):
         """
         found = replace(self, severity=self.severity or "").changes()
         if "network" not in found:
-            raise Invalid.of([_blank("ip")])
+            raise Invalid.of([_blank_error("ip")])
         return found
 
 
-def _blank(field: str) -> FieldError:
+def _blank_error(field: str) -> FieldError:
     return FieldError(field, "ERR_BLANK", _("can't be blank"))
 
 

@@ -119,7 +119,7 @@ class AdminRowsViewSet(AdminViewSet):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, title in cls.titles.items():
-            setattr(cls, name, _titled(getattr(AdminRowsViewSet, name), title))
+            setattr(cls, name, _with_title(getattr(AdminRowsViewSet, name), title))
 
     def list(self, request: Request) -> HttpResponse:
         page = self.paginate(self.model.objects.all())
@@ -151,7 +151,7 @@ class AdminRowsViewSet(AdminViewSet):
         return {}
 
 
-def _titled(method: Callable[..., Any], title: str) -> Callable[..., Any]:
+def _with_title(method: Callable[..., Any], title: str) -> Callable[..., Any]:
     @wraps(method)
     def action(self: AdminRowsViewSet, *args: Any, **kwargs: Any) -> Any:
         return method(self, *args, **kwargs)

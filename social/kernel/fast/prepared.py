@@ -43,7 +43,7 @@ def _moment(value: datetime) -> tuple[int, bytes]:
     return _TIMESTAMPTZ, value.isoformat().encode()
 
 
-def _nothing(value: None) -> tuple[int, None]:
+def _write_null(value: None) -> tuple[int, None]:
     return _FOUND_BY_PLACE, None
 
 
@@ -72,7 +72,7 @@ _WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
     str: _text,
     datetime: _moment,
     list: _list,
-    type(None): _nothing,
+    type(None): _write_null,
 }
 
 

@@ -226,7 +226,7 @@ class GuardedClient:
         started = loop.time()
         try:
             response = await session.request(
-                method, URL(target.url, encoded=True), headers=sent, data=_sent(request), allow_redirects=False
+                method, URL(target.url, encoded=True), headers=sent, data=_body_of(request), allow_redirects=False
             )
         except asyncio.CancelledError:
             if loop.time() - started >= _HEADER_SECONDS:
@@ -271,7 +271,7 @@ class GuardedClient:
         return Response(response.status, response.headers, body, target.url)
 
 
-def _sent(request: Request) -> bytes | AsyncIterator[bytes] | None:
+def _body_of(request: Request) -> bytes | AsyncIterator[bytes] | None:
     return request.body if request.upload is None else _pieces(request.upload)
 
 

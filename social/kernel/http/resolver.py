@@ -135,7 +135,7 @@ class CheckedResolver(AbstractResolver):
         except RuntimeError as error:
             release()
             raise OSError(errno.EAGAIN, str(error)) from None
-        async with _within(LOOKUP_SECONDS, f"no name server has answered for {host}"):
+        async with _time_limit(LOOKUP_SECONDS, f"no name server has answered for {host}"):
             return await answer
 
     async def _acquire_slot(self, host: str) -> Callable[[], None]:
@@ -152,7 +152,7 @@ class CheckedResolver(AbstractResolver):
                 slots.release()
 
         try:
-            async with _within(LOOKUP_SECONDS, f"too many names are looked up to ask for {host}"):
+            async with _time_limit(LOOKUP_SECONDS, f"too many names are looked up to ask for {host}"):
                 for slots in wanted:
                     await slots.acquire()
                     acquired.append(slots)
@@ -163,7 +163,7 @@ class CheckedResolver(AbstractResolver):
 
 
 @asynccontextmanager
-async def _within(seconds: float, message: str) -> AsyncIterator[None]:
+async def _time_limit(seconds: float, message: str) -> AsyncIterator[None]:
     """Raise OSError with the message when the block takes longer."""
     try:
         async with asyncio.timeout(seconds):

@@ -290,7 +290,7 @@ class Run(Generic[R]):
     async def _wait(self, seconds: float) -> list[tuple[Job[R], asyncio.Task[Any]]]:
         """Return the tasks that have ended on the network loop, after waiting for the first one and then a moment for more."""
         for job, awaited in self._awaited:
-            work = _within(awaited, job.ends - time.monotonic())
+            work = _await_within(awaited, job.ends - time.monotonic())
             task = asyncio.create_task(work, context=asking_for(job.row.asker))
             self._tasks[task] = job
         self._awaited.clear()
@@ -329,6 +329,6 @@ class Run(Generic[R]):
         return Failure(row.pk, attempts, self.terms.retry_after(attempts), str(failed), dead=is_last)
 
 
-async def _within(awaited: Awaitable[Any], seconds: float) -> Any:
+async def _await_within(awaited: Awaitable[Any], seconds: float) -> Any:
     async with asyncio.timeout(max(seconds, 0.1)):
         return await awaited

@@ -142,7 +142,7 @@ def _detected(body: bytes) -> str | None:
     best = min(
         matches,
         key=lambda each: (
-            _oddities(str(each)),
+            _count_odd_words(str(each)),
             each.chaos,
             -each.coherence,
             _RANKS[codecs.lookup(each.encoding).name],
@@ -166,7 +166,7 @@ def _sample(body: bytes) -> bytes:
     return _TAGS.sub(b" ", body)
 
 
-def _oddities(text: str) -> int:
+def _count_odd_words(text: str) -> int:
     """Count the implausible words: with signs or halfwidth kana in them, with a capital after a small letter, or of two
     scripts. One more is counted for a text that is all in capitals, and for a text without capitals in a script that has
     capitals.

@@ -108,7 +108,7 @@ def sanitize(html: str) -> str:
     try:
         current = html
         for _ in range(_ROUNDS):
-            if not _fits(current) or not _fits(rewritten := _rewrite(current)):
+            if not _is_within_limits(current) or not _is_within_limits(rewritten := _rewrite(current)):
                 break
             current = _CLEANER.clean(rewritten)
             if current == rewritten:
@@ -120,7 +120,7 @@ def sanitize(html: str) -> str:
     return _as_text(html)
 
 
-def _fits(html: str) -> bool:
+def _is_within_limits(html: str) -> bool:
     return len(html) <= MAX_BYTES and html.count("<") <= MAX_TAGS and _size(html) <= MAX_BYTES
 
 

@@ -34,13 +34,13 @@ from social.kernel.text.names import (
 _LIST: Final = Path(__file__).with_name("tlds-alpha-by-domain.txt")
 
 
-def _known() -> frozenset[str]:
+def _known_domains() -> frozenset[str]:
     lines = _LIST.read_text(encoding="ascii").lower().split("\n")
     # RFC 7686: `onion` is never delegated, but in use.
     return frozenset(line for line in lines if line and not line.startswith("#")) | {"onion"}
 
 
-_TOP_LEVEL_DOMAINS: Final = _known()
+_TOP_LEVEL_DOMAINS: Final = _known_domains()
 
 
 def is_top_level_domain(label: str) -> bool:

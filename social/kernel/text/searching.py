@@ -36,17 +36,17 @@ def comparable(text: str) -> str:
 
     Only the first TEXT_LIMIT visible characters count. Linear in the length of the text.
     """
-    kept = "".join(text[start:end] for start, end in _seen(text))
+    kept = "".join(text[start:end] for start, end in _visible_parts(text))
     compared: str = _BLANK.sub(" ", lowered(_composed(_MARKS.sub("", kept))))
     return compared
 
 
 def beginning(text: str) -> str:
     """Return the part of a text that is searched: its first TEXT_LIMIT visible characters."""
-    return text if len(text) <= TEXT_LIMIT else "".join(text[start:end] for start, end in _seen(text))
+    return text if len(text) <= TEXT_LIMIT else "".join(text[start:end] for start, end in _visible_parts(text))
 
 
-def _seen(text: str) -> Iterator[tuple[int, int]]:
+def _visible_parts(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of the searched parts of a text: visible characters and one blank of each gap, TEXT_LIMIT in all."""
     if not _REDUNDANT.search(text, 0, TEXT_LIMIT):
         yield 0, min(len(text), TEXT_LIMIT)
@@ -105,7 +105,7 @@ class Text:
     @cached_property
     def _places(self) -> list[int]:
         """Position in the written text of each character of the form for comparison."""
-        written = [place for start, end in _seen(self.written) for place in range(start, end)]
+        written = [place for start, end in _visible_parts(self.written) for place in range(start, end)]
         kept = "".join(self.written[place] for place in written)
         places: list[int] = []
         done = 0

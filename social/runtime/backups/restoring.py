@@ -155,16 +155,16 @@ def _restore_files(folder: Path, advance: Advance) -> None:
     for path, _digest in archive.entries(folder):
         source, stored = folder / path, path.removeprefix("media/")
         if path.startswith("private/"):
-            _place(source, env.DATA_DIR / path)
+            _copy_file(source, env.DATA_DIR / path)
         elif stored != path and storage.is_local():
-            _place(source, Path(settings.MEDIA_ROOT) / stored)
+            _copy_file(source, Path(settings.MEDIA_ROOT) / stored)
         elif stored != path and not storage.exists(stored):
             with source.open("rb") as file:
                 storage.put(stored, file)
         advance(source.stat().st_size)
 
 
-def _place(source: Path, target: Path) -> None:
+def _copy_file(source: Path, target: Path) -> None:
     if target.exists() and target.stat().st_size == source.stat().st_size:
         return
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -185,8 +185,8 @@ class Adapter:
         """Start, before the event loop runs."""
         faulthandler.register(signal.SIGUSR1)
         # Granian's own handler of SIGTERM is that of SIGINT too, and does not end answers that wait for background work.
-        loop.add_signal_handler(signal.SIGTERM, self._leave, loop, 0.0)
-        loop.add_signal_handler(signal.SIGHUP, self._leave, loop, self._limits.leave_seconds)
+        loop.add_signal_handler(signal.SIGTERM, self._close_and_end, loop, 0.0)
+        loop.add_signal_handler(signal.SIGHUP, self._close_and_end, loop, self._limits.leave_seconds)
         self._beating = loop.create_task(self._send_heartbeats())
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -199,7 +199,7 @@ class Adapter:
                 self.beat()
             await asyncio.sleep(1.0)
 
-    def _leave(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+    def _close_and_end(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
         self._stopping = True
         self.stop_accepting()
         loop.call_later(seconds, os.kill, os.getpid(), signal.SIGINT)
@@ -208,13 +208,13 @@ class Adapter:
         try:
             self._send(protocol, await self._answer(scope, protocol))
         except _Refused as refused:
-            self._send(protocol, self._shown(refused.answer, scope))
+            self._send(protocol, self._as_page(refused.answer, scope))
             with contextlib.suppress(TimeoutError, RuntimeError):
                 async with asyncio.timeout(_DISCARD_SECONDS):
                     async for _data in protocol:
                         pass
 
-    def _shown(self, answer: _Answer, scope: Any) -> _Answer:
+    def _as_page(self, answer: _Answer, scope: Any) -> _Answer:
         """Return the refusal as a page, or unchanged for paths whose errors are JSON."""
         try:
             page = self._error_page(answer.status, scope.path, scope.headers)

@@ -38,7 +38,7 @@ class Command(OperatorCommand):
         """
         age = timedelta(days=days)
         if dry_run:
-            old = RemoteCopy.objects.filter(_at(host), state=CopyState.READY, served_at__lt=clock.now() - age)
+            old = RemoteCopy.objects.filter(_on_host(host), state=CopyState.READY, served_at__lt=clock.now() - age)
             removed, freed = old.aggregate(number=Count("id"))["number"], count_bytes(old)
         else:
             removed, freed = remove_old_copies(by=OPERATOR, age=age, host=host, progress=self._progress)
@@ -50,7 +50,7 @@ class Command(OperatorCommand):
         host: only files of this server, as it is in their addresses: files.example.com
         """
         if dry_run:
-            count = RemoteCopy.objects.filter(_at(host), state=CopyState.FAILED).count()
+            count = RemoteCopy.objects.filter(_on_host(host), state=CopyState.FAILED).count()
         else:
             count = forget_failures(by=OPERATOR, host=host)
         self.stdout.write(f"{count} files that could not be fetched")
@@ -69,7 +69,7 @@ class Command(OperatorCommand):
         self.stderr.write(f"{files}, {_amount(size)}")
 
 
-def _at(host: str | None) -> Q:
+def _on_host(host: str | None) -> Q:
     return Q(host=host.lower()) if host else Q()
 
 

@@ -185,7 +185,7 @@ class PlacesField(StringListField):
     """Indexes of options; a value that is not a number becomes an index that does not exist."""
 
     def to_internal_value(self, data: Any) -> Any:
-        return tuple(map(_place, self.items(data)))
+        return tuple(map(_option_index, self.items(data)))
 
 
 class VoteInput(Form):
@@ -195,7 +195,7 @@ class VoteInput(Form):
     choices: Annotated[tuple[int, ...], PlacesField(scalar=True)] = ()
 
 
-def _place(item: Any) -> int:
+def _option_index(item: Any) -> int:
     text = str(item).strip() if isinstance(item, int | str) and not isinstance(item, bool) else ""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else _NO_OPTION
 
