@@ -51,9 +51,9 @@ class HashListForm(DraftForm):
             "note": _("Note"),
         }
         help_texts: ClassVar[dict[str, Any]] = {
-            "name": _("For staff: who sends a file on the list does not see it. It cannot be changed later."),
+            "name": _("Only for staff: people whose files are refused do not see it. It cannot be changed later."),
             "distance": _(
-                "PDQ only: how many of 256 bits may differ. With 31 copies are found that were scaled and encoded again."
+                "PDQ only: how many of the 256 bits may differ. With 31, copies that were scaled or encoded again are found."
             ),
         }
         widgets: ClassVar[dict[str, Any]] = {
@@ -90,13 +90,13 @@ class HashFileForm(StaffForm):
     file = forms.FileField(
         label=_("File"), help_text=_("Text or CSV: a hash of 64 hexadecimal digits at the beginning of each line.")
     )
-    replace = forms.BooleanField(label=_("In the place of the hashes that the list has"), required=False)
+    replace = forms.BooleanField(label=_("Replace the hashes that are on the list now"), required=False)
 
     def clean_file(self) -> Any:
         """Return the file. Raises ValidationError for one that is too large for a request."""
         sent = self.cleaned_data["file"]
         if sent.size > FILE_BYTES:
-            text = gettext("The file is larger than %(most)d kB. The operator reads it with %(command)s.")
+            text = gettext("The file is larger than %(most)d kB. The operator can import it with %(command)s.")
             raise forms.ValidationError(text % {"most": FILE_BYTES // 1024, "command": "manage_hash_lists import"})
         return sent
 
@@ -127,13 +127,16 @@ class HashListAdmin(EditedAdmin):
         lambda by, found, enabled: switch_list(by=by, hash_list=found, enabled=enabled),
         on=(
             Words(
-                _("Switch this list on? It is asked about files that come from now on."),
-                _("The list is on: within seconds it is asked about what comes."),
+                _("Switch this list on? New files will be compared with it."),
+                _("The list is on. Within seconds, new files are compared with it."),
             ),
             Words("", ngettext_lazy("%(count)d list is on.", "%(count)d lists are on.", "count")),
         ),
         off=(
-            Words(_("Switch this list off?"), _("The list is off. What it put into quarantine waits for you.")),
+            Words(
+                _("Switch this list off?"),
+                _("The list is off. Files that it put into quarantine still wait for your decision."),
+            ),
             Words("", ngettext_lazy("%(count)d list is off.", "%(count)d lists are off.", "count")),
         ),
     )

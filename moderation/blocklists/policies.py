@@ -88,7 +88,11 @@ def blocklist_errors(draft: BlocklistDraft) -> list[FieldError]:
         message = _("is too long (maximum is %(count)d characters)") % {"count": NAME_LIMIT}
         errors.append(FieldError("name", "ERR_TOO_LONG", message))
     if place_of(draft.url) is None:
-        errors.append(FieldError("url", "ERR_INVALID", _("is no address that this server can ask, such as https://…")))
+        errors.append(
+            FieldError(
+                "url", "ERR_INVALID", _("is not an address from which this server can fetch a list, such as https://…")
+            )
+        )
     stricter = (DomainSeverity.SUSPEND, DomainSeverity.SILENCE, DomainSeverity.NOOP)
     for theirs in stricter:
         ours = getattr(draft, f"{theirs}_as")
@@ -149,11 +153,11 @@ def decide(
     """
     taken = taken_of(entry)
     if wanted is None or protected:
-        note = protected or ("" if entry.listed else _("the list names it no longer"))
+        note = protected or ("" if entry.listed else _("it is no longer on the list"))
         without = _decide_retraction(taken, rule, others, note or _("its severity is ignored"))
         return replace(without, is_decided=bool(protected))
     if rule is not None and not rule.from_lists:
-        note = _("it has a rule of your own: %(severity)s") % {"severity": rule.get_severity_display()}
+        note = _("staff have set a rule for it: %(severity)s") % {"severity": rule.get_severity_display()}
         return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note, asks=True)
     if rule is None:
         if taken is not None:
@@ -164,7 +168,7 @@ def decide(
         ):
             note = _("%(domain)s has a stricter rule") % {"domain": above.domain}
             return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)
-        note = _("dismissed when another list said it") if dismissed else ""
+        note = _("the same entry of another list was dismissed") if dismissed else ""
         effect = strictest([wanted, *others])
         return Decision(EntryStep.BLOCK, effect, wanted, EntryState.IN_FORCE, note, asks=entry.asks or dismissed)
     target = strictest([wanted, *others])
@@ -202,10 +206,10 @@ def hold_reason(known: int, lost: int, named: int) -> str:
     be a mistake.
     """
     if known and not named:
-        return _("The list is empty all of a sudden.")
+        return _("The list has suddenly become empty.")
     if lost > _LOSS_COUNT and lost > known * _LOSS_SHARE:
         counts = {"lost": lost, "known": known}
-        return _("The list takes back %(lost)d of its %(known)d servers all of a sudden.") % counts
+        return _("The list has suddenly removed or weakened %(lost)d of its %(known)d entries.") % counts
     return ""
 
 

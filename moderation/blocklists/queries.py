@@ -106,7 +106,7 @@ def load_protection(domains: Sequence[str]) -> dict[str, str]:
     found = {}
     for domain in domains:
         if domain in own or domain in above_own:
-            found[domain] = _("it is this server, or above it")
+            found[domain] = _("it is this server or one of its parent domains")
         elif is_related(domain, exceptions, above_exceptions):
             found[domain] = _("an exception protects it")
         elif is_related(domain, allowed, above_allowed):

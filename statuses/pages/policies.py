@@ -31,11 +31,11 @@ _TITLES: Final[dict[Choice, str | Promise]] = {
     Choice.FOLLOWERS: gettext_lazy("Your followers"),
     Choice.FOLLOWING: gettext_lazy("People whom you follow"),
     Choice.MUTUALS: gettext_lazy("People whom you follow and who follow you"),
-    Choice.ASKED: gettext_lazy("Everybody, once you have agreed"),
-    Choice.NOBODY: gettext_lazy("Nobody but you"),
+    Choice.ASKED: gettext_lazy("Everybody, after your approval"),
+    Choice.NOBODY: gettext_lazy("Only you"),
 }
 REPLY_WAITS: Final = gettext_lazy(
-    "Your reply waits until the author of the post agrees to it. Until then only the two of you see it."
+    "Your reply waits for the approval of the post’s author. Until then, only the two of you can see it."
 )
 ASKED_FIRST: Final = gettext_lazy("The author of the post is asked first.")
 _DEFAULT_TITLE: Final = gettext_lazy("As in your settings")
@@ -107,7 +107,7 @@ class PoliciesForm(ServiceForm):
                 field = _name(visibility, name)
                 # A rule that a client has set, and that is none of the choices, is kept.
                 self.fields[field] = policy_field(
-                    label, kind, None if initial[field] else _("As an application has set it")
+                    label, kind, None if initial[field] else _("As set by an application")
                 )
 
     def groups(self) -> list[tuple[str | Promise, list[forms.BoundField]]]:

@@ -111,7 +111,9 @@ def gated(new: Composed, *, request_uri: str | None = None) -> Composed:
         raise NotPermitted(Interaction.REPLY, post)
     if new.quote is not None and new.author.local:
         raise Invalid.sentence(
-            _("The author of the post is asked before your reply is published. Such a reply cannot quote.")
+            _(
+                "The author of the post has to approve your reply before it is published. Such a reply cannot contain a quote."
+            )
         )
     _check_room(new.author.id, post.account_id)
     target = Account.objects.get(id=post.account_id)
@@ -142,4 +144,4 @@ def _new_request_uri(account: Account) -> str:
 def _check_room(account_id: int, target_id: int) -> None:
     pending = list_pending().filter(account_id=account_id, target_id=target_id)
     if pending.count() >= REQUESTS_LIMIT:
-        raise Invalid.sentence(_("Too many of your requests to this author wait for an answer already."))
+        raise Invalid.sentence(_("Too many of your requests to this author are still waiting for a decision."))

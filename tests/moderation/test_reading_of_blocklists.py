@@ -102,12 +102,12 @@ def test_a_list_that_fails_is_given_up_for_some_hours_and_named_by_the_doctor(si
 def test_a_page_or_garbage_in_place_of_a_list_changes_nothing(site: Site) -> None:
     blocklist = subscribed(site, listed("a.example"))
     for body, said in (
-        (b"<!doctype html><title>Gone</title>", "That is a web page, and no list."),
-        (b'{"error": "no"}', "The JSON document is no list of servers."),
-        (b'{"items": [], "next": "https://x.example/2"}', "That is one page of several"),
+        (b"<!doctype html><title>Gone</title>", "This is a web page, not a list."),
+        (b'{"error": "no"}', "The JSON document is not a list of servers."),
+        (b'{"items": [], "next": "https://x.example/2"}', "This is only one page of a list"),
         (rb'["a.example", {"domain": "b.example", "comment": "\u0000"}]', "The file contains NUL bytes"),
-        (b"[1, 2", "That is no JSON document."),
-        (b"[" * 5000, "That is no JSON document."),
+        (b"[1, 2", "This is not a valid JSON document."),
+        (b"[" * 5000, "This is not a valid JSON document."),
         (b"not a domain\nneither is this\n", "No line of the list names a server: Line 1"),
         (b"\xff\xfe\x00", "That is not a CSV file in UTF-8."),
         (b"a.example\n" * 20_001, "The list has more than 20000 lines."),

@@ -229,8 +229,8 @@ class BlocklistAdmin(EditedAdmin):
             variant=ActionVariant.DANGER,
             one=Words(
                 _(
-                    "Switch this list off, and remove the rules that came from it alone and that nobody has changed since? "
-                    "Follows that they have ended do not come back."
+                    "Switch this list off, and remove the rules that came only from it and that nobody has "
+                    "changed since? Follows that these rules have ended are not restored."
                 ),
                 _("The list is off, and its rules are being removed."),
             ),

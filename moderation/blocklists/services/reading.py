@@ -64,7 +64,7 @@ def read_list(body: bytes) -> ReadList:
     """
     begin = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if begin == b"<":
-        raise UnreadableFile(_("That is a web page, and no list."))
+        raise UnreadableFile(_("This is a web page, not a list."))
     lines: _Lines
     if begin in (b"{", b"["):
         document = _json(body)
@@ -133,7 +133,7 @@ def _json(body: bytes) -> Any:
     try:
         return json.loads(body)
     except json.JSONDecodeError as error:
-        raise UnreadableFile(_("That is no JSON document.")) from error
+        raise UnreadableFile(_("This is not a valid JSON document.")) from error
 
 
 def _snapshot_of(document: Any) -> str:
@@ -152,11 +152,9 @@ def _json_lines(document: Any) -> Iterator[tuple[int, dict[str, str]]]:
     if isinstance(document, dict):
         items = next((document[name] for name in ("orderedItems", "items") if name in document), None)
     if not isinstance(items, list):
-        raise UnreadableFile(_("The JSON document is no list of servers."))
+        raise UnreadableFile(_("The JSON document is not a list of servers."))
     if isinstance(document, dict) and not document.keys().isdisjoint(_PAGE_KEYS):
-        raise UnreadableFile(
-            _("That is one page of several, and no whole list. Of FIRES, take the address of the dataset.")
-        )
+        raise UnreadableFile(_("This is only one page of a list. For FIRES, enter the address of the dataset."))
     for number, item in enumerate(items, start=1):
         values = _values(item)
         if values is not None:

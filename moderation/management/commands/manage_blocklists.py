@@ -150,7 +150,7 @@ class Command(OperatorCommand):
         name: the list
         """
         blocklist = find_blocklist(name)
-        self.confirm(_("The rules that came from it alone end."), yes=yes, dry_run=dry_run)
+        self.confirm(_("The rules that came only from this list end."), yes=yes, dry_run=dry_run)
         with undone_if(dry_run):
             withdraw_list(by=OPERATOR, blocklist=blocklist)
         self.stdout.write(f"{name}: {would(dry_run)}withdrawn.")
