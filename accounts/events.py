@@ -44,7 +44,7 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountSanctioned(Event, key="account:{account_id}"):
-    """Staff have limited, marked or suspended a local account, or have ended such a sanction."""
+    """Staff have limited, marked or held a local account, or have ended that; for a suspension ProfileUpdated is published."""
 
     account_id: int
 

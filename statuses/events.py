@@ -9,7 +9,7 @@ class StatusPublished(Event, key="status:{status_id}"):
     """A post was created: written locally, received, or a boost (`reblog`), which is a post like any other.
 
     The flags tell which reactions are needed: `mentions` tells whether the post addresses anyone, `link` whether its text
-    contains a link, `reply` whether it is a reply, `awaited` whether anybody has asked to be notified of its author's posts.
+    contains a link, `awaited` whether anybody has asked to be notified of its author's posts.
     """
 
     status_id: int
@@ -17,7 +17,6 @@ class StatusPublished(Event, key="status:{status_id}"):
     local: bool
     reblog: bool = False
     awaited: bool = True
-    reply: bool = False
     mentions: bool = False
     link: bool = False
 

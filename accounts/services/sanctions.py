@@ -237,7 +237,8 @@ def _acting(by: Staff, account: Account, action: str, permission: Permission, **
         yield subject
         if not subject.after:
             return
-        if current.local:
+        # A suspension and its end have published ProfileUpdated, which says the same to whoever wants to know.
+        if current.local and "suspended_at" not in subject.after:
             publish(AccountSanctioned(account_id=current.pk))
         record_about(
             by,

@@ -172,7 +172,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         published=reading.moment_of(document.get("published")),
         updated=reading.past_of(document.get("updated")),
         url=url,
-        in_reply_to=_answered_uri(document.get("inReplyTo")),
+        in_reply_to=_linked_uri(document.get("inReplyTo")),
         conversation=reading.uri_of(conversation),
         to=to,
         cc=cc,
@@ -208,12 +208,11 @@ def _authors_of(document: Mapping[str, Any]) -> list[str]:
         reading.many(document.get("attributedTo")),
         key=lambda item: isinstance(item, Mapping) and "Group" in reading.kinds_of(item),
     )
-    links = (item.get("href") if isinstance(item, Mapping) and "id" not in item else item for item in authors)
-    return [found for item in links if (found := reading.web_uri(item)) is not None]
+    return [found for item in authors if (found := reading.web_uri(_linked_uri(item))) is not None]
 
 
-def _answered_uri(value: Any) -> str | None:
-    """Return the id of the parent post, which may be given as an id, an embedded object or a Link."""
+def _linked_uri(value: Any) -> str | None:
+    """Return the id of an object that is given by its id, embedded, or given by a Link."""
     value = reading.first(value)
     return reading.uri_of(value) or (reading.web_uri(value.get("href")) if isinstance(value, Mapping) else None)
 

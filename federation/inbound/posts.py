@@ -19,6 +19,7 @@ from federation.models import Tombstone
 from federation.reasons import Reason
 from federation.remote.actors import end_actor, keep_described, refresh
 from federation.remote.fetching import fetch_document
+from federation.remote.permitted import authorize
 from federation.remote.posts import deliver_note, is_related, keep_note, may_be_related, revise_note
 from federation.remote.references import find_account_by_uri, find_post_by_uri, is_received
 from federation.remote.requests import request_network
@@ -69,8 +70,11 @@ def handle_create(incoming: Incoming) -> None:
             if is_received(note.uri)
             else keep_note(note, incoming.actor, recipient=incoming.recipient)
         )
+        if status is None or status.in_reply_to_id is None:
+            return
+        authorize(status)
         # A new post has no boosts or quotes yet: it needs to be forwarded only if it is a reply.
-        if status is not None and incoming.object and status.in_reply_to_id is not None:
+        if incoming.object:
             forward(incoming, status)
 
 

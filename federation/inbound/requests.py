@@ -15,6 +15,7 @@ from federation.events import InteractionRefused
 from federation.inbound.incoming import Incoming
 from federation.reasons import Reason
 from federation.remote.fetching import fetch_document
+from federation.remote.permitted import authorize
 from federation.remote.posts import keep_note
 from federation.remote.references import check_id, find_post_by_uri
 from social.kernel.errors import Forbidden, Invalid
@@ -114,14 +115,7 @@ def _answer(incoming: Incoming, post: Status, reply_uri: str, uri: str) -> None:
         elif reply.is_deleted:
             raise Rejected(Reason.DELETED_NOTE)
         elif request is None or request.state == RequestState.ACCEPTED:
-            record_accepted(
-                account_id=incoming.actor.id,
-                post=post,
-                kind=Interaction.REPLY,
-                uri=reply_uri,
-                request_uri=uri,
-                answer=reply,
-            )
+            authorize(reply, uri)
         else:
             asked.update(request_uri=uri)
 

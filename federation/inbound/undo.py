@@ -17,7 +17,7 @@ from federation.reasons import Reason
 from federation.remote.references import find_account_by_uri, find_post_by_uri
 from social.kernel.errors import NotFound
 from social.kernel.locks import lock
-from statuses.models import Favourite, Status
+from statuses.models import Favourite, Interaction, Status
 from statuses.services.deleting import delete_status
 from statuses.services.holding import forget_boost
 from statuses.services.interactions import unfavourite_status, unreblog_status
@@ -65,9 +65,13 @@ def _undo_like(incoming: Incoming) -> bool:
     if row is None:
         status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
         row = likes.filter(status=status).first() if status is not None else None
-    uri = incoming.object_uri
-    if row is None and uri is not None and withdraw_request(account_id=incoming.actor.id, uri=uri):
-        return True
+        if row is None and withdraw_request(
+            account_id=incoming.actor.id,
+            kind=Interaction.FAVOURITE,
+            uri=incoming.object_uri,
+            status_id=status.id if status is not None else None,
+        ):
+            return True
     if row is None:
         remember_undone(incoming.object_uri, incoming.actor)
         return False
@@ -84,7 +88,7 @@ def _undo_announce(incoming: Incoming) -> bool:
         return True
     if uri is not None and forget_boost(account=incoming.actor, uri=uri):
         return True
-    if uri is not None and withdraw_request(account_id=incoming.actor.id, uri=uri):
+    if withdraw_request(account_id=incoming.actor.id, kind=Interaction.REBLOG, uri=uri):
         return True
     status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
     if status is not None:

@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 from accounts.models import Account
 from federation.documents.reading import Rejected
 from federation.documents.received_notes import read_note
+from federation.remote.permitted import authorize
 from federation.remote.posts import keep_note, revise_note, shows_pictures
 from federation.remote.references import check_id
 from social.kernel.errors import Forbidden
@@ -64,8 +65,10 @@ def _publish(held_post: HeldPost, document: str) -> None:
                         publish_event=held_post.announced,
                         recipient=held_post.recipient,
                         reviewed=True,
+                        request_uri=held_post.request_uri,
                     )
                     if status is not None:
+                        authorize(status, held_post.request_uri)
                         _boost(held_post, status)
         except Rejected as reason:
             logger.info("The approved post %s is dropped: %s", held_post.uri, reason)

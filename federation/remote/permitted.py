@@ -11,7 +11,9 @@ from social.kernel.errors import Invalid
 from social.kernel.events import publish
 from social.kernel.reasons import leave_out
 from statuses.models import Interaction, Status
+from statuses.policies.interactions import is_pending, rule_of
 from statuses.services.asking import NotPermitted, gated
+from statuses.services.requests import record_accepted
 from statuses.services.storing import Composed
 
 
@@ -44,3 +46,24 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
         return None
     except Invalid:
         raise Rejected(Reason.TOO_MANY_REQUESTS_WAIT) from None
+
+
+def authorize(reply: Status, request_uri: str | None = None) -> None:
+    """Send an authorization of a remote reply that the policy of a local post allows at once, but not to everybody: its server
+    may wait for it before it sends the reply to others. `request_uri` is the id of the activity that asked for it. The caller
+    holds a transaction.
+    """
+    parent = reply.in_reply_to
+    if parent is None or not parent.local or reply.account_id == parent.account_id:
+        return
+    if request_uri is None and not rule_of(parent.interaction_policy, Interaction.REPLY):
+        return
+    if not is_pending(reply.interaction_policy):
+        record_accepted(
+            account_id=reply.account_id,
+            post=parent,
+            kind=Interaction.REPLY,
+            uri=str(reply.uri),
+            request_uri=request_uri,
+            answer=reply,
+        )

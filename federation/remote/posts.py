@@ -111,7 +111,7 @@ def keep_note(
         lock(f"object:{note.uri}")
         check_id(note.uri, author.uri, Status)
         screening = UNSCREENED if reviewed else screen(new)
-        if not reviewed and hold_received(new, screening, note.document, recipient=recipient):
+        if not reviewed and hold_received(new, screening, note.document, recipient=recipient, request_uri=request_uri):
             return None
         status = publish_remote_status(new=new, screening=screening)
         if status is not None and ancestors > 0:

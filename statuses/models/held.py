@@ -25,9 +25,10 @@ class HeldPost(models.Model):
     """A post, or an edit of `status`, that matched a spam rule and is not published: only its author and staff can see it.
 
     A new local post is stored in `scheduled` with its files, a local edit in `draft`. For a remote post `document` is
-    what its server sent, `uri` the id of the post, `recipient` the account whose inbox received it, and `announced`
-    tells whether accounts are notified when it is published. The other columns contain what staff need for their
-    decision. `approved_at` is set while an approved remote post is waiting to be published.
+    what its server sent, `uri` the id of the post, `request_uri` that of the activity that asked for the reply, `recipient`
+    the account whose inbox received it, and `announced` tells whether accounts are notified when it is published. The
+    other columns contain what staff need for their decision. `approved_at` is set while an approved remote post is
+    waiting to be published.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -38,6 +39,7 @@ class HeldPost(models.Model):
     draft = models.JSONField(null=True)
     scheduled = models.OneToOneField(ScheduledStatus, null=True, on_delete=models.CASCADE, related_name="held")
     uri = models.TextField(null=True, unique=True)
+    request_uri = models.TextField(null=True)
     document = models.TextField(null=True)
     recipient = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
     announced = models.BooleanField(default=True)
@@ -63,6 +65,7 @@ class HeldPost(models.Model):
                 link_hosts=OBJECT_LIMIT,
             ),
             lengths("statuses_heldpost_draft", draft=OBJECT_LIMIT),
+            lengths("statuses_heldpost_request", request_uri=URI_LIMIT),
             models.CheckConstraint(
                 condition=Q(scheduled__isnull=True) | Q(document__isnull=True), name="statuses_heldpost_source"
             ),

@@ -17,7 +17,7 @@ from social.kernel.events import publish
 from social.kernel.locks import lock
 from statuses.events import InteractionRequested
 from statuses.models import Interaction, InteractionRequest, RequestState, Status
-from statuses.policies.interactions import PENDING, is_pending, permission
+from statuses.policies.interactions import PENDING, is_pending, permission, rule_of
 from statuses.policies.posts import Post
 from statuses.policies.quotes import Permission
 from statuses.policies.visibility import WAITING_VISIBILITY
@@ -59,19 +59,22 @@ def ask(
 
     `relations` are the account's relations to the author; `visibility` is the visibility of the boost; `uri` and `request_uri`
     are the ids of a remote interaction and of its request. Raises NotPermitted if the policy does not allow the interaction,
-    or if the author has rejected it before; Invalid if the account has REQUESTS_LIMIT pending requests; NotFound for a post
-    deleted meanwhile. Publishes InteractionRequested.
+    or if the author has rejected it before, although the account may do it at once since; Invalid if the account has
+    REQUESTS_LIMIT pending requests; NotFound for a post deleted meanwhile. Publishes InteractionRequested.
     """
     allowed = permission(post, kind, account_id, relations)
+    if allowed is Permission.AUTOMATIC and not rule_of(post.interaction_policy, kind):
+        return True
+    asked = InteractionRequest.objects.filter(status_id=post.id, account_id=account_id, kind=kind)
+    if allowed is Permission.DENIED or asked.filter(state=RequestState.REJECTED).exists():
+        raise NotPermitted(kind, post)
     if allowed is Permission.AUTOMATIC:
         return True
-    if allowed is Permission.DENIED:
-        raise NotPermitted(kind, post)
     with transaction.atomic():
         if not lock_status(post.id):
             raise NotFound
         lock(f"interaction:{account_id}:{post.account_id}")
-        earlier = InteractionRequest.objects.filter(status_id=post.id, account_id=account_id, kind=kind).first()
+        earlier = asked.first()
         if earlier is None:
             _check_room(account_id, post.account_id)
             own_uri = None if post.local else _new_request_uri(Account.objects.only("uri").get(id=account_id))

@@ -88,9 +88,15 @@ def hold_scheduled(
 
 
 def hold_received(
-    new: Composed, screening: Screening, document: Mapping[str, Any], *, recipient: Account | None
+    new: Composed,
+    screening: Screening,
+    document: Mapping[str, Any],
+    *,
+    recipient: Account | None,
+    request_uri: str | None = None,
 ) -> bool:
     """Hold the document of a remote post that matches a rule, in the caller's transaction. Return whether it is held.
+    `request_uri` is the id of the activity that asks for a reply.
 
     If the post is already held, the new document replaces the stored one. The caller holds `lock("object:<uri>")`. Raises
     Invalid if the author has HELD_LIMIT held posts already.
@@ -99,7 +105,9 @@ def hold_received(
         return False
     held_post = HeldPost.objects.select_for_update().filter(uri=new.uri, status=None).first()
     if held_post is not None and held_post.approved_at is None:
-        delivery = {"announced": True, "recipient": recipient} if new.publish_event else {}
+        delivery: dict[str, Any] = {"announced": True, "recipient": recipient} if new.publish_event else {}
+        if request_uri is not None:
+            delivery["request_uri"] = request_uri
         HeldPost.objects.filter(id=held_post.id).update(
             document=_encode_document(document), **_review_columns(new, screening), **delivery
         )
@@ -112,6 +120,7 @@ def hold_received(
         screening,
         limit_author(new, screening),
         uri=new.uri,
+        request_uri=request_uri,
         document=_encode_document(document),
         recipient=recipient,
         announced=new.publish_event,

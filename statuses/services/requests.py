@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from accounts.events import AccountBlocked
 from accounts.models import Account, Tag
@@ -105,11 +106,12 @@ def reject_blocked(events: Sequence[AccountBlocked]) -> None:
             settle_request(request_id=number, accepted=False)
 
 
-def withdraw_request(*, account_id: int, uri: str) -> bool:
-    """Delete the pending request of a remote account to favourite or boost a post; `uri` is the id of the favourite or boost.
-    Return whether there was one.
+def withdraw_request(*, account_id: int, kind: Interaction, uri: str | None, status_id: int | None = None) -> bool:
+    """Delete the pending request of a remote account to favourite or boost a post; `uri` is the id of the favourite or boost,
+    or of the request, and `status_id` the post, as far as they are known. Return whether there was one.
     """
-    asked = InteractionRequest.objects.filter(account_id=account_id, uri=uri, state=RequestState.PENDING, answer=None)
+    named = Q(status_id=status_id) if uri is None else Q(status_id=status_id) | Q(uri=uri) | Q(request_uri=uri)
+    asked = InteractionRequest.objects.filter(named, account_id=account_id, kind=kind, state=RequestState.PENDING)
     return asked.delete()[0] > 0
 
 

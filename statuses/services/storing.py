@@ -297,7 +297,6 @@ def announce(status: Status, new: Composed) -> None:
             status_id=status.id,
             account_id=status.account_id,
             local=status.local,
-            reply=status.in_reply_to_id is not None or status.in_reply_to_uri is not None,
             awaited=status.visibility in FOLLOWER_VISIBILITIES and is_awaited(status.account_id),
             mentions=bool(new.mentions),
             link=new.has_link,

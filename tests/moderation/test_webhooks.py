@@ -20,7 +20,14 @@ from accounts.identity.services.signing_up import sign_up
 from accounts.models import AuditEntry, Role, User
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, NotPermitted, Staff
-from accounts.services.sanctions import limit_account
+from accounts.services.sanctions import (
+    limit_account,
+    sensitize_account,
+    suspend_account,
+    unlimit_account,
+    unsensitize_account,
+    unsuspend_account,
+)
 from moderation.models import Report, Webhook, WebhookAttempt, WebhookCall, WebhookEvent
 from moderation.policies.webhooks import ATTEMPTS_KEPT, WebhookDraft, body_of
 from moderation.senders.webhooks import CALLS
@@ -107,6 +114,25 @@ def test_a_webhook_is_notified_of_people_reports_and_posts(receiver: PushService
     assert not WebhookCall.objects.exists()
     statuses = list(WebhookAttempt.objects.values_list("status", "error").distinct())
     assert statuses == [(201, "")]
+
+
+@pytest.mark.parametrize(
+    "acts",
+    [
+        (limit_account, unlimit_account),
+        (sensitize_account, unsensitize_account),
+        (suspend_account, unsuspend_account),
+    ],
+)
+def test_each_act_of_staff_on_an_account_is_one_call(receiver: PushService, acts: tuple[Any, ...]) -> None:
+    account = make_user("ada").account
+    work()
+    create_webhook(by=OPERATOR, draft=WebhookDraft(receiver.endpoint(), (WebhookEvent.ACCOUNT_UPDATED,)))
+    for act in acts:
+        receiver.received.clear()
+        act(by=OPERATOR, account=account)
+        work()
+        assert len(receiver.at()) == 1, act.__name__
 
 
 def test_a_template_is_filled_in_as_json() -> None:

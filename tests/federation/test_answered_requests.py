@@ -1,0 +1,128 @@
+"""What people elsewhere ask the author of a limited post for is answered, also after staff have looked at it, and a rejection
+holds (docs/adr/0044).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from accounts.models import Account
+from accounts.policies.staff import OPERATOR
+from social.kernel import links
+from statuses.models import Favourite, HeldPost, Interaction, InteractionRequest, RequestState, Status
+from statuses.policies.interactions import Choice
+from statuses.services.requests import decide_request
+from statuses.services.reviewing import approve_held
+from tests.factories.accounts import make_token, make_user
+from tests.factories.spam_rules import make_rule
+from tests.factories.statuses import follow
+from tests.federation.activities import PUBLIC, deal
+from tests.federation.interactions import post_of, sent, uri_of
+from tests.federation.remote_server import RemotePerson, RemoteServer
+from tests.support.client import Api
+from tests.support.work import work
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    return make_user("alice").account
+
+
+def ask_again(zoe: RemotePerson, post: Status, kind: str) -> str:
+    about = uri_of(post)
+    if kind == "AnnounceRequest":
+        return deal(zoe, zoe.activity(kind, about, instrument=zoe.activity("Announce", about, to=[PUBLIC])))
+    return deal(zoe, zoe.activity(kind, about, to=[PUBLIC]))
+
+
+@pytest.mark.parametrize("kind", ["Like", "Announce", "AnnounceRequest"])
+def test_what_the_author_took_back_from_a_follower_is_not_done_again(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, kind: str
+) -> None:
+    post = post_of(alice, Choice.FOLLOWERS)
+    assert ask_again(zoe, post, kind) == "done"
+    request = InteractionRequest.objects.get()
+    assert request.state == RequestState.ACCEPTED
+    decide_request(account_id=alice.id, request_id=request.id, accepted=False)
+    work()
+    refusals = len(sent(elsewhere, "Reject"))
+    assert ask_again(zoe, post, kind) == "done"
+    work()
+    assert InteractionRequest.objects.get().state == RequestState.REJECTED
+    assert not Favourite.objects.exists()
+    assert not Status.objects.filter(account=zoe_here, deleted_at=None).exists()
+    assert len(sent(elsewhere, "Reject")) == refusals + 1
+
+
+def test_who_was_rejected_here_is_refused_after_a_follow_too(alice: Account) -> None:
+    bob = make_user("bob").account
+    api, post = Api(make_token(bob.user)), post_of(alice, Choice.ASKED)
+    for act in ("favourite", "reblog"):
+        assert api.post(f"/api/v1/statuses/{post.id}/{act}").status_code == 200
+    for request in InteractionRequest.objects.all():
+        decide_request(account_id=alice.id, request_id=request.id, accepted=False)
+    policy = {"interaction_policy": {f"can_{act}": {"always": ["followers"]} for act in ("favourite", "reblog")}}
+    author = Api(make_token(alice.user))
+    assert author.put(f"/api/v1/statuses/{post.id}", {"status": "hello", **policy}).status_code == 200
+    follow(bob, alice)
+    for act in ("favourite", "reblog"):
+        assert api.post(f"/api/v1/statuses/{post.id}/{act}").status_code == 403
+
+
+@pytest.mark.parametrize("known", ["id", "post", "request"])
+def test_a_like_that_waits_is_withdrawn_by_any_undo_that_names_it(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, known: str
+) -> None:
+    post = post_of(alice, Choice.ASKED)
+    like = zoe.activity("Like", uri_of(post))
+    request = zoe.activity("LikeRequest", uri_of(post), instrument=like)
+    deal(zoe, request if known == "request" else like)
+    other = InteractionRequest.objects.create(
+        status=post, account=zoe_here, target=alice, kind=Interaction.REBLOG, uri=f"{zoe.uri}/boosts/1"
+    )
+    undone: dict[str, Any] = {
+        "id": like["id"],
+        "post": {"type": "Like", "actor": zoe.uri, "object": uri_of(post)},
+        "request": request["id"],
+    }
+    assert deal(zoe, zoe.activity("Undo", undone[known])) == "done"
+    assert InteractionRequest.objects.get().id == other.id, "and nothing else"
+
+
+@pytest.mark.parametrize("choice", [Choice.ASKED, Choice.FOLLOWERS])
+@pytest.mark.parametrize("polite", [True, False])
+def test_a_reply_that_staff_have_looked_at_is_answered_as_it_was_asked(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account, choice: Choice, polite: bool
+) -> None:
+    make_rule(words=("casino",))
+    post = post_of(alice, choice)
+    reply = zoe.note("<p>casino</p>", number=9, inReplyTo=uri_of(post))
+    request = zoe.activity("ReplyRequest", uri_of(post), instrument=reply)
+    assert deal(zoe, request if polite else zoe.activity("Create", reply)) == "done"
+    assert not sent(elsewhere, "Accept", "Reject")
+    approve_held(by=OPERATOR, held=HeldPost.objects.get())
+    work()
+    stored = InteractionRequest.objects.get()
+    if choice is Choice.ASKED:
+        assert stored.state == RequestState.PENDING
+        assert not sent(elsewhere, "Accept")
+        decide_request(account_id=alice.id, request_id=stored.id, accepted=True)
+        work()
+    answered = sent(elsewhere, "Accept")[-1]["object"]
+    assert (answered["id"] if polite else answered) == (request["id"] if polite else reply["id"])
+
+
+def test_a_follower_whose_server_sends_the_reply_itself_gets_an_authorization(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    """GoToSocial up to 0.20 sends the reply to the author alone, and to others when it is accepted."""
+    post = post_of(alice, Choice.FOLLOWERS)
+    reply = zoe.note("<p>yes</p>", number=9, inReplyTo=uri_of(post))
+    assert deal(zoe, zoe.activity("Create", reply)) == "done"
+    accept = sent(elsewhere, "Accept")[-1]
+    assert (accept["object"], accept["target"]) == (reply["id"], links.status_uri("alice", post.id))
+    assert InteractionRequest.objects.get().answer == Status.objects.get(uri=reply["id"])
