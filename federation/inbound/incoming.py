@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any, Final
 
 from accounts.models import Account
@@ -62,6 +63,21 @@ def remember_undone(uri: str | None, actor: Account) -> None:
     """Refuse, for UNDO_RETENTION, an activity of this actor that was undone before it arrived, or replaced by a newer one."""
     if uri is not None and same_origin(uri, actor.uri):
         remember_gone(uri, actor.uri, UNDO_RETENTION)
+
+
+def remember_ended(uri: str | None, actor: Account) -> None:
+    """Note, for UNDO_RETENTION, that an Undo has ended this activity of the actor."""
+    if uri is not None and same_origin(uri, actor.uri):
+        remember_gone(_ended(uri), actor.uri, UNDO_RETENTION)
+
+
+def is_ended(uri: str | None, actor: Account) -> bool:
+    """Tell whether `remember_ended` was called for this activity."""
+    return uri is not None and is_undone(_ended(uri), actor)
+
+
+def _ended(uri: str) -> str:
+    return f"ended:{sha256(uri.encode()).hexdigest()}"
 
 
 def is_undone(uri: str | None, actor: Account) -> bool:

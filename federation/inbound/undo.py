@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from django.db import transaction
@@ -12,7 +13,7 @@ from accounts.queries.relations import find_block
 from accounts.services.blocking import unblock_account
 from accounts.services.following import end_following, pair_name
 from federation.documents.reading import Rejected, kind_of, uri_of
-from federation.inbound.incoming import Incoming, is_undone, remember_undone
+from federation.inbound.incoming import Incoming, is_ended, is_undone, remember_ended, remember_undone
 from federation.reasons import Reason
 from federation.remote.references import find_account_by_uri, find_post_by_uri
 from social.kernel.errors import NotFound
@@ -26,17 +27,20 @@ from statuses.services.requests import withdraw_request
 
 def handle(incoming: Incoming) -> None:
     """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id."""
-    kind = kind_of(incoming.object, _HANDLERS)
+    kind, uri = kind_of(incoming.object, _HANDLERS), incoming.object_uri
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
         raise Rejected(Reason.UNDONE_BY_OTHER)
-    if kind is not None:
-        _HANDLERS[kind](incoming)
-    elif not any(undo(incoming) for undo in _HANDLERS.values()):
-        remember_undone(incoming.object_uri, incoming.actor)
+    handlers = _HANDLERS.values() if kind is None else [_HANDLERS[kind]]
+    if any(undo(incoming) for undo in handlers):
+        remember_ended(uri, incoming.actor)
+    elif not is_ended(uri, incoming.actor):
+        # It may still arrive. After a repeated Undo a new activity can have the same id: Misskey names a follow after its two
+        # accounts.
+        remember_undone(uri, incoming.actor)
 
 
 def _undo_follow(incoming: Incoming) -> bool:
-    """End a follow or follow request; if there is none, return False and refuse the Follow should it arrive later."""
+    """End a follow or follow request; return False if there is none."""
     uri = incoming.object_uri
     row = (
         Follow.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
@@ -48,18 +52,14 @@ def _undo_follow(incoming: Incoming) -> bool:
             return False  # Nothing is ended, because a newer Follow has replaced the Follow that is undone.
         target = find_account_by_uri(uri_of(incoming.object.get("object")) or "")
     if target is None or not target.local:
-        remember_undone(uri, incoming.actor)
         return False
     with transaction.atomic():
         lock(pair_name(incoming.actor.id, target.id))
-        ended = end_following(incoming.actor.id, target.id, ended_by_id=incoming.actor.id)
-    if not ended:
-        remember_undone(uri, incoming.actor)
-    return ended
+        return end_following(incoming.actor.id, target.id, ended_by_id=incoming.actor.id)
 
 
 def _undo_like(incoming: Incoming) -> bool:
-    """Remove a favourite; if there is none, return False and refuse the Like should it arrive later."""
+    """Remove a favourite or the request for it; return False if there is none."""
     likes = Favourite.objects.filter(account=incoming.actor)
     row = likes.filter(uri=incoming.object_uri).first()
     if row is None:
@@ -73,14 +73,15 @@ def _undo_like(incoming: Incoming) -> bool:
         ):
             return True
     if row is None:
-        remember_undone(incoming.object_uri, incoming.actor)
         return False
     unfavourite_status(account_id=incoming.actor.id, status_id=row.status_id)
     return True
 
 
 def _undo_announce(incoming: Incoming) -> bool:
-    """Remove a boost; if there is none, return False and refuse the Announce should it arrive later."""
+    """Remove a boost or the request for it; return False if there is none with the id that is named, whose Announce may still
+    arrive.
+    """
     uri = incoming.object_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:
@@ -92,12 +93,9 @@ def _undo_announce(incoming: Incoming) -> bool:
         return True
     status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
     if status is not None:
-        try:
+        with suppress(NotFound):
             unreblog_status(account_id=incoming.actor.id, status_id=status.id)
-        except NotFound:
-            status = None
-    remember_undone(incoming.object_uri, incoming.actor)
-    return status is not None
+    return False
 
 
 def _undo_block(incoming: Incoming) -> bool:

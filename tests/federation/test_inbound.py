@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -10,8 +11,9 @@ from accounts.models import Account, Block, Domain, Follow, FollowRequest
 from accounts.services.blocking import block_account
 from federation.models import InboundActivity
 from notifications.models import Notification
-from social.kernel import clock, redis
-from statuses.models import Status
+from social.kernel import clock, links, redis
+from statuses.models import Favourite, Status
+from tests.factories.statuses import make_status
 from tests.federation.activities import deal, introduced, remote
 from tests.federation.remote_server import RemotePerson, RemoteServer
 from tests.support.work import work
@@ -148,6 +150,26 @@ class TestFollows:
         deal(zoe, zoe.activity("Undo", activity))
         assert deal(zoe, activity).startswith("rejected")
         assert not Follow.objects.exists()
+
+    @pytest.mark.parametrize("kind", ["Follow", "Like", "Block"])
+    @pytest.mark.parametrize("named", [True, False])
+    def test_an_undo_that_comes_twice_does_not_refuse_the_same_activity_afterwards(
+        self, zoe: RemotePerson, alice: Account, kind: str, named: bool
+    ) -> None:
+        """Misskey names a follow after the two accounts, so that following again has the same id."""
+        introduced(zoe, alice)
+        about = alice.uri if kind != "Like" else links.status_uri("alice", make_status(alice).id)
+        model: Any = {"Follow": Follow, "Like": Favourite, "Block": Block}[kind]
+        rows = model.objects.filter(account=remote(zoe))
+        rows.delete()
+        activity = zoe.activity(kind, about)
+        deal(zoe, activity)
+        for number in range(2):
+            undo = zoe.activity("Undo", activity["id"] if named else activity)
+            deal(zoe, undo | {"id": f"{undo['id']}/{number}"})
+            assert not rows.exists()
+        assert deal(zoe, activity) == "done"
+        assert rows.exists()
 
     def test_activities_in_a_collection_are_acted_upon_one_by_one(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
