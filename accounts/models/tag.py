@@ -21,7 +21,8 @@ class Tag(models.Model):
 
     `usable`: new local posts may have it. `listable`: search and directories may show it. `trendable`: it may be shown
     as trending; None until staff have decided. `private`: the hashtag was not used in public yet, so that search does
-    not show it.
+    not show it. `local_only`: it was used in public, but only in posts for people of this server, so that nobody else
+    learns of it.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -30,6 +31,7 @@ class Tag(models.Model):
     usable = models.BooleanField(default=True)
     listable = models.BooleanField(default=True)
     private = models.BooleanField(default=False, db_default=False)
+    local_only = models.BooleanField(default=False, db_default=False)
     trendable = models.BooleanField(null=True)
     reviewed_at = models.DateTimeField(null=True)
     requested_review_at = models.DateTimeField(null=True)

@@ -53,21 +53,26 @@ def forget_old_uses(*, batch: int = 5000) -> int:
     return TagUse.objects.filter(id__in=rows).delete()[0]
 
 
-def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False) -> list[Tag]:
+def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local_only: bool = False) -> list[Tag]:
     """Return the rows of these hashtags, given as (normalised, as written), in their order; missing rows are created.
 
-    `private`: the hashtags are used in a post that is not public; otherwise none of them is private any more. The
+    `private`: the hashtags are used in a post that is not public; otherwise none of them is private any more.
+    `local_only`: they are used in a post for people of this server; otherwise they are known to everybody from now on. The
     caller passes a limited number of hashtags, no more than a post or collection may have.
     """
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
+    only = {"private": private, "local_only": local_only and not private}
     if missing:
         # The names are sorted, so that two writers of the same new hashtags do not deadlock.
-        rows = (Tag(name=name, display_name=kept_spelling(name, shown), private=private) for name, shown in missing)
+        rows = (Tag(name=name, display_name=kept_spelling(name, shown), **only) for name, shown in missing)
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
         known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
-    if not private and (shown_now := [tag.id for tag in known.values() if tag.private]):
-        Tag.objects.filter(id__one_of=sorted(shown_now)).update(private=False)
+    shown_now = [tag.id for tag in known.values() if tag.private or (tag.local_only and not local_only)]
+    if shown_now and not private:
+        rows = Tag.objects.filter(id__one_of=sorted(shown_now))
+        # Another writer may have used the hashtag in public meanwhile.
+        (rows.filter(private=True) if local_only else rows).update(**only)
     return [known[name] for name, _shown in tags]
 
 

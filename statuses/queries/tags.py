@@ -20,12 +20,15 @@ def find_tag(name: str, viewer_id: int | None) -> Tag:
     """Return the hashtag with this name in any spelling; without an id if it has never been used (contract, entities "Tag").
 
     A hashtag that was never used in a public or unlisted post is treated as unused, unless the viewer follows it or may
-    read one of the last posts that use it, because its name reveals a topic of private posts. Raises NotFound for an
-    invalid hashtag. One query, up to three for a private hashtag.
+    read one of the last posts that use it, because its name reveals a topic of private posts; for visitors so is one that
+    only people of this server have used, for each other. Raises NotFound for an invalid hashtag. One query, up to three
+    for a private hashtag.
     """
     tag = named_tag(name)
     found = Tag.objects.filter(name=tag.name).first()
-    if found is None or (found.private and not _may_know(found, viewer_id)):
+    if found is None or (viewer_id is None and found.local_only):
+        return tag
+    if found.private and not _may_know(found, viewer_id):
         return tag
     return found
 

@@ -176,7 +176,8 @@ def _publish_reply(request: InteractionRequest) -> None:
     tags = list(Tag.objects.filter(id__one_of=_tag_ids(status)))
     # While the reply waited, its hashtags counted as hashtags of a private post.
     if tags:
-        ensure_tags([(tag.name, tag.display_name) for tag in tags], private=not is_for_anybody(request.visibility))
+        names = [(tag.name, tag.display_name) for tag in tags]
+        ensure_tags(names, private=not is_for_anybody(request.visibility), local_only=status.local_only)
     count_stored(status, published, tags)
     if status.uri is not None:
         adopt_orphans(status)

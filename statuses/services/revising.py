@@ -180,7 +180,9 @@ def _replace_mentions(status: Status, new: Composed) -> int | None:
 def _replace_tags(status: Status, tags: Sequence[tuple[str, str]]) -> tuple[list[Tag], list[int]]:
     """Replace the hashtags of the post, in order. Return the added hashtags and the ids of the removed hashtags."""
     before = list(StatusTag.objects.filter(status_id=status.id).order_by("id").values_list("tag_id", flat=True))
-    found = ensure_tags(tags, private=not is_for_anybody(status.visibility)) if tags else []
+    found = (
+        ensure_tags(tags, private=not is_for_anybody(status.visibility), local_only=status.local_only) if tags else []
+    )
     if status.local:
         check_tags(tag for tag in found if tag.id not in before)
     after = [tag.id for tag in found]

@@ -265,7 +265,8 @@ def store_unknown_mentions(status_id: int, uris: Sequence[str]) -> None:
 
 
 def _store_tags(status: Status, new: Composed) -> list[Tag]:
-    tags = ensure_tags(new.tags, private=not is_for_anybody(new.visibility)) if new.tags else []
+    private = not is_for_anybody(new.visibility)
+    tags = ensure_tags(new.tags, private=private, local_only=new.local_only) if new.tags else []
     if new.imported:
         tags = [tag for tag in tags if tag.usable]
     elif new.author.local:

@@ -108,9 +108,10 @@ _MEDIA_CONDITION: Final = " AND EXISTS (SELECT 1 FROM statuses_mediaattachment m
 _TAGS_OF_ROW: Final = """(
   SELECT count(*) FROM statuses_statustag x JOIN accounts_tag g ON g.id = x.tag_id
    WHERE x.status_id = t.status_id AND g.name = ANY({names}) {more})"""
+_UNKNOWN_TAG: Final = "(g.private OR (g.local_only AND %(visitor)s = 1))"
 _ALL_TAGS_CONDITION: Final = f"""
-  AND {_TAGS_OF_ROW.format(names="%(all)s", more="AND NOT g.private")} = (
-    SELECT count(*) FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT g.private)
+  AND {_TAGS_OF_ROW.format(names="%(all)s", more=f"AND NOT {_UNKNOWN_TAG}")} = (
+    SELECT count(*) FROM accounts_tag g WHERE g.name = ANY(%(all)s) AND NOT {_UNKNOWN_TAG})
   AND {_TAGS_OF_ROW.format(names="%(any)s", more="")} > 0
 """  # noqa: S608 (constants)
 _NO_TAGS_CONDITION: Final = f" AND {_TAGS_OF_ROW.format(names='%(none)s', more='')} = 0"
@@ -124,7 +125,7 @@ _RAREST_TAG: Final = f"""
 SELECT g.id FROM accounts_tag g
  CROSS JOIN LATERAL (SELECT count(*) AS uses FROM (
    SELECT 1 FROM statuses_statustag t WHERE t.tag_id = g.id LIMIT 1000) few) counted
- WHERE ((g.name = ANY(%(all)s) AND NOT g.private) OR (g.name = %(name)s AND cardinality(%(any)s::text[]) = 1))
+ WHERE ((g.name = ANY(%(all)s) AND NOT {_UNKNOWN_TAG}) OR (g.name = %(name)s AND cardinality(%(any)s::text[]) = 1))
    AND EXISTS ({_WANTED_TAGS})
  ORDER BY counted.uses, g.id LIMIT 1
 """  # noqa: S608 (constants)
@@ -178,7 +179,7 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
     """Return posts of a hashtag's timeline, newest first; none for an unused hashtag.
 
     Hashtags in `all` and `none` that nobody has used are ignored (contract, parameters). A hashtag that is used only in
-    posts that are neither public nor unlisted is treated as unused.
+    posts that are neither public nor unlisted is treated as unused, and for visitors one of local-only posts as well.
 
     The query uses the index (tag, status) for each wanted hashtag, or for the rarest hashtag that all posts must have, so
     that a rare hashtag costs no more than a common one. For each hashtag, at most POSTS_LOOKED_AT posts from the cursor
@@ -200,10 +201,11 @@ def list_tagged_ids(viewer_id: int | None, cursor: Cursor, public_filter: Public
             ORDER BY t.status_id {direction} LIMIT {POSTS_LOOKED_AT}) t
           WHERE TRUE {on_tags} AND (SELECT {condition} FROM statuses_status s WHERE s.id = t.status_id)
           ORDER BY t.status_id {direction} LIMIT %(limit)s) post
-       WHERE EXISTS (SELECT 1 FROM accounts_tag WHERE name = %(name)s AND NOT private)
+       WHERE EXISTS (SELECT 1 FROM accounts_tag g WHERE g.name = %(name)s AND NOT {_UNKNOWN_TAG})
        ORDER BY post.status_id {direction} LIMIT %(limit)s"""  # noqa: S608 (constants)
     parameters = _values(viewer_id, cursor) | {
         "name": tags.name,
+        "visitor": int(viewer_id is None),
         "any": [tags.name, *tags.any],
         "all": list(tags.all),
         "none": list(tags.none),

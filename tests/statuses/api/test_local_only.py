@@ -87,6 +87,29 @@ def test_people_here_find_it_by_its_hashtag_and_nobody_outside_has_its_posts_fil
     assert Api().get(f"/media/{file.id}").status_code == 404
 
 
+def test_its_hashtag_is_unknown_to_visitors_until_it_is_used_in_public(api: Api, alice: Account) -> None:
+    make_status(alice, "between us #Sidedoor", visibility="private")
+    make_status(alice, "look #sidedoor", visibility="local")
+    make_status(alice, "look #everybody")
+
+    def known(reader: Api) -> tuple[bool, int, int]:
+        """Whether the hashtag has an id, and what timelines that ask for it and another one hold."""
+        timeline = "/api/v1/timelines/tag/"
+        both = reader.get(f"{timeline}sidedoor", {"any[]": "everybody"}).json()
+        return (
+            reader.get("/api/v1/tags/sidedoor").json()["id"] != reader.get("/api/v1/tags/unheardof").json()["id"],
+            len(reader.get(f"{timeline}everybody", {"all[]": "sidedoor"}).json()),
+            len(both),
+        )
+
+    assert known(Api()) == (False, 1, 0)
+    assert known(api) == (True, 0, 2)
+    make_status(alice, "for everybody #sidedoor #everybody")
+    assert known(Api()) == (True, 1, 2)
+    make_status(alice, "again #sidedoor", visibility="local")
+    assert known(Api()) == (True, 1, 2)
+
+
 @needs_federation
 def test_pages_offer_it_say_it_and_keep_it(ann: User) -> None:
     browser = Client()
