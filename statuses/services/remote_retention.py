@@ -32,11 +32,13 @@ from statuses.models import (
     Favourite,
     FilterStatus,
     HeldPost,
+    InteractionRequest,
     MediaAttachment,
     Mention,
     Pin,
     PollVote,
     Quote,
+    RequestState,
     ScheduledStatus,
     Status,
     StatusEdit,
@@ -106,7 +108,8 @@ def remove_remote_statuses(
 
     A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the author
     in a list; is mentioned in it or notified of it; has replied to, boosted, quoted, favourited, bookmarked or filtered it, or
-    voted in it; or has a draft or a scheduled post that replies to it or quotes it. It is also kept if a local post is in its
+    voted in it; waits for its author's consent to favourite or boost it; or has a draft or a scheduled post that replies
+    to it or quotes it. It is also kept if a local post is in its
     thread; if it replies to, boosts or quotes a local account; if a kept post replies to it or quotes it; if its author has
     pinned it or is on hold; if staff review it; and for LEAST_AGE after it was fetched. Replies are newer than their parents,
     so a whole thread is removed in one run. Can be interrupted at any time.
@@ -250,6 +253,7 @@ def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequenc
     itself, thread = OuterRef("id"), OuterRef("thread_id")
     written_id = Cast(itself, TextField())
     drafts = ScheduledStatus.objects.annotate(parent=KT("draft__in_reply_to_id"), quoted=KT("draft__quoted_status_id"))
+    requests = InteractionRequest.objects.filter(account__domain=None, state=RequestState.PENDING)
     followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
     needs: list[Exists | Q] = [
         Exists(Status.objects.filter(reblog_of_id=itself, local=True)),
@@ -265,6 +269,7 @@ def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequenc
         Exists(PollVote.objects.filter(poll__status_id=itself, account__domain=None)),
         Exists(Pin.objects.filter(status_id=itself)),
         Exists(HeldPost.objects.filter(status_id=itself)),
+        Exists(requests.filter(status_id=itself)),
         Exists(drafts.filter(parent=written_id)),
         Exists(drafts.filter(quoted=written_id)),
         Exists(Account.objects.filter(id=OuterRef("in_reply_to_account_id"), domain=None)),

@@ -16,6 +16,8 @@ from notifications.models import Notification
 from social.kernel import clock
 from statuses.models import (
     Favourite,
+    Interaction,
+    InteractionRequest,
     MediaAttachment,
     Mention,
     Pin,
@@ -77,8 +79,10 @@ def test_old_posts_go_with_all_that_belongs_to_them_and_what_somebody_here_needs
     save_draft(author=alice, draft=Draft(text="I will", in_reply_to_id=str(named.id)))
     later = clock.now() + timedelta(days=1)
     schedule_status(author=alice, draft=Draft(text="see", quoted_status_id=str(quotable.id)), scheduled_at=later)
+    awaited = _old(zoe)
+    InteractionRequest.objects.create(status=awaited, account=alice, target=zoe, kind=Interaction.REBLOG)
     kept = {
-        *(named, quotable),
+        *(named, quotable, awaited),
         *(answered, beside, _old(zoe, parent=beside), pinned, notified, quoted, shown, _old(held), _old(listed)),
         make_remote_status(followed, quote=NewQuote(quoted_id=quoted.id, state=QuoteState.ACCEPTED)),
         make_remote_status(followed, parent=shown),
