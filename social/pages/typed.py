@@ -22,6 +22,8 @@ from django.template import loader
 from django.template.response import TemplateResponse
 from lxml.html import document_fromstring, fragments_fromstring, tostring
 
+from social.api import admission
+from social.api.limits import KEPT_FORMS
 from social.kernel import redis
 from social.pages.frame import is_local_path
 
@@ -80,8 +82,8 @@ def _reader(request: HttpRequest) -> Any:
 
 
 def keep(request: HttpRequest) -> str:
-    """Store the form of a request for an hour and return its key; empty if the form has no typed text, is too long, or if it
-    is unknown who typed it.
+    """Store the form of a request for an hour and return its key; empty if the form has no typed text, is too long, if it
+    is unknown who typed it, or if too many of the same person's are stored.
     """
     values = {name: found for name, found in request.POST.lists() if name not in SECRETS | _FORM_FIELDS}
     page = request.headers.get("Referer", "").removeprefix(f"{request.scheme}://{request.get_host()}")
@@ -101,6 +103,9 @@ def keep_values(
     reader, key = request.user.pk if signed_in else _reader(request), secrets.token_urlsafe(24)
     kept = json.dumps([path, page, values, files, not signed_in])
     if reader is None or len(kept) > _KEPT_LIMIT:
+        return ""
+    count = admission.count(KEPT_FORMS, subject=str(reader))
+    if count is not None and count.exceeded:
         return ""
     with redis.best_effort(_PURPOSE) as attempt:
         redis.client("cache").set(_name(reader, key), kept, ex=_KEPT_SECONDS)

@@ -12,12 +12,14 @@ import pytest
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.test import Client, override_settings
 from PIL import Image
 
 from accounts.models import User
+from social.api.limits import Rule
 from social.kernel import clock, links
 from social.kernel.errors import RateLimited
+from social.pages import typed
 from social.pages.typed import SECRETS, Kept, filled
 from statuses.models import Filter, Status
 from tests.factories.accounts import make_account, make_user
@@ -224,3 +226,14 @@ def test_an_error_page_shows_what_was_typed_to_who_sent_it_from_a_page_of_this_s
     refused = strict.post(f"/report/{bea.id}", sent, headers={"Origin": HOST})
     assert refused.status_code == 403
     assert "A long story</textarea>" in refused.content.decode()
+
+
+@override_settings(RATE_LIMITS=True)
+def test_forms_of_one_person_are_kept_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typed, "KEPT_FORMS", Rule("kept_forms", 3, 3600, "account"))
+    ann, bob = make_user("ann"), make_user("bob")
+    browser, other = signed_out(ann), signed_out(bob)
+    sent = {"title": "Friends and " + "x" * 1000}
+    backs = [send(browser, "/lists", sent) for _form in range(5)]
+    assert ["typed=" in back for back in backs] == [True, True, True, False, False]
+    assert "typed=" in send(other, "/lists", sent)
