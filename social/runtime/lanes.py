@@ -77,3 +77,9 @@ class UnacknowledgedRequest(Request):
     def acknowledge(self) -> None:
         """Mark the message as acknowledged, without sending anything."""
         self.acknowledged = True
+
+    def revoked(self) -> bool:
+        """Tell whether the message has expired, as those of the schedule do when a worker takes longer to start than their
+        period. It is dropped without a line in the log: the next message does its work.
+        """
+        return bool(self.maybe_expire())

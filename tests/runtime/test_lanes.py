@@ -7,13 +7,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from social import tasks
+from social.celery import app
+from social.kernel import clock
 from social.queues import LANES, QUEUES, WAKE_QUEUES, queues_of, threads_of
-from social.runtime.lanes import LanePool
+from social.runtime.lanes import LanePool, UnacknowledgedRequest
 
 
 @pytest.fixture
@@ -85,6 +89,18 @@ def test_a_wake_up_reaches_its_other_queues_when_all_threads_of_one_wait(
     finally:
         released.set()
     assert drained[stuck].wait(10)
+
+
+@pytest.mark.parametrize("age", [60, -60])
+def test_a_message_that_came_before_there_was_a_worker_is_dropped_without_a_word(
+    age: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers = {"id": "1", "task": "social.tasks.sweep", "expires": clock.iso(clock.now() - timedelta(seconds=age))}
+    message = Mock(headers=headers, properties={}, delivery_info={}, errors=None)
+    with caplog.at_level("INFO", "celery"):
+        request = UnacknowledgedRequest(message, app=app, task=Mock(), body=([], {}, {}), decoded=True)
+        assert request.revoked() is (age > 0)
+    assert not caplog.records
 
 
 def test_a_drain_that_fails_is_logged_and_its_thread_goes_on(
