@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -20,7 +21,7 @@ from accounts.queries.domain_follows import FollowsUnder, load_follows_under
 from moderation.blocklists.queries import list_provenance
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
-from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere
+from moderation.policies.domain_rules import DomainRuleDraft, all_below, domain_elsewhere, is_registry
 from moderation.services.domain_files import AllowFile, RuleFile
 from moderation.services.domain_rules import allow_domain, change_rule, create_rule, disallow_domain, remove_rule
 from social.api.staff_columns import CREATION, address, mark, moment, shortened, shown, table
@@ -43,14 +44,17 @@ class ServerForm(RowForm):
 
 class DomainRuleForm(ServerForm):
     """Form for a domain rule; the domain of a stored rule cannot be changed. If the rule would end follows, the form first
-    names them and asks for confirmation.
+    names them and asks for confirmation, and so it does for a new rule about a country or more (`is_registry`).
     """
 
     public_comment = text_field(_("Public reason"), DOMAIN_COMMENT_LIMIT)
     private_comment = text_field(_("Note for colleagues"), DOMAIN_COMMENT_LIMIT)
     end_follows = forms.BooleanField(label=_("End these follows"), required=False)
+    concern_all = forms.BooleanField(label=_("A rule for all these servers"), required=False)
     # The follows that the submitted rule would end; set for each request.
     follows: FollowsUnder | None = None
+    # Whether the submitted rule is new and would concern a country or more; set for each request.
+    concerns_all = False
 
     class Meta:
         model = DomainRule
@@ -78,11 +82,19 @@ class DomainRuleForm(ServerForm):
         self.fields["domain"].disabled = self.instance.pk is not None
         if self.follows is None:
             del self.fields["end_follows"]
+        if not self.concerns_all:
+            del self.fields["concern_all"]
 
     def clean_end_follows(self) -> bool:
         """Return the confirmation that follows may end. Raises ValidationError if it is needed but missing."""
         if self.follows is not None and not self.cleaned_data["end_follows"]:
             raise ValidationError(gettext("These follows would end: %(follows)s") % {"follows": ending(self.follows)})
+        return True
+
+    def clean_concern_all(self) -> bool:
+        """Return the confirmation of a rule that would concern a country or more. Raises ValidationError if it is missing."""
+        if not self.cleaned_data["concern_all"]:
+            raise ValidationError(capfirst(all_below()))
         return True
 
     @property
@@ -107,6 +119,11 @@ def _follows_that_end(request: Any, rule: DomainRule | None) -> FollowsUnder | N
     if not hasattr(request, "ending_follows"):
         request.ending_follows = load_follows_under([domain] if domain else [])
     return request.ending_follows.get(domain)  # type: ignore[no-any-return]  # kept for this request
+
+
+def _concerns_all(request: Any, rule: DomainRule | None) -> bool:
+    domain = normalise_domain(request.POST.get("domain", ""))
+    return rule is None and domain is not None and is_registry(domain)
 
 
 def _severity(rule: DomainRule) -> Any:
@@ -158,17 +175,20 @@ class DomainRuleAdmin(FiledBlockListAdmin):
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
         """Return the fields of the form; for a stored rule also the entries of blocklists for this server, and, if follows
-        would end, the field that confirms it.
+        would end or a country would be concerned, the fields that confirm it.
         """
         fields: list[Any] = list(DomainRuleForm.Meta.fields)
         if obj is not None:
             fields += [LIST_MARK, LISTS]
+        if _concerns_all(request, obj):
+            fields.append("concern_all")
         return [*fields, "end_follows"] if _follows_that_end(request, obj) is not None else fields
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form, with the follows that the rule would end."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.follows = _follows_that_end(request, obj)
+        form.concerns_all = _concerns_all(request, obj)
         return form
 
 

@@ -15,7 +15,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from moderation.blocklists.models import Blocklist, BlocklistEntry, EntryState, EntryStep, TakenAs
 from moderation.models import DomainRule, DomainSeverity
-from moderation.policies.domain_rules import STRICTNESS, is_stricter, names_of
+from moderation.policies.domain_rules import STRICTNESS, all_below, is_registry, is_stricter, names_of
 from social.kernel.errors import FieldError
 from social.kernel.http.client import place_of
 from social.kernel.lengths import NAME_LIMIT
@@ -169,8 +169,10 @@ def decide(
             note = _("%(domain)s has a stricter rule") % {"domain": above.domain}
             return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)
         note = _("the same entry of another list was dismissed") if dismissed else ""
-        effect = strictest([wanted, *others])
-        return Decision(EntryStep.BLOCK, effect, wanted, EntryState.IN_FORCE, note, asks=entry.asks or dismissed)
+        if wide := is_registry(entry.domain):
+            note = all_below()
+        effect, asks = strictest([wanted, *others]), entry.asks or dismissed or wide
+        return Decision(EntryStep.BLOCK, effect, wanted, EntryState.IN_FORCE, note, asks=asks)
     target = strictest([wanted, *others])
     now = _effect_of_rule(rule)
     if target == now:

@@ -30,21 +30,17 @@ from social.kernel import clock
 from social.kernel.errors import require_found
 from social.kernel.statements import rows_of
 
-COUNT_LIMIT: Final = 1_000_000
-"""Counting of accounts and of posts ends here, so that a very large server does not take minutes."""
+COUNT_LIMIT: Final = 200_000
+"""Counting of accounts with their posts ends here, so that very large servers do not take minutes."""
 
 LOG_LIMIT: Final = 20
 SERVERS_LIMIT: Final = 100
-_ACCOUNTS: Final = """
-SELECT server, count(*) FROM (
-    SELECT lower(domain) AS server FROM accounts_account
-     WHERE lower(domain) = ANY(%(names)s) AND suspended_at IS NULL LIMIT %(limit)s
-) AS known GROUP BY server
-"""
-_POSTS: Final = """
-SELECT server, count(*) FROM (
-    SELECT lower(a.domain) AS server FROM accounts_account a JOIN statuses_status s ON s.account_id = a.id
-     WHERE lower(a.domain) = ANY(%(names)s) AND a.suspended_at IS NULL AND s.deleted_at IS NULL LIMIT %(limit)s
+# The posts are those that were counted when they came, so that none of them is read here.
+_KNOWN: Final = """
+SELECT server, count(*), coalesce(sum(statuses_count), 0)::bigint FROM (
+    SELECT lower(a.domain) AS server, s.statuses_count
+      FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
+     WHERE lower(a.domain) = ANY(%(names)s) AND a.suspended_at IS NULL LIMIT %(limit)s
 ) AS known GROUP BY server
 """
 
@@ -145,13 +141,14 @@ def plan_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> lis
 @dataclass
 class Server:
     """Effects of a change on a server with its subdomains: the numbers of known accounts and posts that would vanish, and the
-    follows that would end.
+    follows that would end. `comment` is the reason of the list, `note` what staff should know.
     """
 
     domain: str
     step: str
     severity: str
     comment: str = ""
+    note: str = ""
     accounts: int = 0
     posts: int = 0
     follows: FollowsUnder = field(default_factory=FollowsUnder)
@@ -186,7 +183,7 @@ def try_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> DryR
         if decision.step == EntryStep.NONE:
             continue
         severity = decision.effect.severity if decision.effect is not None else ""
-        server = Server(entry.domain, decision.step, severity, entry.comment)
+        server = Server(entry.domain, decision.step, severity, entry.comment, decision.note)
         found.servers.append(server)
         if severity == DomainSeverity.SUSPEND:
             closing[entry.domain] = server
@@ -209,7 +206,6 @@ def _count(servers: dict[str, Server]) -> None:
     for domain, follows in load_follows_under(servers).items():
         servers[domain].follows = follows
     above = find_known_under(servers)
-    for statement, column in ((_ACCOUNTS, "accounts"), (_POSTS, "posts")):
-        for name, count in rows_of(statement, {"names": list(above), "limit": COUNT_LIMIT}):
-            server = servers[above[name]]
-            setattr(server, column, getattr(server, column) + count)
+    for name, accounts, posts in rows_of(_KNOWN, {"names": list(above), "limit": COUNT_LIMIT}):
+        server = servers[above[name]]
+        server.accounts, server.posts = server.accounts + accounts, server.posts + posts

@@ -10,10 +10,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from django.utils.translation import gettext as _
+
 from accounts.policies.domains import domain_and_parents
 from moderation.models import DomainRule, DomainSeverity
 from social.kernel import links
 from social.kernel.text.names import normalise_domain
+
+_SECOND_LEVELS: Final = frozenset(
+    {
+        *(
+            "ac",
+            "asso",
+            "biz",
+            "co",
+            "com",
+            "edu",
+            "firm",
+            "gen",
+            "go",
+            "gob",
+            "gouv",
+            "gov",
+            "govt",
+            "gv",
+            "id",
+            "ind",
+        ),
+        *("info", "lg", "ltd", "me", "mil", "name", "ne", "net", "nhs", "nom", "or", "org", "plc", "police", "press"),
+        *("res", "sch", "web"),
+    }
+)
+"""Names under which the registries of countries have domains registered, as in co.uk."""
 
 STRICTNESS: Final[Mapping[str, int]] = {DomainSeverity.NOOP: 0, DomainSeverity.SILENCE: 1, DomainSeverity.SUSPEND: 2}
 
@@ -41,6 +69,19 @@ def domain_elsewhere(text: str) -> str | None:
 def names_of(domain: str) -> list[str]:
     """Return the names under which a rule for a server may be stored: its own and its parents', without port, longest first."""
     return domain_and_parents(domain.partition(":")[0])
+
+
+def is_registry(domain: str) -> bool:
+    """Tell whether anybody can have a domain below this one registered, so that a rule for it is a rule for a country or for
+    more: a top-level domain, or a second level such as co.uk. Mastodon accepts rules for these as well (mastodon#12805).
+    """
+    name, _dot, above = domain.rpartition(".")
+    return not name or (len(above) == 2 and name in _SECOND_LEVELS)
+
+
+def all_below() -> str:
+    """Return the warning about a rule for such a domain (`is_registry`)."""
+    return _("it would concern all servers whose names end like this")
 
 
 def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, reject_reports: bool = False) -> bool:

@@ -19,7 +19,14 @@ from accounts.queries.domain_follows import load_follows_under
 from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
-from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
+from moderation.policies.domain_rules import (
+    DomainRuleDraft,
+    all_below,
+    domain_elsewhere,
+    is_registry,
+    is_stricter,
+    names_of,
+)
 from moderation.services.domain_rules import allow_domains, write_rules
 
 SEVERITIES: Final[Mapping[str, str]] = {
@@ -132,7 +139,7 @@ class PublicRuleFile(RuleFile):
 
 def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: bool) -> tuple[Action, str]:
     if rule is None:
-        return "add", ""
+        return "add", all_below() if is_registry(entry.name) else ""
     draft = entry.draft
     media, reports = bool(draft.reject_media), bool(draft.reject_reports)
     severity = draft.severity or DomainSeverity.SUSPEND

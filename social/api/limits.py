@@ -114,6 +114,8 @@ claim together (`CLAIMS_OF_HOST`): once all keys are claimed, conversations begi
 REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")
 INTERACTIONS = Rule("interactions", 60, 3600, "account")
+PUBLISHED_LIST = Rule("published_list", 30, 600, "address")
+KEPT_FORMS = Rule("kept_forms", 60, 3600, "account")
 REMOTE_PAGES = Rule("remote_pages", 30, 600, "address")
 IMPORTS = Rule("imports", 20, 86400, "account")
 EXPORTS = Rule("exports", 60, 3600, "account")

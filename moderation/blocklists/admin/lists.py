@@ -279,7 +279,7 @@ def _servers(servers: Any) -> SafeString:
     rows = [
         [
             address(unambiguous_domain(server.domain)),
-            _change(server.step, server.severity),
+            format_html("{} {}", _change(server.step, server.severity), shortened(server.note, 200)),
             server.follows.from_here + server.follows.to_here,
             server.accounts,
             server.posts,

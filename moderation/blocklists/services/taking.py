@@ -110,7 +110,8 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
             new.append(new_entry(blocklist, domain, draft))
         elif _write(entry, draft):
             changed.append(entry)
-            if is_weaker(effect_of(entry, blocklist), taken_of(entry)):
+            # What waits for a decision, or was dismissed, has been counted before; another comment changes nothing of it.
+            if entry.state == EntryState.PENDING and is_weaker(effect_of(entry, blocklist), taken_of(entry)):
                 weaker.append(entry)
     new_reason = hold_reason(len(listed), len(missing) + len(weaker), len(drafts))
     # While the changes of an earlier update wait for this reason, the changes of later updates wait as well.
@@ -127,10 +128,11 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
         for entry in weaker:
             step = EntryStep.LIFT if effect_of(entry, blocklist) is None else EntryStep.CHANGE
             entry.state, entry.step, entry.note = EntryState.WAITING, step, reason
-        blocklist.entries.filter(state=EntryState.WAITING, note=blocklist.held_reason).update(note=reason)
     BlocklistEntry.objects.bulk_create(new, batch_size=_ROWS)
     columns = (*_WORDS, "comment", "listed", "state", "step", "note", "asks", "changed_at")
     BlocklistEntry.objects.bulk_update(changed, columns, batch_size=_ROWS)
+    if reason:
+        blocklist.entries.filter(state=EntryState.WAITING, note=blocklist.held_reason).update(note=reason)
     _retract(blocklist, missing, reason)
     blocklist.held_reason = new_reason or kept_reason(blocklist)
     blocklist.entries_count = len(drafts)

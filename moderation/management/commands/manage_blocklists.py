@@ -216,7 +216,7 @@ class Command(OperatorCommand):
     def _show(self, found: DryRun) -> None:
         for server in found.servers:
             said = "the rule ends" if server.step == "lift" else server.severity
-            reason = f" ({server.comment})" if server.comment else ""
+            reason = "".join(f" ({text})" for text in (server.note, server.comment) if text)
             self.stdout.write(f"{server.domain}: {said}{reason}")
             if server.follows.named:
                 name_follows(self, server.domain, server.follows)
