@@ -62,17 +62,20 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local
     """
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
-    only = {"private": private, "local_only": local_only and not private}
+    here = local_only and not private
     if missing:
         # The names are sorted, so that two writers of the same new hashtags do not deadlock.
-        rows = (Tag(name=name, display_name=kept_spelling(name, shown), **only) for name, shown in missing)
+        rows = (
+            Tag(name=name, display_name=kept_spelling(name, shown), private=private, local_only=here)
+            for name, shown in missing
+        )
         Tag.objects.bulk_create(rows, ignore_conflicts=True, batch_size=BATCH)
         known |= {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in missing])}
     shown_now = [tag.id for tag in known.values() if tag.private or (tag.local_only and not local_only)]
     if shown_now and not private:
-        rows = Tag.objects.filter(id__one_of=sorted(shown_now))
+        seen = Tag.objects.filter(id__one_of=sorted(shown_now))
         # Another writer may have used the hashtag in public meanwhile.
-        (rows.filter(private=True) if local_only else rows).update(**only)
+        (seen.filter(private=True) if local_only else seen).update(private=False, local_only=local_only)
     return [known[name] for name, _shown in tags]
 
 

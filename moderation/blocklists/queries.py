@@ -36,7 +36,7 @@ COUNT_LIMIT: Final = 200_000
 LOG_LIMIT: Final = 20
 SERVERS_LIMIT: Final = 100
 # The posts are those that were counted when they came, so that none of them is read here.
-_KNOWN: Final = """
+_COUNTS: Final = """
 SELECT server, count(*), coalesce(sum(statuses_count), 0)::bigint FROM (
     SELECT lower(a.domain) AS server, s.statuses_count
       FROM accounts_account a LEFT JOIN accounts_accountstat s ON s.account_id = a.id
@@ -206,6 +206,6 @@ def _count(servers: dict[str, Server]) -> None:
     for domain, follows in load_follows_under(servers).items():
         servers[domain].follows = follows
     above = find_known_under(servers)
-    for name, accounts, posts in rows_of(_KNOWN, {"names": list(above), "limit": COUNT_LIMIT}):
+    for name, accounts, posts in rows_of(_COUNTS, {"names": list(above), "limit": COUNT_LIMIT}):
         server = servers[above[name]]
         server.accounts, server.posts = server.accounts + accounts, server.posts + posts

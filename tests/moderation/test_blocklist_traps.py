@@ -39,7 +39,7 @@ WIDE = "it would concern all servers whose names end like this"
         *((name, False) for name in ("bad.com", "bad.co.uk", "coop.example", "co.example", "bbc.uk", "127.0.0.1")),
     ],
 )
-def test_a_name_below_which_anybody_has_a_server_is_told_from_a_server(domain: str, wide: bool) -> None:
+def test_a_name_below_which_anybody_has_a_server_is_no_server(domain: str, wide: bool) -> None:
     assert is_registry(domain) is wide
 
 

@@ -97,8 +97,9 @@ def test_a_message_that_came_before_there_was_a_worker_is_dropped_without_a_word
 ) -> None:
     headers = {"id": "1", "task": "social.tasks.sweep", "expires": clock.iso(clock.now() - timedelta(seconds=age))}
     message = Mock(headers=headers, properties={}, delivery_info={}, errors=None)
+    celery: Any = app
     with caplog.at_level("INFO", "celery"):
-        request = UnacknowledgedRequest(message, app=app, task=Mock(), body=([], {}, {}), decoded=True)
+        request = UnacknowledgedRequest(message, app=celery, task=Mock(), body=([], {}, {}), decoded=True)
         assert request.revoked() is (age > 0)
     assert not caplog.records
 
