@@ -1,5 +1,6 @@
 """The URLs of the API for staff."""
 
+from moderation.blocklists.viewsets import DraftsViewSet, ExclusionsViewSet, SubscriptionsViewSet
 from moderation.viewsets.admin.accounts import ACTS, AdminAccountsViewSet
 from moderation.viewsets.admin.base import AdminRowsViewSet
 from moderation.viewsets.admin.blocks import (
@@ -16,6 +17,9 @@ from social.api.routing import EndpointPattern, endpoint
 
 _ACCOUNT = "api/v1/admin/accounts/<id>"
 _REPORT = "api/v1/admin/reports/<id>"
+_SUBSCRIPTIONS = "api/v1/admin/domain_permission_subscriptions"
+_DRAFTS = "api/v1/admin/domain_permission_drafts"
+_EXCLUSIONS = "api/v1/admin/domain_permission_excludes"
 _TRENDS = "api/v1/admin/trends"
 _PUBLISHERS = f"{_TRENDS}/links/publishers"
 
@@ -45,6 +49,17 @@ urlpatterns = [
     endpoint(f"{_REPORT}/reopen", AdminReportsViewSet, {"post": "reopen"}),
     *_rows("api/v1/admin/domain_blocks", AdminDomainBlocksViewSet),
     *_rows("api/v1/admin/domain_allows", AdminDomainAllowsViewSet),
+    endpoint(_SUBSCRIPTIONS, SubscriptionsViewSet, {"get": "list", "post": "create"}),
+    endpoint(f"{_SUBSCRIPTIONS}/preview", SubscriptionsViewSet, {"get": "preview"}),
+    endpoint(f"{_SUBSCRIPTIONS}/<id>", SubscriptionsViewSet, {"get": "retrieve", "put": "update"}),
+    endpoint(f"{_SUBSCRIPTIONS}/<id>/remove", SubscriptionsViewSet, {"post": "remove_list"}),
+    endpoint(f"{_SUBSCRIPTIONS}/<id>/test", SubscriptionsViewSet, {"post": "test"}),
+    endpoint(_DRAFTS, DraftsViewSet, {"get": "list", "post": "create"}),
+    endpoint(f"{_DRAFTS}/<id>", DraftsViewSet, {"get": "retrieve"}),
+    endpoint(f"{_DRAFTS}/<id>/accept", DraftsViewSet, {"post": "accept"}),
+    endpoint(f"{_DRAFTS}/<id>/remove", DraftsViewSet, {"post": "dismiss"}),
+    endpoint(_EXCLUSIONS, ExclusionsViewSet, {"get": "list", "post": "create"}),
+    endpoint(f"{_EXCLUSIONS}/<id>", ExclusionsViewSet, {"get": "retrieve", "delete": "destroy"}),
     *_rows("api/v1/admin/email_domain_blocks", AdminEmailDomainBlocksViewSet),
     *_rows("api/v1/admin/ip_blocks", AdminIpBlocksViewSet),
     *_rows("api/v1/admin/canonical_email_blocks", AdminCanonicalEmailBlocksViewSet),

@@ -41,6 +41,8 @@ _SENTENCES: Final[dict[tuple[str, str], str | Promise]] = {
     ("approve_trend", "Status"): _("%(by)s approved a post of %(target)s as trending"),
     ("reject_trend", "Status"): _("%(by)s rejected a post of %(target)s as trending"),
     ("apply", "Blocklist"): _("%(by)s changed rules for servers as the list %(target)s says"),
+    ("draft", "BlocklistEntry"): _("%(by)s drafted a rule for %(target)s"),
+    ("remove_draft", "BlocklistEntry"): _("%(by)s removed the draft of a rule for %(target)s"),
     ("update", "SiteSetting"): _("%(by)s changed the settings of this server"),
     ("import", "HashList"): _("%(by)s read a file into the hash list %(target)s"),
     # For targets of any other kind:

@@ -137,7 +137,7 @@ def _server(row: DomainRule | DomainAllow) -> Any:
 def _lists(rule: DomainRule) -> Any:
     rows = [
         [
-            format_html("<bdi>{}</bdi>", entry.blocklist.name),
+            format_html("<bdi>{}</bdi>", entry.list_name),
             mark(entry.get_severity_display(), SEVERITY_KINDS[DomainSeverity(entry.severity)]),
             shortened(entry.comment, 120),
             moment(entry.created_at),

@@ -22,12 +22,23 @@ from social.kernel.lengths import (
 )
 from social.kernel.runner import WaitingRow
 
+# Greater than the limit of a password, because an encrypted password is longer.
+_PASSWORD_LIMIT = 2000
+
 
 class ListMode(models.TextChoices):
     """Modes of a subscription: a person approves each change, or changes are made automatically."""
 
     DRAFT = "draft", _("Draft: a person approves each change")
     AUTOMATIC = "automatic", _("Automatic")
+
+
+class ListFormat(models.TextChoices):
+    """Formats that a server may be asked for first; every format that can be read is taken."""
+
+    CSV = "text/csv", "CSV"
+    JSON = "application/json", "JSON"
+    PLAIN = "text/plain", _("Plain text")
 
 
 class TakenAs(models.TextChoices):
@@ -65,11 +76,13 @@ class Blocklist(models.Model):
     `suspend_as`, `silence_as` and `noop_as` are the severities of rules here for entries of the list with the severities
     `suspend`, `silence` and `noop`; an entry without a severity counts as `suspend`. Without `take_rejections`, the list
     cannot reject files and reports. In automatic mode, one update of the list ends at most `follows_limit` follows; changes
-    that would end more follows wait for a decision.
+    that would end more follows wait for a decision. `username` and `password`, which is stored encrypted, are for a list
+    behind basic authentication.
 
-    `checked_at` is the time of the last successful fetch, `failing_since` the time of the first failure after it.
-    `entries_count` is the number of servers that the list named when it was last stored. `held_reason` is the reason why its
-    last changes wait for a decision although the list is automatic; it is empty if they do not wait.
+    `asked_at` is the time of the last fetch, `checked_at` the time of the last successful fetch, `failing_since` the time of
+    the first failure after it. `entries_count` is the number of servers that the list named when it was last stored.
+    `held_reason` is the reason why its last changes wait for a decision although the list is automatic; it is empty if they
+    do not wait. `ending`: staff have removed the list; it is deleted after its rules.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -82,9 +95,13 @@ class Blocklist(models.Model):
     noop_as = models.TextField(choices=TakenAs.choices, default=TakenAs.IGNORE, db_default=TakenAs.IGNORE)
     take_rejections = models.BooleanField(default=False, db_default=False)
     follows_limit = models.PositiveIntegerField(default=0, db_default=0)
+    username = models.TextField(default="", db_default="", blank=True)
+    password = models.TextField(default="", db_default="")
+    content_type = models.TextField(choices=ListFormat.choices, default=ListFormat.CSV, db_default=ListFormat.CSV)
     etag = models.TextField(default="", db_default="")
     last_modified = models.TextField(default="", db_default="")
     digest = models.TextField(default="", db_default="")
+    asked_at = models.DateTimeField(null=True)
     checked_at = models.DateTimeField(null=True)
     changed_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
@@ -93,6 +110,7 @@ class Blocklist(models.Model):
     problems = ArrayField(models.TextField(), default=list, db_default=[])
     problems_count = models.PositiveIntegerField(default=0, db_default=0)
     held_reason = models.TextField(default="", db_default="")
+    ending = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -114,6 +132,8 @@ class Blocklist(models.Model):
                 problems=OBJECT_LIMIT,
                 held_reason=MESSAGE_LIMIT,
             ),
+            lengths("moderation_blocklist_access_lengths", username=NAME_LIMIT, password=_PASSWORD_LIMIT),
+            lengths("moderation_blocklist_format_lengths", content_type=WORD_LIMIT),
         ]
 
     def __str__(self) -> str:
@@ -122,7 +142,7 @@ class Blocklist(models.Model):
 
 class BlocklistEntry(models.Model):
     """Entry of a list: the values that the list has for a server and its subdomains, and the effect that this server has
-    adopted.
+    adopted. An entry without a list is a draft of a rule by staff, which waits for approval; `note` is its private comment.
 
     `severity`, `reject_media`, `reject_reports`, `obfuscate` and `comment` are the values in the list. `listed` tells whether
     the list still names the server. `taken_severity`, `taken_media` and `taken_reports` are the adopted effect;
@@ -132,7 +152,9 @@ class BlocklistEntry(models.Model):
     """
 
     id = SnowflakeField(primary_key=True)
-    blocklist = models.ForeignKey(Blocklist, on_delete=models.CASCADE, related_name="entries", db_index=False)
+    blocklist = models.ForeignKey(
+        Blocklist, on_delete=models.CASCADE, related_name="entries", db_index=False, null=True
+    )
     domain = models.TextField()
     severity = models.TextField(choices=DomainSeverity.choices)
     reject_media = models.BooleanField(default=False, db_default=False)
@@ -170,10 +192,16 @@ class BlocklistEntry(models.Model):
                 taken_severity=WORD_LIMIT,
             ),
             models.UniqueConstraint(fields=["blocklist", "domain"], name="moderation_entry_once"),
+            models.UniqueConstraint(fields=["domain"], condition=Q(blocklist=None), name="moderation_draft_once"),
         ]
 
     def __str__(self) -> str:
         return self.domain
+
+    @property
+    def list_name(self) -> str:
+        """The name of its list, which must be loaded; empty for a draft of staff."""
+        return self.blocklist.name if self.blocklist is not None else ""
 
 
 class BlocklistException(models.Model):

@@ -5,7 +5,7 @@ the decision of a person, and never concerns this server, an allowed server or a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
-from moderation.blocklists.models import Blocklist, BlocklistEntry, EntryState, EntryStep, TakenAs
+from moderation.blocklists.models import Blocklist, BlocklistEntry, EntryState, EntryStep, ListFormat, TakenAs
 from moderation.models import DomainRule, DomainSeverity
 from moderation.policies.domain_rules import STRICTNESS, all_below, is_registry, is_stricter, names_of
 from social.kernel.errors import FieldError
@@ -35,7 +35,7 @@ _LOSS_SHARE: Final = 0.25
 
 @dataclass(frozen=True)
 class BlocklistDraft:
-    """The values of a subscription, as staff have chosen them."""
+    """The values of a subscription, as staff have chosen them. If `password` is None, the stored password is kept."""
 
     name: str
     url: str
@@ -45,6 +45,9 @@ class BlocklistDraft:
     noop_as: str
     take_rejections: bool
     follows_limit: int
+    username: str = ""
+    password: str | None = field(default=None, repr=False)
+    content_type: str = ListFormat.CSV
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,31 @@ def blocklist_errors(draft: BlocklistDraft) -> list[FieldError]:
         if ours not in TakenAs.values or (ours != TakenAs.IGNORE and STRICTNESS[ours] > STRICTNESS[theirs]):
             message = _("must not be stricter than the severity of the list")
             errors.append(FieldError(f"{theirs}_as", "ERR_INCLUSION", message))
+    if draft.content_type not in ListFormat.values:
+        errors.append(FieldError("content_type", "ERR_INCLUSION", _("is not included in the list")))
+    return errors + _access_errors(draft.username, draft.password or "")
+
+
+def _access_errors(username: str, password: str) -> list[FieldError]:
+    """Return the errors of the name and the password of basic authentication (RFC 7617 section 2: no colon in the name, no
+    control characters).
+    """
+    errors = []
+    for name, value, forbidden in (("username", username, ":"), ("password", password, "")):
+        if len(value) > NAME_LIMIT:
+            message = _("is too long (maximum is %(count)d characters)") % {"count": NAME_LIMIT}
+            errors.append(FieldError(name, "ERR_TOO_LONG", message))
+        elif not value.isprintable() or (forbidden and forbidden in value):
+            errors.append(FieldError(name, "ERR_INVALID", _("is invalid")))
+    if password and not username:
+        errors.append(FieldError("username", "ERR_BLANK", _("can't be blank")))
     return errors
+
+
+def is_same_origin(url: str, other: str) -> bool:
+    """Tell whether both addresses are on one origin (RFC 6454), which may see the password for the other."""
+    first, second = place_of(url), place_of(other)
+    return first is not None and second is not None and first.origin == second.origin
 
 
 def effect_of(entry: BlocklistEntry, blocklist: Blocklist) -> Effect | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -55,6 +55,23 @@ def list_waiting() -> QuerySet[BlocklistEntry]:
     return BlocklistEntry.objects.filter(state=EntryState.WAITING)
 
 
+def list_drafts() -> QuerySet[BlocklistEntry]:
+    """Return the entries that wait for a decision and ask for a rule, not for the end of one; with their lists."""
+    asking = list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE])
+    return asking.select_related("blocklist")
+
+
+def list_subscriptions() -> QuerySet[Blocklist]:
+    """Return the lists that staff have not removed."""
+    return Blocklist.objects.filter(ending=False)
+
+
+def load_creators(target_type: str, ids: Iterable[int], action: str = "create") -> dict[int, int]:
+    """Return the accounts of those who have made these rows, by the ids of the rows; without rows made at the command line."""
+    made = AuditEntry.objects.filter(target_type=target_type, target_id__one_of=list(ids), action=action)
+    return {row_id: maker for row_id, maker in made.values_list("target_id", "account_id") if maker is not None}
+
+
 def list_failing() -> QuerySet[Blocklist]:
     """Return the enabled lists that have failed to be fetched for longer than FAILURE_LIMIT."""
     return Blocklist.objects.filter(enabled=True, failing_since__lt=clock.now() - FAILURE_LIMIT).order_by("name")
@@ -81,7 +98,7 @@ def kept_reason(blocklist: Blocklist) -> str:
 
 def list_provenance(domain: str) -> list[BlocklistEntry]:
     """Return the entries of all lists for exactly this server, the earliest first, with their lists."""
-    rows = BlocklistEntry.objects.filter(domain=domain).select_related("blocklist")
+    rows = BlocklistEntry.objects.filter(domain=domain, blocklist__isnull=False).select_related("blocklist")
     return list(rows.order_by("created_at", "id"))
 
 

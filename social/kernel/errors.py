@@ -127,6 +127,7 @@ class Invalid(KernelError):
     """Request that was understood, but breaks a rule (422)."""
 
     default = gettext_noop("Validation failed")
+    errors: Sequence[FieldError] = ()
 
     @classmethod
     def of(cls, errors: Sequence[FieldError], *, details: bool = False) -> Self:
@@ -135,7 +136,7 @@ class Invalid(KernelError):
         """
         sentences = [error.sentence for error in errors]
         made = cls.sentence(", ".join(sentences))
-        made.said = ", ".join(dict.fromkeys(sentences))
+        made.said, made.errors = ", ".join(dict.fromkeys(sentences)), tuple(errors)
         if details:
             made.extra["details"] = {}
             for error in errors:

@@ -51,6 +51,13 @@ AREAS = {
         | POST v1/admin/reports/<id>/resolve | POST v1/admin/reports/<id>/reopen
         | GET,POST v1/admin/domain_allows | GET,DELETE v1/admin/domain_allows/<id>
         | GET,POST v1/admin/domain_blocks | GET,PUT,DELETE v1/admin/domain_blocks/<id>
+        | GET,POST v1/admin/domain_permission_subscriptions | GET v1/admin/domain_permission_subscriptions/preview
+        | GET,PUT v1/admin/domain_permission_subscriptions/<id>
+        | POST v1/admin/domain_permission_subscriptions/<id>/remove
+        | POST v1/admin/domain_permission_subscriptions/<id>/test
+        | GET,POST v1/admin/domain_permission_drafts | GET v1/admin/domain_permission_drafts/<id>
+        | POST v1/admin/domain_permission_drafts/<id>/accept | POST v1/admin/domain_permission_drafts/<id>/remove
+        | GET,POST v1/admin/domain_permission_excludes | GET,DELETE v1/admin/domain_permission_excludes/<id>
         | GET,POST v1/admin/email_domain_blocks | GET,DELETE v1/admin/email_domain_blocks/<id>
         | GET,POST v1/admin/ip_blocks | GET,PUT,DELETE v1/admin/ip_blocks/<id>
         | GET,POST v1/admin/canonical_email_blocks | GET,DELETE v1/admin/canonical_email_blocks/<id>

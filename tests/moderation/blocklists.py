@@ -8,7 +8,14 @@ from django.db.models.functions import Now
 
 from accounts.models import Domain
 from accounts.policies.staff import OPERATOR
-from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistFetch
+from moderation.blocklists.models import (
+    Blocklist,
+    BlocklistEntry,
+    BlocklistException,
+    BlocklistFetch,
+    EntryState,
+    EntryStep,
+)
 from moderation.blocklists.policies import BlocklistDraft
 from moderation.blocklists.services.lists import fetch_soon, subscribe
 from moderation.models import DomainRule
@@ -54,6 +61,25 @@ def fetched(blocklist: Blocklist) -> Blocklist:
     work()
     blocklist.refresh_from_db()
     return blocklist
+
+
+def make_list(number: int, **values: Any) -> Blocklist:
+    """A subscription that was never fetched."""
+    of_number = {"name": f"list {number}", "url": f"https://lists.example/{number}"}
+    return Blocklist.objects.get_or_create(**(of_number | values))[0]
+
+
+def make_draft(number: int) -> BlocklistEntry:
+    """What waits for approval: of a list, every second time by staff."""
+    blocklist = make_list(0) if number % 2 else None
+    chosen = {"blocklist": blocklist, "domain": f"waits{number}.example"}
+    values = {"severity": "suspend", "state": EntryState.WAITING, "step": EntryStep.BLOCK}
+    return BlocklistEntry.objects.get_or_create(**chosen, defaults=values)[0]
+
+
+def make_exception(number: int) -> BlocklistException:
+    """A server that no list may block."""
+    return BlocklistException.objects.get_or_create(domain=f"good{number}.example")[0]
 
 
 def rules() -> dict[str, str]:

@@ -16,7 +16,8 @@ from accounts.models import AuditEntry
 from accounts.policies.staff import OPERATOR
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException
 from moderation.blocklists.services import settling
-from moderation.blocklists.services.lists import subscribe
+from moderation.blocklists.services.lists import subscribe, withdraw_list
+from moderation.blocklists.services.staff_drafts import draft_rule
 from moderation.models import DomainRule
 from moderation.policies.documents import SiteTexts
 from moderation.policies.domain_rules import DomainRuleDraft
@@ -39,6 +40,7 @@ FORM = {
     "suspend_as": "suspend",
     "silence_as": "silence",
     "noop_as": "ignore",
+    "content_type": "text/csv",
 }
 
 
@@ -92,6 +94,38 @@ def test_staff_subscribe_look_and_decide(client: Client, site: Site) -> None:
     client.post(f"{LISTS}{blocklist.pk}/delete/", {"post": "yes"})
     log = client.get("/admin/accounts/auditentry/").content.decode()
     assert ("removed the list theirs" in log, "withdrew the rules of the list theirs" in log) == (True, True)
+
+
+def test_drafts_of_staff_are_decided_on_the_page_of_what_lists_ask_for(client: Client, site: Site) -> None:
+    create_rule(by=OPERATOR, domain="both.example", draft=DomainRuleDraft("silence"))
+    subscribed(site, listed("listed.example"), mode="draft")
+    drafts = [draft_rule(by=OPERATOR, domain=f"{name}.example") for name in ("new", "both", "gone")]
+    shown = client.get(f"{ENTRIES}?state=waiting").content.decode()
+    assert (shown.count("drafted by staff"), "listed.example" in shown) == (3, True)
+    assert "drafted by staff" in client.get(f"{ENTRIES}{drafts[0].pk}/change/").content.decode()
+    chosen = {"_selected_action": [str(entry.pk) for entry in BlocklistEntry.objects.exclude(domain="gone.example")]}
+    client.post(ENTRIES, {"action": "approve", "confirmed": "yes", **chosen})
+    client.post(f"{ENTRIES}{drafts[2].pk}/dismiss/", {"confirmed": "yes"})
+    assert rules() == dict.fromkeys(["both.example", "listed.example", "new.example"], "suspend")
+    assert states() == {"listed.example": "in_force"}
+    assert list(DomainRule.objects.filter(from_lists=True).values_list("domain", flat=True)) == ["listed.example"]
+    log = client.get("/admin/accounts/auditentry/").content.decode()
+    assert ("drafted a rule for new.example" in log, "removed the draft of a rule for gone.example" in log) == (
+        True,
+        True,
+    )
+
+
+def test_a_list_that_is_being_removed_is_shown_until_its_rules_have_ended(client: Client, site: Site) -> None:
+    blocklist = subscribed(site, listed("bad.example"))
+    withdraw_list(by=OPERATOR, blocklist=blocklist, remove=True)
+    assert "Is being removed" in client.get(LISTS).content.decode()
+    client.post(f"{LISTS}{blocklist.pk}/enable/", {"confirmed": "yes"})
+    client.post(f"{LISTS}{blocklist.pk}/change/", {**FORM, "url": "https://lists.example/other"})
+    blocklist.refresh_from_db()
+    assert (blocklist.enabled, blocklist.ending) == (False, True)
+    work()
+    assert (rules(), Blocklist.objects.exists()) == ({}, False)
 
 
 def test_exceptions_are_made_and_removed(client: Client, site: Site) -> None:

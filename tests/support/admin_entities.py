@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.schema import ID, B, D, S, Schema, entity, exactly, many, nullable, one_of
+from tests.support.schema import COUNT, ID, URL, B, D, S, Schema, entity, exactly, many, nullable, one_of
 
 _HISTORY = many(exactly({"day": S, "accounts": S, "uses": S}))
 _NUMBER: Schema = {"type": "string", "pattern": r"^-?\d+$"}
@@ -66,6 +66,36 @@ ADMIN_ENTITIES: dict[str, Schema] = {
             "obfuscate": B,
         }
     ),
+    "DomainPermissionSubscription": exactly(
+        {
+            "id": ID,
+            "priority": COUNT,
+            "title": S,
+            "permission_type": one_of("block"),
+            "as_draft": B,
+            "adopt_orphans": B,
+            "remove_retracted": B,
+            "created_at": D,
+            "created_by": S,
+            "uri": URL,
+            "content_type": one_of("text/csv", "application/json", "text/plain"),
+            "count": COUNT,
+            "enabled": B,
+        },
+        {"fetch_username": S, "fetched_at": D, "successfully_fetched_at": D, "error": S},
+    ),
+    "DomainPermission": exactly(
+        {"domain": S, "public_comment": S, "private_comment": S, "obfuscate": B},
+        {
+            "id": ID,
+            "severity": one_of("silence", "suspend", "noop"),
+            "permission_type": one_of("block"),
+            "subscription_id": ID,
+            "created_by": ID,
+            "created_at": D,
+        },
+    ),
+    "DomainPermissionTest": {"anyOf": [many(entity("DomainPermission")), exactly({"error": S})]},
     "AdminEmailDomainBlock": exactly(
         {"id": ID, "domain": S, "created_at": D, "history": _HISTORY, "allow_with_approval": B}
     ),

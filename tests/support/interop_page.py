@@ -44,6 +44,28 @@ What GoToSocial has beyond Mastodon, and this server sends and takes as well (`a
   interaction. Taking it back is the Delete of the authorization.
 - `replyAuthorization` of replies and `announceAuthorization` of boosts, and for GoToSocial up to 0.20 `approvedBy`.
 
+## Blocklists over GoToSocial's API
+
+Clients that know GoToSocial manage subscriptions, drafts and exceptions at `/api/v1/admin/domain_permission_subscriptions`,
+`domain_permission_drafts` and `domain_permission_excludes` (`adr/0043`, `tests/moderation/test_blocklist_api.py`), with its
+parameters and entities, the scopes `admin:read` and `admin:write`, and a role that may manage federation. The rules are those
+of the administration. What is not as there:
+
+- Only `permission_type` `block`. `priority` other than 0, `adopt_orphans` and `remove_retracted: false` have no equal: the
+  strictest list counts, no list touches a rule of staff, and what a list takes back ends. Each is answered 422 with the
+  parameter in `details`, as every value that breaks a rule; a missing one is answered 400, one that is there already 409.
+- `content_type` is the format that is asked for first, `text/csv` unless sent. Whatever comes is read by its content.
+- `fetch_password` is in no answer, and ends when the list moves to another origin. It needs a `fetch_username`.
+- A subscription also has `enabled`; `created_by` is empty for one made at the command line. Severities and further values
+  that the administration has chosen are kept. `preview` has the order in which lists were added.
+- Drafts, the answer to `test` and accepted rules also have `severity`: lists here may limit as well as suspend. The
+  `private_comment` of a draft from a list says why it waits. Requests to end a rule are decided in the administration.
+- `accept` changes a rule that came from lists with `overwrite`; one that staff have written only by a draft of staff. What
+  cannot be done is answered 409 with the reason, and still waits. A draft that was removed comes back when the list says
+  something else of the server. `exclude_target` and exceptions protect parent domains as well, and lift what lists have done.
+- `remove` with `remove_children` (the default) ends the rules of that list in the background.
+- Lists must be on https, on the open web. `test` waits 5 s at most, for 4 MB and 20,000 lines at most.
+
 """
 
 _REFUSALS: Final = """

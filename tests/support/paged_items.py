@@ -55,6 +55,7 @@ from tests.factories.statuses import (
     make_scheduled,
     make_status,
 )
+from tests.moderation import blocklists
 from tests.support.callers import Callers
 from tests.support.work import work
 from timelines.models import LinkPublisher, List, ListMember
@@ -366,6 +367,9 @@ ITEMS: dict[str, Callable[[Callers], Items]] = {
     "GET api/v1/admin/domain_allows": _for_staff(
         lambda number: DomainAllow.objects.create(domain=f"good{number}.example")
     ),
+    "GET api/v1/admin/domain_permission_subscriptions": _for_staff(blocklists.make_list),
+    "GET api/v1/admin/domain_permission_drafts": _for_staff(blocklists.make_draft),
+    "GET api/v1/admin/domain_permission_excludes": _for_staff(blocklists.make_exception),
     "GET api/v1/admin/email_domain_blocks": _for_staff(
         lambda number: EmailDomainBlock.objects.create(domain=f"mail{number}.example")
     ),

@@ -38,7 +38,11 @@ ENTRY_SERVER: Final = shown(
     "domain", _("Server"), lambda entry: address(unambiguous_domain(entry.domain)), order="domain"
 )
 ENTRY_LIST: Final = shown(
-    "blocklist", _("List"), lambda entry: row_link(Blocklist, entry.blocklist_id, entry.blocklist.name)
+    "blocklist",
+    _("List"),
+    lambda entry: (
+        row_link(Blocklist, entry.blocklist_id, entry.list_name) if entry.blocklist_id else gettext("drafted by staff")
+    ),
 )
 ENTRY_SEVERITY: Final = shown(
     "severity",

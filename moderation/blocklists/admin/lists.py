@@ -44,7 +44,8 @@ _TRIAL_LIMIT: Final = 20_000
 
 
 _STATES: Final = States(
-    off=(_("Off"), "plain", Q(enabled=False)),
+    ending=(_("Is being removed"), "plain", Q(ending=True)),
+    off=(_("Off"), "plain", Q(enabled=False, ending=False)),
     failing=(_("Cannot be fetched"), "bad", Q(enabled=True, failing_since__isnull=False)),
     held=(_("Changes wait"), "waiting", Q(enabled=True, failing_since__isnull=True, held_reason__gt="")),
     on=(_("On"), "good", Q(enabled=True, failing_since__isnull=True, held_reason="")),
@@ -54,11 +55,24 @@ _STATES: Final = States(
 class BlocklistForm(DraftForm):
     """Form for the name, the address and the options of a subscription."""
 
+    password = forms.CharField(
+        label=_("Password"),
+        required=False,
+        strip=False,
+        widget=forms.PasswordInput({"autocomplete": "new-password", "dir": "ltr"}),
+        help_text=_(
+            "Stored encrypted and not shown again. Empty: the stored password is kept, unless the list moves to another server"
+        ),
+    )
+
     class Meta:
         model = Blocklist
         fields = (
             "name",
             "url",
+            "username",
+            "password",
+            "content_type",
             "mode",
             "follows_limit",
             "suspend_as",
@@ -69,6 +83,8 @@ class BlocklistForm(DraftForm):
         labels: ClassVar[dict[str, Any]] = {
             "name": _("Name"),
             "url": _("Address"),
+            "username": _("Username"),
+            "content_type": _("Format that is asked for first"),
             "mode": _("Mode"),
             "follows_limit": _("Follows that an update may end without approval"),
             "suspend_as": _("Servers that the list suspends are"),
@@ -80,8 +96,10 @@ class BlocklistForm(DraftForm):
             "url": _(
                 "CSV as Mastodon exports it, one domain per line, JSON of Mastodon or GoToSocial, or a dataset of FIRES"
             ),
+            "username": _("For a list behind basic authentication. Empty: no username and no password are sent"),
         }
         widgets: ClassVar[dict[str, Any]] = {
+            "username": forms.TextInput({"autocomplete": "off", "dir": "ltr"}),
             "name": forms.TextInput({"dir": "auto"}),
             "url": forms.URLInput({"dir": "ltr", "placeholder": "https://"}),
         }
@@ -109,6 +127,9 @@ class BlocklistForm(DraftForm):
             noop_as=sent["noop_as"],
             take_rejections=sent["take_rejections"],
             follows_limit=sent.get("follows_limit") or 0,
+            username=sent.get("username") or "",
+            password=sent.get("password") or None,
+            content_type=sent["content_type"],
         )
 
     def clean(self) -> dict[str, Any]:

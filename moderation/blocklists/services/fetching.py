@@ -4,14 +4,17 @@ connect.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Awaitable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from accounts.services.block_files import UnreadableFile
-from moderation.blocklists.models import Blocklist, BlocklistFetch
+from moderation.blocklists.models import Blocklist, BlocklistFetch, ListFormat
+from moderation.blocklists.policies import is_same_origin
 from moderation.blocklists.services.reading import BYTES_LIMIT, ReadList, read_list
 from moderation.blocklists.services.taking import note_failure, note_unchanged, store_list
+from social.kernel.crypto import UnreadableSecret, decrypt
 from social.kernel.errors import NotFound
 from social.kernel.http.client import FetchError, Request, Response, fetch_async, run
 from social.kernel.runner import Failed, Job, Steps, Work
@@ -19,7 +22,11 @@ from social.kernel.runner import Failed, Job, Steps, Work
 #: Time-out of a request with its redirects, in seconds.
 DEADLINE: Final = 20.0
 _UNCHANGED_STATUS: Final = 304
-_ACCEPT: Final = "text/csv, application/ld+json, application/json, text/plain;q=0.9, */*;q=0.5"
+_ACCEPT: Final = {
+    ListFormat.CSV: "text/csv, application/ld+json, application/json, text/plain;q=0.9, */*;q=0.5",
+    ListFormat.JSON: "application/json, application/ld+json, text/csv;q=0.9, text/plain;q=0.9, */*;q=0.5",
+    ListFormat.PLAIN: "text/plain, text/csv;q=0.9, application/ld+json;q=0.9, application/json;q=0.9, */*;q=0.5",
+}
 
 
 class ListError(Exception):
@@ -45,31 +52,34 @@ class Fetched:
 _Requests = Generator[Awaitable[Response], Any, Fetched | None]
 
 
-def ask_for_list(url: str, *, etag: str = "", last_modified: str = "") -> _Requests:
+def ask_for_list(blocklist: Blocklist, *, etag: str = "", last_modified: str = "") -> _Requests:
     """Fetch a list, and return it, or None if it has not changed. A generator: it yields awaitable requests, and expects their
     responses. Raises ListError.
 
     If the address is that of a FIRES dataset, the snapshot that it names is fetched as well. That request is not conditional,
-    because the dataset does not change when its snapshot does.
+    because the dataset does not change when its snapshot does. The username and password of the list are sent only to the
+    origin of the list, not after a redirect to another origin.
     """
-    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified}
-    response = yield from _ask(url, {name: value for name, value in headers.items() if value})
+    accept = {"Accept": _ACCEPT[ListFormat(blocklist.content_type)]}
+    access = accept | _access_of(blocklist)
+    headers = {"If-None-Match": etag, "If-Modified-Since": last_modified, **access}
+    response = yield from _ask(blocklist.url, {name: value for name, value in headers.items() if value})
     if response.status == _UNCHANGED_STATUS and (etag or last_modified):
         return None
     read = _read(response)
     if not read.snapshot:
         values = response.headers
         return Fetched(read, response.body, values.get("ETag", ""), values.get("Last-Modified", ""))
-    response = yield from _ask(read.snapshot, {})
+    response = yield from _ask(read.snapshot, access if is_same_origin(blocklist.url, read.snapshot) else accept)
     read = _read(response)
     if read.snapshot:
         raise ListError("the snapshot names another snapshot", is_host=False)
     return Fetched(read, response.body)
 
 
-def fetch_list_now(url: str) -> Fetched:
-    """Fetch a list and wait for it. Raises ListError."""
-    requests = ask_for_list(url)
+def fetch_list_now(blocklist: Blocklist) -> Fetched:
+    """Fetch a list, which may be unsaved, and wait for it. Raises ListError."""
+    requests = ask_for_list(blocklist)
     awaited = next(requests)
     while True:
         try:
@@ -88,8 +98,20 @@ async def _await_response(awaitable: Awaitable[Response]) -> Response:
     return await awaitable
 
 
+def _access_of(blocklist: Blocklist) -> dict[str, str]:
+    """Return the header with the name and the password of a list; empty for a list without them. Raises ListError."""
+    if not blocklist.username:
+        return {}
+    try:
+        password = decrypt(blocklist.password) if blocklist.password else ""
+    except UnreadableSecret as error:
+        raise ListError(f"the password cannot be decrypted: {error}", is_host=False) from None
+    pair = f"{blocklist.username}:{password}".encode()
+    return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+
+
 def _ask(url: str, headers: dict[str, str]) -> Generator[Awaitable[Response], Any, Response]:
-    request = Request(url, headers={"Accept": _ACCEPT, **headers}, max_bytes=BYTES_LIMIT, deadline=DEADLINE)
+    request = Request(url, headers=headers, max_bytes=BYTES_LIMIT, deadline=DEADLINE)
     try:
         response: Response = yield fetch_async(request)
     except (FetchError, ValueError) as error:
@@ -120,7 +142,7 @@ def _fetch(job: Job[BlocklistFetch], blocklist: Blocklist | None) -> Steps:
     if blocklist is None:
         return
     try:
-        fetched = yield from ask_for_list(blocklist.url, etag=blocklist.etag, last_modified=blocklist.last_modified)
+        fetched = yield from ask_for_list(blocklist, etag=blocklist.etag, last_modified=blocklist.last_modified)
         keep(blocklist, fetched)
     except ListError as error:
         reason = str(error)

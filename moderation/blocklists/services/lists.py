@@ -4,7 +4,7 @@ MANAGE_FEDERATION of `by` and writes an audit row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Final
@@ -25,17 +25,19 @@ from moderation.blocklists.models import (
     EntryState,
     EntryStep,
 )
-from moderation.blocklists.policies import LISTS_LIMIT, BlocklistDraft, blocklist_errors
+from moderation.blocklists.policies import LISTS_LIMIT, BlocklistDraft, blocklist_errors, is_same_origin
 from moderation.blocklists.services.taking import queue_fetch
 from moderation.events import BlocklistChanged
 from moderation.models import DomainRule
 from moderation.policies.domain_rules import domain_elsewhere, names_of
-from social.kernel.errors import Conflict, FieldError, Invalid
+from social.kernel.crypto import encrypt, reencrypt
+from social.kernel.errors import Conflict, FieldError, Invalid, NotFound
 from social.kernel.events import publish
 from social.kernel.lengths import MESSAGE_LIMIT
 from social.kernel.locks import lock, lock_row
 
 _MAP: Final = ("suspend_as", "silence_as", "noop_as", "take_rejections")
+_SOURCE: Final = ("url", "username", "password", "content_type")
 _VALIDATORS: Final = {"etag": "", "last_modified": "", "digest": "", "checked_at": None, "failing_since": None}
 
 
@@ -47,23 +49,26 @@ def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
         _check(draft)
         if Blocklist.objects.count() >= LISTS_LIMIT:
             raise Conflict(_("There are %(count)d lists already.") % {"count": LISTS_LIMIT})
-        blocklist = Blocklist.objects.create(**asdict(draft))
-        _record(by, "create", blocklist, after=asdict(draft))
+        values = _values(draft)
+        blocklist = Blocklist.objects.create(**values)
+        _record(by, "create", blocklist, after=_shown(values))
         queue_fetch(blocklist)
     return blocklist
 
 
 def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> None:
     """Change a subscription. If its options for severities or rejections have changed, publishes BlocklistChanged, so that
-    settled entries are compared with the rules again; entries that wait for approval keep waiting. Raises Forbidden, Invalid,
+    settled entries are compared with the rules again; entries that wait for approval keep waiting. The stored password is
+    kept unless the draft has another one, has no username, or moves the list to another origin. Raises Forbidden, Invalid,
     NotFound.
     """
     with _changing(by, blocklist, "blocklists") as locked:
         _check(draft, locked)
-        values = asdict(draft)
+        values = _values(draft, locked)
         before = {name: getattr(locked, name) for name in values}
-        _record(by, "update", locked, before=before, after=values)
-        if locked.url != draft.url:
+        _record(by, "update", locked, before=_shown(before), after=_shown(values))
+        is_elsewhere = any(before[name] != values[name] for name in _SOURCE)
+        if is_elsewhere:
             BlocklistFetch.objects.filter(blocklist=locked).delete()
             values |= _VALIDATORS
         Blocklist.objects.filter(pk=locked.pk).update(**values)
@@ -71,7 +76,7 @@ def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> No
             settled = locked.entries.filter(state__in=[EntryState.IN_FORCE, EntryState.KEPT], listed=True)
             settled.update(state=EntryState.PENDING)
             publish(BlocklistChanged(blocklist_id=locked.pk))
-        if locked.url != draft.url:
+        if is_elsewhere:
             locked.url = draft.url
             queue_fetch(locked)
 
@@ -95,16 +100,18 @@ def fetch_soon(*, by: Staff, blocklist: Blocklist) -> None:
         queue_fetch(locked)
 
 
-def withdraw_list(*, by: Staff, blocklist: Blocklist) -> None:
+def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> None:
     """Disable a list, and publish BlocklistChanged, whose handler removes the rules that came only from this list, except
-    rules that a person has changed since. Raises Forbidden, NotFound.
+    rules that a person has changed since; with `remove`, the handler then deletes the list. Raises Forbidden, NotFound.
     """
     with _changing(by, blocklist) as locked:
-        _record(by, "withdraw", locked)
+        _record(by, "destroy" if remove else "withdraw", locked)
         BlocklistFetch.objects.filter(blocklist=locked).delete()
         locked.entries.filter(taken_severity=None).delete()
         locked.entries.update(listed=False, state=EntryState.WITHDRAWN, step=EntryStep.NONE, asks=False)
-        Blocklist.objects.filter(pk=locked.pk).update(enabled=False, digest="", etag="", last_modified="")
+        Blocklist.objects.filter(pk=locked.pk).update(
+            enabled=False, ending=remove, digest="", etag="", last_modified=""
+        )
         publish(BlocklistChanged(blocklist_id=locked.pk))
 
 
@@ -153,6 +160,37 @@ def remove_exception(*, by: Staff, exception: BlocklistException) -> None:
         _compare_again(name)
 
 
+def count_passwords() -> int:
+    """Return the number of lists whose password is stored."""
+    return Blocklist.objects.exclude(password="").count()
+
+
+def reencrypt_passwords(*, by: Staff, keys: Sequence[str]) -> int:
+    """Encrypt every password again with the first of the keys; return the number of passwords. Raises Forbidden, and
+    UnreadableSecret for a password that none of the keys decrypts.
+    """
+    require(by, Permission.ADMINISTRATOR)
+    with transaction.atomic():
+        lists = list(Blocklist.objects.select_for_update().exclude(password="").order_by("id"))
+        for blocklist in lists:
+            Blocklist.objects.filter(pk=blocklist.pk).update(password=reencrypt(blocklist.password, keys))
+    return len(lists)
+
+
+def _values(draft: BlocklistDraft, known: Blocklist | None = None) -> dict[str, Any]:
+    """Return the columns for a draft of a new list or of the `known` one."""
+    values = asdict(draft)
+    password = known.password if known is not None and is_same_origin(known.url, draft.url) else ""
+    if draft.password is not None:
+        password = encrypt(draft.password) if draft.password else ""
+    return values | {"password": password if draft.username else ""}
+
+
+def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns for an audit row, where a password is only said to be there."""
+    return {**values, "password": bool(values["password"])}
+
+
 def _lock_all() -> None:
     """Take the locks without which no list can be stored and no rule written, until the transaction ends."""
     lock("domain_rules")
@@ -163,7 +201,7 @@ def _compare_again(name: str) -> None:
     """Mark the entries for a server, its subdomains and its parent domains as pending, so that they are compared with the
     exceptions again.
     """
-    rows = BlocklistEntry.objects.exclude(state=EntryState.DISMISSED).filter(listed=True)
+    rows = BlocklistEntry.objects.exclude(state=EntryState.DISMISSED).filter(listed=True, blocklist__isnull=False)
     below = rows.filter(domain__endswith=f".{name}")
     found = rows.filter(domain__one_of=names_of(name)) | below
     pending = list(found.values_list("id", "blocklist_id"))
@@ -181,11 +219,16 @@ def _check(draft: BlocklistDraft, known: Blocklist | None = None) -> None:
 
 @contextmanager
 def _changing(by: Staff, blocklist: Blocklist, *names: str) -> Iterator[Blocklist]:
-    """Open a transaction: check the permission, take the locks of these names, and lock the row."""
+    """Open a transaction: check the permission, take the locks of these names, and lock the row. Raises NotFound for a list
+    that is being removed.
+    """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
         lock(*names)
-        yield lock_row(blocklist)
+        locked = lock_row(blocklist)
+        if locked.ending:
+            raise NotFound
+        yield locked
 
 
 def _record(by: Staff, action: str, blocklist: Blocklist, **details: Any) -> None:

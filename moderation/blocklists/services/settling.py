@@ -22,6 +22,7 @@ from accounts.services.audit import record, record_each
 from moderation.blocklists.models import Blocklist, BlocklistEntry, EntryState, EntryStep, ListMode
 from moderation.blocklists.policies import Decision, as_list, taken_of, values_of
 from moderation.blocklists.queries import kept_reason, plan_entries
+from moderation.blocklists.services.staff_drafts import remove_drafts, write_drafts
 from moderation.events import BlocklistChanged
 from moderation.models import DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
@@ -44,11 +45,16 @@ _COLUMNS: Final = (
     "taken_reports",
     "changed_at",
 )
-_Act = Callable[[Staff, Blocklist, Sequence[BlocklistEntry]], None]
+
+
+# Without a list: on drafts of staff.
+_Act = Callable[[Staff, Blocklist | None, Sequence[BlocklistEntry]], None]
 
 
 def settle_lists(events: Sequence[BlocklistChanged]) -> None:
-    """Handle BlocklistChanged: settle the next BATCH entries of each list."""
+    """Handle BlocklistChanged: settle the next BATCH entries of each list. Lists that staff have removed are deleted after
+    their last entry.
+    """
     for event in events:
         settle_next(event)
 
@@ -66,6 +72,8 @@ def settle_next(event: BlocklistChanged) -> BlocklistChanged | None:
         # Retractions come first: when a rule for a parent domain is removed, its subdomains may need rules of their own.
         entries = list(rows.select_for_update().order_by("listed", "id")[:BATCH])
         if not entries:
+            if blocklist.ending:
+                blocklist.delete()
             return None
         ended = event.ended + _settle(as_list(blocklist), blocklist, entries, ended=event.ended)
         following = BlocklistChanged(blocklist_id=blocklist.pk, ended=ended)
@@ -95,22 +103,29 @@ def _by_person(by: Staff, entries: QuerySet[BlocklistEntry], act: _Act, limit: i
         with transaction.atomic():
             lock("domain_rules")
             lists = Blocklist.objects.select_for_update().filter(
-                id__one_of={blocklist_id for _id, blocklist_id in batch}
+                id__one_of={blocklist_id for _id, blocklist_id in batch if blocklist_id is not None}
             )
-            for blocklist in list(lists.order_by("id")):
+            for blocklist in (*lists.order_by("id"), None):
                 rows = entries.filter(blocklist=blocklist, id__one_of=[number for number, _list in batch])
                 locked = list(rows.select_for_update(of=("self",)).order_by("id"))
                 act(by, blocklist, locked)
                 count += len(locked)
-                Blocklist.objects.filter(pk=blocklist.pk).update(held_reason=kept_reason(blocklist))
+                if blocklist is not None:
+                    Blocklist.objects.filter(pk=blocklist.pk).update(held_reason=kept_reason(blocklist))
     return count
 
 
-def _approve(by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> None:
-    _settle(by, blocklist, entries, approved=True)
+def _approve(by: Staff, blocklist: Blocklist | None, entries: Sequence[BlocklistEntry]) -> None:
+    if blocklist is None:
+        write_drafts(by, entries)
+    else:
+        _settle(by, blocklist, entries, approved=True)
 
 
-def _dismiss(by: Staff, blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> None:
+def _dismiss(by: Staff, blocklist: Blocklist | None, entries: Sequence[BlocklistEntry]) -> None:
+    if blocklist is None:
+        remove_drafts(by, entries)
+        return
     unchanged = [entry for entry in entries if entry.step == EntryStep.LIFT or not entry.listed]
     DomainRule.objects.filter(domain__one_of=[entry.domain for entry in unchanged]).update(from_lists=False)
     for entry in entries:

@@ -71,6 +71,15 @@ def new_entry(blocklist: Blocklist, domain: str, draft: DomainRuleDraft) -> Bloc
     return entry
 
 
+def compare_list(blocklist: Blocklist, read: ReadList) -> list[BlocklistEntry]:
+    """Return the entries of a list as they would be if it was stored as it was read now, for a dry run; nothing is stored."""
+    entries = {entry.name: new_entry(blocklist, entry.name, entry.draft) for entry in read.entries}
+    for domain, known in load_entries(blocklist).items():
+        known.listed = domain in entries
+        entries.setdefault(domain, known)
+    return list(entries.values())
+
+
 def note_unchanged(blocklist: Blocklist) -> None:
     """Record that a list was fetched and has not changed."""
     with transaction.atomic():
@@ -84,12 +93,13 @@ def note_failure(blocklist: Blocklist, reason: str) -> None:
     with transaction.atomic():
         current = lock_row(blocklist)
         current.last_error = reason.replace("\0", "")[:MESSAGE_LIMIT]
-        current.failing_since = current.failing_since or clock.now()
-        current.save(update_fields=["last_error", "failing_since"])
+        current.asked_at = clock.now()
+        current.failing_since = current.failing_since or current.asked_at
+        current.save(update_fields=["last_error", "asked_at", "failing_since"])
 
 
 def _succeeded(blocklist: Blocklist) -> None:
-    blocklist.checked_at = clock.now()
+    blocklist.asked_at = blocklist.checked_at = clock.now()
     blocklist.last_error, blocklist.failing_since = "", None
 
 

@@ -9,7 +9,7 @@ from accounts.management.block_files import name_follows
 from accounts.policies.staff import OPERATOR
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, ListMode, TakenAs
 from moderation.blocklists.policies import BlocklistDraft
-from moderation.blocklists.queries import DryRun, count_entries, find_blocklist, list_waiting, load_entries, try_entries
+from moderation.blocklists.queries import DryRun, count_entries, find_blocklist, list_waiting, try_entries
 from moderation.blocklists.services.fetching import Fetched, ListError, fetch_list_now, keep
 from moderation.blocklists.services.lists import (
     add_exception,
@@ -20,7 +20,7 @@ from moderation.blocklists.services.lists import (
     withdraw_list,
 )
 from moderation.blocklists.services.settling import approve_entries, dismiss_entries, settle_next
-from moderation.blocklists.services.taking import new_entry
+from moderation.blocklists.services.taking import compare_list
 from moderation.events import BlocklistChanged
 from moderation.policies.domain_rules import domain_elsewhere
 from social.kernel.clock import iso
@@ -186,7 +186,7 @@ class Command(OperatorCommand):
 
     def _fetch(self, blocklist: Blocklist) -> Fetched:
         try:
-            return fetch_list_now(blocklist.url)
+            return fetch_list_now(blocklist)
         except ListError as error:
             raise CommandError(f"{blocklist.url}: {error}") from None
 
@@ -196,11 +196,7 @@ class Command(OperatorCommand):
             self.stdout.write(problem)
         if (more := read.problems_count - len(read.problems)) > 0:
             self.stdout.write(f"and {more} more lines that cannot be used")
-        entries = {entry.name: new_entry(blocklist, entry.name, entry.draft) for entry in read.entries}
-        for domain, known in load_entries(blocklist).items():
-            known.listed = domain in entries
-            entries.setdefault(domain, known)
-        self._show(try_entries(blocklist, list(entries.values())))
+        self._show(try_entries(blocklist, compare_list(blocklist, read)))
 
     def _entries(self, name: str, domains: Sequence[str]) -> QuerySet[BlocklistEntry]:
         blocklist = find_blocklist(name)

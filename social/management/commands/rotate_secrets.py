@@ -7,6 +7,7 @@ from django.db import connection, transaction
 
 from accounts.identity.services.secret_rotation import count_encrypted, reencrypt_all
 from accounts.policies.staff import OPERATOR
+from moderation.blocklists.services.lists import count_passwords, reencrypt_passwords
 from moderation.services.webhooks import count_secrets, reencrypt_secrets
 from notifications.services.push_subscriptions import forget_all_subscriptions
 from social.management.base import OperatorCommand
@@ -90,11 +91,16 @@ class Command(OperatorCommand):
         if kind == "secret-key":
             return f"The secret key of {settings.LOCAL_DOMAIN} would be replaced. Nobody is signed out."
         if kind == "encryption-key":
-            return f"{count_encrypted() + count_secrets()} rows would be encrypted anew."
+            return f"{_count_rows()} rows would be encrypted anew."
         return "Every subscription to Web Push would end: applications must subscribe again."
 
     def _reencrypt(self, keys: str) -> None:
-        with progress_bar("Rows", count_encrypted() + count_secrets()) as advance:
+        with progress_bar("Rows", _count_rows()) as advance:
             advance(reencrypt_secrets(by=OPERATOR, keys=keys.split(",")))
+            advance(reencrypt_passwords(by=OPERATOR, keys=keys.split(",")))
             for done in reencrypt_all(by=OPERATOR, keys=keys.split(",")):
                 advance(done)
+
+
+def _count_rows() -> int:
+    return count_encrypted() + count_secrets() + count_passwords()

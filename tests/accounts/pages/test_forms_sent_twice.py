@@ -39,6 +39,7 @@ BLOCKLIST = {
     "suspend_as": "suspend",
     "silence_as": "silence",
     "noop_as": "ignore",
+    "content_type": "text/csv",
 }
 #: The page of each form, what it creates, what is sent, and who sends it.
 FORMS: list[tuple[str, type[Model], Callable[[], dict[str, Any]], str | None]] = [

@@ -1,0 +1,301 @@
+"""Entities of GoToSocial's API for blocklists: DomainPermissionSubscription and DomainPermission, and their parameters.
+
+Source: GoToSocial, `internal/api/model/domain.go` and `internal/api/client/admin`. What is not as there is in
+`docs/interop.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+from django.utils.translation import gettext as _
+
+from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, ListMode
+from moderation.blocklists.policies import BlocklistDraft
+from moderation.models import DomainRule
+from social.api.fields import ClientString
+from social.api.inputs import Form, Stripped
+from social.api.serializers import EntitySerializer
+from social.kernel import clock
+from social.kernel.errors import BadRequest, FieldError, Invalid
+from social.kernel.ids import parse_id
+from social.kernel.lengths import NAME_LIMIT
+
+PERMISSION_TYPE: Final = "block"
+_PERMISSION_TYPES: Final = ("block", "allow")
+_NEW: Final = BlocklistDraft(
+    name="",
+    url="",
+    mode=ListMode.DRAFT,
+    suspend_as="suspend",
+    silence_as="silence",
+    noop_as="ignore",
+    take_rejections=False,
+    follows_limit=0,
+)
+
+
+class SubscriptionSerializer(EntitySerializer):
+    """DomainPermissionSubscription. Context: `creators`, ids of accounts by those of lists."""
+
+    def to_representation(self, instance: Blocklist) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "id": str(instance.pk),
+            "priority": 0,
+            "title": instance.name,
+            "permission_type": PERMISSION_TYPE,
+            "as_draft": instance.mode == ListMode.DRAFT,
+            "adopt_orphans": False,
+            "remove_retracted": True,
+            "created_at": clock.iso(instance.created_at),
+            "created_by": str(self.context["creators"].get(instance.pk, "")),
+            "uri": instance.url,
+            "content_type": instance.content_type,
+            "count": instance.entries_count,
+            "enabled": instance.enabled,
+        }
+        if instance.username:
+            found["fetch_username"] = instance.username
+        if instance.asked_at is not None:
+            found["fetched_at"] = clock.iso(instance.asked_at)
+        if instance.checked_at is not None:
+            found["successfully_fetched_at"] = clock.iso(instance.checked_at)
+        if instance.last_error:
+            found["error"] = instance.last_error
+        return found
+
+
+class EntrySerializer(EntitySerializer):
+    """DomainPermission of what a list would add."""
+
+    def to_representation(self, instance: BlocklistEntry) -> dict[str, Any]:
+        found = _permission(instance.domain, instance.comment, "")
+        return found | {"obfuscate": instance.obfuscate, "severity": instance.severity}
+
+
+class DraftSerializer(EntrySerializer):
+    """DomainPermission of an entry that waits. The private comment is that of a draft of staff, or says why an entry of a list
+    waits. Context: `creators` and `list_creators`, ids of accounts by those of drafts of staff and of lists.
+    """
+
+    def to_representation(self, instance: BlocklistEntry) -> dict[str, Any]:
+        found = super().to_representation(instance) | {
+            "id": str(instance.pk),
+            "permission_type": PERMISSION_TYPE,
+            "private_comment": instance.note,
+            "created_at": clock.iso(instance.created_at),
+        }
+        if instance.blocklist_id is None:
+            return found | _by(self.context["creators"].get(instance.pk))
+        creator = self.context["list_creators"].get(instance.blocklist_id)
+        return found | {"subscription_id": str(instance.blocklist_id)} | _by(creator)
+
+
+class ExclusionSerializer(EntitySerializer):
+    """DomainPermission of an exception from lists. Context: `creators`, ids of accounts by those of exceptions."""
+
+    def to_representation(self, instance: BlocklistException) -> dict[str, Any]:
+        return {
+            **_permission(instance.domain, "", instance.comment),
+            "obfuscate": False,
+            "id": str(instance.pk),
+            "created_at": clock.iso(instance.created_at),
+            **_by(self.context["creators"].get(instance.pk)),
+        }
+
+
+class AcceptedSerializer(EntitySerializer):
+    """DomainPermission of a rule that was made of an entry. Context: the `entry`, and the `account_id` of who accepted it."""
+
+    def to_representation(self, instance: DomainRule) -> dict[str, Any]:
+        entry: BlocklistEntry = self.context["entry"]
+        found = {
+            **_permission(instance.domain, instance.public_comment or "", instance.private_comment or ""),
+            "obfuscate": instance.obfuscate,
+            "severity": instance.severity,
+            "id": str(instance.pk),
+            "created_at": clock.iso(instance.created_at),
+            **_by(self.context["account_id"]),
+        }
+        return found if entry.blocklist_id is None else found | {"subscription_id": str(entry.blocklist_id)}
+
+
+def _permission(domain: str, public_comment: str, private_comment: str) -> dict[str, Any]:
+    return {"domain": domain, "public_comment": public_comment, "private_comment": private_comment}
+
+
+def _by(account_id: int | None) -> dict[str, str]:
+    return {} if account_id is None else {"created_by": str(account_id)}
+
+
+class SubscriptionInput(Form):
+    """Values of a subscription; None: not sent."""
+
+    title: Stripped | None = None
+    uri: Stripped | None = None
+    permission_type: Stripped | None = None
+    content_type: Stripped | None = None
+    as_draft: bool | None = None
+    adopt_orphans: bool | None = None
+    remove_retracted: bool | None = None
+    priority: int | None = None
+    fetch_username: Annotated[str, ClientString()] | None = None
+    fetch_password: Annotated[str, ClientString()] | None = None
+
+    def changed(self, known: BlocklistDraft) -> BlocklistDraft:
+        """Return a draft with the values that were sent. Raises Invalid for values of GoToSocial that have no equal here;
+        BadRequest if none was sent.
+        """
+        if self == type(self)():
+            raise BadRequest(_("No value that can be changed was sent"))
+        if errors := self._unsupported():
+            raise Invalid.of(errors, details=True)
+        values: dict[str, Any] = {
+            "name": self.title,
+            "url": self.uri,
+            "content_type": self.content_type,
+            "mode": None if self.as_draft is None else ListMode.DRAFT if self.as_draft else ListMode.AUTOMATIC,
+            "username": self.fetch_username,
+            "password": self.fetch_password,
+        }
+        return replace(known, **{name: value for name, value in values.items() if value is not None})
+
+    def _unsupported(self) -> list[FieldError]:
+        errors = permission_type_errors(self.permission_type or PERMISSION_TYPE)
+        if self.priority:
+            message = _("must be 0: lists have no order, and the strictest of those that name a server counts")
+            errors.append(FieldError("priority", "ERR_INCLUSION", message))
+        if self.adopt_orphans:
+            message = _("must be false: no list takes over the rules of staff")
+            errors.append(FieldError("adopt_orphans", "ERR_INCLUSION", message))
+        if self.remove_retracted is False:
+            message = _("must be true: what a list takes back ends")
+            errors.append(FieldError("remove_retracted", "ERR_INCLUSION", message))
+        return errors
+
+
+class NewSubscriptionInput(SubscriptionInput):
+    """Values of a new subscription."""
+
+    required_keys = ("uri", "permission_type")
+
+    def draft(self) -> BlocklistDraft:
+        """Return the draft; a list without a title is named by its address. Raises Invalid as `changed` does."""
+        return self.changed(replace(_NEW, name=(self.uri or "")[:NAME_LIMIT]))
+
+
+def draft_of(blocklist: Blocklist) -> BlocklistDraft:
+    """Return the values of a stored list; its password stays."""
+    return replace(
+        _NEW,
+        name=blocklist.name,
+        url=blocklist.url,
+        mode=blocklist.mode,
+        suspend_as=blocklist.suspend_as,
+        silence_as=blocklist.silence_as,
+        noop_as=blocklist.noop_as,
+        take_rejections=blocklist.take_rejections,
+        follows_limit=blocklist.follows_limit,
+        username=blocklist.username,
+        content_type=blocklist.content_type,
+    )
+
+
+def permission_type_errors(value: str) -> list[FieldError]:
+    """Return the error of a type of permission with which nothing can be made."""
+    if value == PERMISSION_TYPE:
+        return []
+    if value in _PERMISSION_TYPES:
+        message = _("must be block: there are no lists of allowed servers")
+    else:
+        message = _("is not included in the list")
+    return [FieldError("permission_type", "ERR_INCLUSION", message)]
+
+
+class TypeInput(Form):
+    """Filter by the type of permission."""
+
+    permission_type: Stripped = ""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Tell whether there is nothing of this type. Raises Invalid for an unknown one."""
+        if self.permission_type in ("", *_PERMISSION_TYPES):
+            return self.permission_type == "allow"
+        raise Invalid.of(permission_type_errors(self.permission_type), details=True)
+
+
+class PreviewInput(TypeInput):
+    """The type of permission."""
+
+    required_keys = ("permission_type",)
+
+
+class DraftsInput(TypeInput):
+    """Filters of drafts."""
+
+    subscription_id: Stripped = ""
+    domain: Stripped = ""
+
+    @property
+    def list_id(self) -> int | None:
+        """The id of the list; None for a text that cannot be one."""
+        return parse_id(self.subscription_id)
+
+
+class DomainInput(Form):
+    """Filter by a domain."""
+
+    domain: Stripped = ""
+
+
+class NewDraftInput(Form):
+    """Values of a new draft."""
+
+    required_keys = ("domain", "permission_type")
+
+    domain: Stripped = ""
+    permission_type: Stripped = ""
+    obfuscate: bool = False
+    public_comment: Annotated[str, ClientString()] = ""
+    private_comment: Annotated[str, ClientString()] = ""
+
+    def chosen(self) -> Mapping[str, Any]:
+        """Return the values for the service. Raises Invalid for another type than a block."""
+        if errors := permission_type_errors(self.permission_type):
+            raise Invalid.of(errors, details=True)
+        return {
+            "domain": self.domain,
+            "obfuscate": self.obfuscate,
+            "public_comment": self.public_comment,
+            "private_comment": self.private_comment,
+        }
+
+
+class NewExclusionInput(Form):
+    """A server that no list may block."""
+
+    required_keys = ("domain",)
+
+    domain: Stripped = ""
+    private_comment: Annotated[str, ClientString()] = ""
+
+
+class AcceptInput(Form):
+    """Choice whether a rule that is there is changed."""
+
+    overwrite: bool = False
+
+
+class RemoveDraftInput(Form):
+    """Choice whether no list may block the server from now on."""
+
+    exclude_target: bool = False
+
+
+class RemoveInput(Form):
+    """Choice whether the rules of the list end with it."""
+
+    remove_children: bool = True

@@ -1,0 +1,242 @@
+"""GoToSocial's API for blocklists, over the services of the admin pages: subscriptions, drafts, and exceptions (adr/0043).
+
+Every endpoint requires MANAGE_FEDERATION. What is not as at GoToSocial is in `docs/interop.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from rest_framework.request import Request
+
+from accounts.models.user import Permission
+from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryStep
+from moderation.blocklists.queries import (
+    list_drafts,
+    list_subscriptions,
+    load_creators,
+    plan_entries,
+)
+from moderation.blocklists.serializers import (
+    AcceptedSerializer,
+    AcceptInput,
+    DomainInput,
+    DraftSerializer,
+    DraftsInput,
+    EntrySerializer,
+    ExclusionSerializer,
+    NewDraftInput,
+    NewExclusionInput,
+    NewSubscriptionInput,
+    PreviewInput,
+    RemoveDraftInput,
+    RemoveInput,
+    SubscriptionInput,
+    SubscriptionSerializer,
+    TypeInput,
+    draft_of,
+)
+from moderation.blocklists.services.deciding import accept_entry, dismiss_entry
+from moderation.blocklists.services.fetching import ListError, fetch_list_now
+from moderation.blocklists.services.lists import (
+    add_exception,
+    change_list,
+    remove_exception,
+    subscribe,
+    unsubscribe,
+    withdraw_list,
+)
+from moderation.blocklists.services.staff_drafts import draft_rule
+from moderation.blocklists.services.taking import compare_list
+from moderation.policies.domain_rules import domain_elsewhere
+from moderation.viewsets.admin.base import AdminRowsViewSet
+from social.api import access
+from social.api.declarations import Endpoint
+from social.api.pagination import ByCursor, Limit
+from social.api.responses import reply
+from social.kernel.errors import Conflict, Invalid, require_found
+
+_READ: Final = access.staff("admin:read", Permission.MANAGE_FEDERATION)
+_WRITE: Final = access.staff("admin:write", Permission.MANAGE_FEDERATION)
+_PAGES: Final = ByCursor(Limit(20, 200))
+_SUBSCRIPTION: Final = "DomainPermissionSubscription"
+_PERMISSION: Final = "DomainPermission"
+_TAKEN: Final = "ERR_TAKEN"
+_PARAMETERS: Final = {
+    "name": "title",
+    "url": "uri",
+    "username": "fetch_username",
+    "password": "fetch_password",
+    "comment": "private_comment",
+}
+
+
+class _PermissionsViewSet(AdminRowsViewSet):
+    """Base of these endpoints: errors name the parameters of GoToSocial, and what is there already is answered 409."""
+
+    def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
+        """Answer errors as other endpoints do, by the names of the parameters."""
+        if isinstance(exc, Invalid) and exc.errors:
+            errors = [replace(error, field=_PARAMETERS.get(error.field, error.field)) for error in exc.errors]
+            named = Invalid.of(errors, details=True)
+            is_there = all(error.code == _TAKEN for error in errors)
+            exc = Conflict(named.message) if is_there else named
+        return super().handle_exception(exc)
+
+    def respond(self, rows: QuerySet[Any]) -> HttpResponse:
+        """Return the requested page of these rows."""
+        page = self.paginate(rows)
+        return page.respond(self.entities(page.items))
+
+
+class SubscriptionsViewSet(_PermissionsViewSet):
+    """Subscriptions to lists."""
+
+    endpoints = {
+        "list": Endpoint(_READ, _SUBSCRIPTION, many=True, paging=_PAGES, input=TypeInput),
+        "preview": Endpoint(_READ, _SUBSCRIPTION, many=True, input=PreviewInput),
+        "create": Endpoint(_WRITE, _SUBSCRIPTION, input=NewSubscriptionInput),
+        "retrieve": Endpoint(_READ, _SUBSCRIPTION),
+        "update": Endpoint(_WRITE, _SUBSCRIPTION, input=SubscriptionInput),
+        "remove_list": Endpoint(_WRITE, _SUBSCRIPTION, input=RemoveInput),
+        "test": Endpoint(_WRITE, "DomainPermissionTest"),
+    }
+    model, serializer = Blocklist, SubscriptionSerializer
+    titles = {"retrieve": "A subscription to a list."}
+
+    def list(self, request: Request) -> HttpResponse:
+        """List of subscriptions, newest first."""
+        return self.respond(list_subscriptions().none() if TypeInput.read(request).is_nothing else list_subscriptions())
+
+    def preview(self, request: Request) -> HttpResponse:
+        """List of all subscriptions, in the order in which they were made."""
+        is_nothing = PreviewInput.read(request).is_nothing
+        return reply(self.entities([] if is_nothing else list(list_subscriptions().order_by("id"))))
+
+    def create(self, request: Request) -> HttpResponse:
+        """Subscribe to a list, which is fetched soon."""
+        return self.present(subscribe(by=self.by, draft=NewSubscriptionInput.read(request).draft()))
+
+    def update(self, request: Request, id: int) -> HttpResponse:
+        """Change the values of a subscription that are sent."""
+        blocklist = self.find(id)
+        draft = SubscriptionInput.read(request).changed(draft_of(blocklist))
+        change_list(by=self.by, blocklist=blocklist, draft=draft)
+        return self.present(self.find(id))
+
+    def remove_list(self, request: Request, id: int) -> HttpResponse:
+        """Remove a subscription; the rules that came from it alone end as well, unless `remove_children` is false."""
+        blocklist = self.find(id)
+        entity = self.entities([blocklist])[0]
+        if RemoveInput.read(request).remove_children:
+            withdraw_list(by=self.by, blocklist=blocklist, remove=True)
+        else:
+            unsubscribe(by=self.by, blocklist=blocklist)
+        return reply(entity)
+
+    def test(self, request: Request, id: int) -> HttpResponse:
+        """Fetch a list and answer with the rules that it would add, or with the error; nothing is changed."""
+        blocklist = self.find(id)
+        try:
+            read = fetch_list_now(blocklist).read
+        except ListError as error:
+            return reply({"error": str(error)})
+        entries = compare_list(blocklist, read)
+        planned = zip(entries, plan_entries(blocklist, entries), strict=True)
+        new = [entry for entry, decision in planned if decision.step == EntryStep.BLOCK]
+        return reply(EntrySerializer(new, many=True).data)
+
+    def find(self, row_id: int) -> Blocklist:
+        return require_found(list_subscriptions().filter(pk=row_id).first())
+
+    def context(self, rows: Sequence[Any]) -> dict[str, Any]:
+        return {"creators": load_creators("Blocklist", [row.pk for row in rows])}
+
+
+class DraftsViewSet(_PermissionsViewSet):
+    """Rules that lists ask for and that wait for a decision, and drafts of staff."""
+
+    endpoints = {
+        "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=DraftsInput),
+        "create": Endpoint(_WRITE, _PERMISSION, input=NewDraftInput),
+        "retrieve": Endpoint(_READ, _PERMISSION),
+        "accept": Endpoint(_WRITE, _PERMISSION, input=AcceptInput),
+        "dismiss": Endpoint(_WRITE, _PERMISSION, input=RemoveDraftInput),
+    }
+    model, serializer = BlocklistEntry, DraftSerializer
+    titles = {"retrieve": "A rule that waits for a decision."}
+
+    def list(self, request: Request) -> HttpResponse:
+        """List of rules that wait for a decision, newest first."""
+        form, rows = DraftsInput.read(request), list_drafts()
+        if form.is_nothing:
+            rows = rows.none()
+        if form.subscription_id:
+            rows = rows.filter(blocklist_id=form.list_id) if form.list_id is not None else rows.none()
+        if form.domain:
+            rows = rows.filter(domain=domain_elsewhere(form.domain) or form.domain)
+        return self.respond(rows)
+
+    def create(self, request: Request) -> HttpResponse:
+        """Draft a rule that suspends a server."""
+        return self.present(draft_rule(by=self.by, **NewDraftInput.read(request).chosen()))
+
+    def accept(self, request: Request, id: int) -> HttpResponse:
+        """Make the rule that waits; one that is there already is changed only with `overwrite`."""
+        entry = self.find(id)
+        rule = accept_entry(by=self.by, entry=entry, overwrite=AcceptInput.read(request).overwrite)
+        return reply(AcceptedSerializer(rule, context={"entry": entry, "account_id": self.by.account_id}).data)
+
+    def dismiss(self, request: Request, id: int) -> HttpResponse:
+        """Refuse a rule that waits; with `exclude_target` no list may block the server from now on."""
+        entry = self.find(id)
+        entity = self.entities([entry])[0]
+        dismiss_entry(by=self.by, entry=entry, protect=RemoveDraftInput.read(request).exclude_target)
+        return reply(entity)
+
+    def find(self, row_id: int) -> BlocklistEntry:
+        return require_found(list_drafts().filter(pk=row_id).first())
+
+    def context(self, rows: Sequence[Any]) -> dict[str, Any]:
+        return {
+            "creators": load_creators("BlocklistEntry", [row.pk for row in rows], "draft"),
+            "list_creators": load_creators("Blocklist", {row.blocklist_id for row in rows if row.blocklist_id}),
+        }
+
+
+class ExclusionsViewSet(_PermissionsViewSet):
+    """Servers that no list may block."""
+
+    endpoints = {
+        "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=DomainInput),
+        "create": Endpoint(_WRITE, _PERMISSION, input=NewExclusionInput),
+        "retrieve": Endpoint(_READ, _PERMISSION),
+        "destroy": Endpoint(_WRITE, _PERMISSION),
+    }
+    model, serializer = BlocklistException, ExclusionSerializer
+    titles = {"retrieve": "An exception from lists."}
+
+    def list(self, request: Request) -> HttpResponse:
+        """List of servers that no list may block, newest first."""
+        domain = DomainInput.read(request).domain
+        rows = BlocklistException.objects.all()
+        return self.respond(rows.filter(domain=domain_elsewhere(domain) or domain) if domain else rows)
+
+    def create(self, request: Request) -> HttpResponse:
+        """Protect a server, its subdomains and its parent domains from all lists."""
+        form = NewExclusionInput.read(request)
+        return self.present(add_exception(by=self.by, domain=form.domain, comment=form.private_comment))
+
+    def destroy(self, request: Request, id: int) -> HttpResponse:
+        """Remove an exception: lists may block the server again."""
+        exception = self.find(id)
+        entity = self.entities([exception])[0]
+        remove_exception(by=self.by, exception=exception)
+        return reply(entity)
+
+    def context(self, rows: Sequence[Any]) -> dict[str, Any]:
+        return {"creators": load_creators("BlocklistException", [row.pk for row in rows])}
