@@ -1,9 +1,9 @@
-"""`python -m benchmarks.pages`: bytes, statements, layout shift and processor time of the pages for members.
+"""`python -m benchmarks.pages`: bytes, statements, layout shift and processor time of pages for visitors, members and staff.
 
-A server of its own is seeded through its API; then a member with a full home opens every page. For each page: bytes of the
-HTML and of everything that is loaded with it for the first time but for pictures of people (styles, script, icons), statements,
-layout shift on a phone and on a desktop in Chromium (if there is one); then the CPU time of home as a page beside the same
-posts as JSON, which is what a client asks for, of all processes together.
+A server of its own is seeded through its API; then a visitor, a member with a full home and the owner open their pages. For
+each page: bytes of the HTML and of everything that is loaded with it for the first time but for pictures of people (styles,
+script, icons), statements, layout shift on a phone and on a desktop in Chromium (if there is one); then the CPU time of home
+as a page beside the same posts as JSON, which is what a client asks for, of all processes together.
 """
 
 from __future__ import annotations
@@ -26,13 +26,25 @@ from benchmarks.seeding import Seeded, seed
 from tests.support.chromium import Tab, find_chromium, open_tab
 from tests.support.instance import Instance
 
-_PATHS: Final = """
-/ /notifications /write /search?q=garden /explore /explore/people /public /tags/music /conversations
-/bookmarks /favourites /lists /followed_tags /mutes /blocks /follow_requests /filters /scheduled /announcements
-/@bench000 {thread} /settings/profile
-"""
-#: The most bytes that the HTML of home may have.
+_MEMBER: Final = "bench001"
+_OWNER: Final = "bench002"
+#: The pages of each reader; a visitor is nobody.
+_PATHS: Final = {
+    "": """/ /about /explore /explore/tags /explore/people /public /tags/music /@bench000 /@bench000/media {thread}
+        /auth/sign_in /auth/sign_up /privacy-policy""",
+    _MEMBER: """/ /notifications /notifications/requests /notifications/policy /write /drafts /scheduled /search?q=garden
+        /explore /explore/people /public /tags/music /conversations /bookmarks /favourites /lists /followed_tags /mutes
+        /blocks /domain_blocks /follow_requests /interaction_requests /filters /filters/new /announcements /collections
+        /@bench000 {thread} /apps /settings /settings/profile /settings/preferences /settings/replies
+        /settings/old_posts /settings/imports /settings/past /settings/export /invites""",
+    _OWNER: """/admin/ /admin/moderation/report/inbox/ {case} /admin/accounts/account/ {person} /admin/statuses/status/
+        /admin/accounts/sitesetting/ /admin/accounts/auditentry/ /admin/accounts/user/ /admin/accounts/domain/
+        /admin/moderation/domainrule/ /admin/moderation/blocklist/ /admin/accounts/hashlist/ /admin/accounts/spamrule/
+        /admin/timelines/trend/ /admin/moderation/webhook/ /admin/accounts/role/""",
+}
+#: The most bytes that the HTML of a page may have.
 LIMIT: Final = 60_000
+_NAMES: Final = {"": "visitor", _MEMBER: "member", _OWNER: "owner"}
 _SHIFTS: Final = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
 }).observe({type: 'layout-shift', buffered: true});"""
@@ -52,7 +64,7 @@ def look(tab: Tab, url: str, width: int) -> tuple[int, float]:
 
 
 def statements(paths: list[str], username: str) -> list[tuple[int, int]]:
-    """The status of each page, and how many statements it takes."""
+    """The status of each page, and how many statements it takes on a second visit of somebody, or of a visitor."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext
@@ -60,7 +72,8 @@ def statements(paths: list[str], username: str) -> list[tuple[int, int]]:
     from accounts.models import User
 
     browser = Client(SERVER_NAME="localhost")
-    browser.force_login(User.objects.get(account__username=username))
+    if username:
+        browser.force_login(User.objects.get(account__username=username))
     found = []
     for path in paths:
         browser.get(path)
@@ -85,8 +98,10 @@ def processor_time(ask: Callable[[], Any], tree: Tree, requests_made: int) -> fl
 
 
 def signed_in(server: Instance, login: str) -> requests.Session:
-    """A browser's session of one of the seeded people."""
+    """A browser's session of one of the seeded people, or of a visitor."""
     browser = requests.Session()
+    if not login:
+        return browser
     page = browser.get(f"{server.base_url}/auth/sign_in", timeout=60).text
     token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
     form = {"login": login, "password": "a long enough password", "csrfmiddlewaretoken": token}
@@ -95,43 +110,64 @@ def signed_in(server: Instance, login: str) -> requests.Session:
     return browser
 
 
-def measure(server: Instance, seeded: Seeded, made: int) -> bool:
-    """Print the table; return whether home keeps the limit."""
-    attach(server)
+def paths_of(server: Instance, seeded: Seeded) -> dict[str, list[str]]:
+    """The paths of the pages of each reader; the author of a thread has been reported, and one member is made the owner."""
+    from accounts.models import Role, User
+
     thread = random.Random(1).choice(seeded.threads)
-    status = requests.get(f"{server.base_url}/api/v1/statuses/{thread}", timeout=60).json()
-    paths = [page.format(thread=f"/@{status['account']['acct']}/{thread}") for page in _PATHS.split()]
-    browser = signed_in(server, "bench001")
+    account = requests.get(f"{server.base_url}/api/v1/statuses/{thread}", timeout=60).json()["account"]
+    report = {"account_id": account["id"], "status_ids": [thread], "comment": "rude"}
+    sent = requests.post(f"{server.base_url}/api/v1/reports", json=report, headers=_bearer(seeded), timeout=60)
+    assert sent.status_code == 200, sent.text[:500]
+    User.objects.filter(account__username=_OWNER).update(role=Role.objects.get(name="Owner"))
+    values = {
+        "thread": f"/@{account['acct']}/{thread}",
+        "case": f"/admin/moderation/report/inbox/{account['id']}/",
+        "person": f"/admin/accounts/account/{account['id']}/change/",
+    }
+    return {reader: [path.format(**values) for path in paths.split()] for reader, paths in _PATHS.items()}
+
+
+def _bearer(seeded: Seeded) -> dict[str, str]:
+    return {"Authorization": f"Bearer {seeded.tokens[1]}"}
+
+
+def measure(server: Instance, seeded: Seeded, made: int) -> bool:
+    """Print the tables; return whether the HTML of every page keeps the limit."""
+    attach(server)
     kept = True
-    print(
-        f"{'page':28} {'HTML':>7} {'with styles and script':>23} {'statements':>11} {'shift 390':>10} {'shift 1280':>11}"
-    )
-    with tempfile.TemporaryDirectory() as folder, open_tab(Path(folder)) if find_chromium() else nullcontext() as tab:
-        if tab is not None:
-            tab.call("Page.addScriptToEvaluateOnNewDocument", source=_SHIFTS)
-            for cookie in browser.cookies:
-                tab.call("Network.setCookie", url=server.base_url, name=cookie.name, value=cookie.value or "", path="/")
-        for path, (code, count) in zip(paths, statements(paths, "bench001"), strict=True):
-            if code == 404:
-                continue
-            html = len(browser.get(server.base_url + path, timeout=60).content)
-            loaded = [look(tab, server.base_url + path, width) for width in (390, 1280)] if tab is not None else []
-            weight = loaded[0][0] if loaded else html
-            kept = kept and (path != "/" or html < LIMIT)
-            shifts = [f"{shift:.3f}" for _bytes, shift in loaded] or ["-", "-"]
-            print(f"{path:28} {html:>7} {weight:>23} {count:>11} {shifts[0]:>10} {shifts[1]:>11}", flush=True)
+    for reader, paths in paths_of(server, seeded).items():
+        print(f"\n{_NAMES[reader]:42} {'HTML':>7} {'first visit':>12} {'statements':>11} {'shift 390':>10} {'1280':>6}")
+        browser = signed_in(server, reader)
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            open_tab(Path(folder)) if find_chromium() else nullcontext() as tab,
+        ):
+            if tab is not None:
+                tab.call("Page.addScriptToEvaluateOnNewDocument", source=_SHIFTS)
+                for cookie in browser.cookies:
+                    tab.call(
+                        "Network.setCookie", url=server.base_url, name=cookie.name, value=cookie.value or "", path="/"
+                    )
+            for path, (code, count) in zip(paths, statements(paths, reader), strict=True):
+                assert code == 200, f"{path}: {code}"
+                html = len(browser.get(server.base_url + path, timeout=60).content)
+                loaded = [look(tab, server.base_url + path, width) for width in (390, 1280)] if tab is not None else []
+                weight = loaded[0][0] if loaded else html
+                kept = kept and html < LIMIT
+                shifts = [f"{shift:.3f}" for _bytes, shift in loaded] or ["-", "-"]
+                print(f"{path:42} {html:>7} {weight:>12} {count:>11} {shifts[0]:>10} {shifts[1]:>6}", flush=True)
+    browser, client = signed_in(server, _MEMBER), requests.Session()
     assert server.process is not None
-    tree, token = Tree(server.process.pid), {"Authorization": f"Bearer {seeded.tokens[1]}"}
-    json_url = f"{server.base_url}/api/v1/timelines/home?limit=20"
-    client = requests.Session()
+    tree, json_url = Tree(server.process.pid), f"{server.base_url}/api/v1/timelines/home?limit=20"
     page = processor_time(lambda: browser.get(f"{server.base_url}/", timeout=60), tree, made)
-    entity = processor_time(lambda: client.get(json_url, headers=token, timeout=60), tree, made)
+    entity = processor_time(lambda: client.get(json_url, headers=_bearer(seeded), timeout=60), tree, made)
     print(f"\nhome, CPU of one request: page {page:.1f} ms, JSON {entity:.1f} ms")
     return kept
 
 
 def main() -> None:
-    """Seed, measure, print. The exit code is 1 when home has more than LIMIT bytes."""
+    """Seed, measure, print. The exit code is 1 when the HTML of a page has more than LIMIT bytes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--statuses", type=int, default=200)
     parser.add_argument("--requests", type=int, default=100, help="requests of one run for CPU time")

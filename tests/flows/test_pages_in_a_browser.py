@@ -32,7 +32,7 @@ _SEEN_SHIFT = 0.01
 _SHIFTS = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) window.shifted += entry.value;
 }).observe({type: 'layout-shift', buffered: true});"""
-_TOO_WIDE = "document.documentElement.scrollWidth > innerWidth + 1"
+_TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"
 
 
 def problems(tab: Tab, url: str, width: int) -> Iterator[Any]:
