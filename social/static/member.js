@@ -1,6 +1,7 @@
 // Makes the pages of signed-in people quicker to use: acts on posts without a new page, news by the streaming API, the
 // keyboard, pasted pictures, the length of a text. Without it every page works alike.
-const words = document.getElementById("member-script").dataset;
+const find = (selector, within = document) => within.querySelector(selector);
+const words = find("#member-script").dataset;
 
 const make = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
@@ -12,6 +13,11 @@ const make = (tag, attributes = {}, ...children) => {
 const said = make("p", { class: "visually-hidden", role: "status" });
 document.body.append(said);
 const say = (text) => (said.textContent = text);
+const focusOn = (post, options) => {
+  post.tabIndex = -1;
+  post.focus(options);
+};
+const pageOf = async (answer) => new DOMParser().parseFromString(await answer.text(), "text/html");
 
 // Acts: the same form, asking for an answer without a page. Any other answer is left to the form itself.
 
@@ -78,8 +84,7 @@ const step = (by) => {
   const next = place < 0 ? posts.find((post) => post.getBoundingClientRect().bottom > 0) : posts[place + by];
   if (!next) return;
   last = next;
-  next.tabIndex = -1;
-  next.focus({ preventScroll: true });
+  focusOn(next, { preventScroll: true });
   next.scrollIntoView({ block: "start" });
 };
 
@@ -115,7 +120,7 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
-document.querySelector("[data-keys]")?.addEventListener("click", help);
+find("[data-keys]")?.addEventListener("click", help);
 
 // The length of a post, as the server counts it.
 
@@ -131,7 +136,7 @@ document.addEventListener("input", ({ target }) => {
   if (!text || (target !== text && target.name !== "spoiler_text")) return;
   const limit = +text.dataset.limit;
   const length = lengthOf((text.form.elements.spoiler_text?.value ?? "") + counted(text.value));
-  let counter = text.parentElement.querySelector(".counter");
+  let counter = find(".counter", text.parentElement);
   if (!counter) text.after((counter = make("p", { class: "hint counter" })));
   const tooLong = length > limit;
   if (tooLong && !counter.classList.contains("over")) say(words.long);
@@ -159,7 +164,7 @@ const take = (form, files) => {
       say(file.name);
     }
   } else {
-    const more = form.querySelector("[name=act][value=attach]");
+    const more = find("[name=act][value=attach]", form);
     files.slice(0, 4).forEach((file, place) => {
       const input = make("input", { type: "file", name: `file_${place}`, hidden: "" });
       input.files = listOf(file);
@@ -193,15 +198,15 @@ document.addEventListener("drop", (event) => {
 
 // News: how many posts and notifications came since the page was loaded.
 
-const refresh = document.querySelector(".refresh");
-const bell = document.querySelector('.bar a[href="/notifications"]');
+const refresh = find(".refresh");
+const bell = find('.bar a[href="/notifications"]');
 const title = document.title;
 const posts = new Set();
 const groups = new Set();
 
 const showPosts = () => {
   const text = posts.size ? words.new.replace("%s", posts.size) : "";
-  let place = refresh.querySelector("strong");
+  let place = find("strong", refresh);
   if (!place) refresh.prepend((place = make("strong")), " ");
   if (text || place.textContent) place.textContent = text;
   document.title = posts.size ? `(${posts.size}) ${title}` : title;
@@ -210,7 +215,7 @@ const showPosts = () => {
 const showNotification = ({ group_key: group, id }) => {
   if (!bell || groups.has(group ?? id)) return;
   groups.add(group ?? id);
-  let count = bell.querySelector(".count");
+  let count = find(".count", bell);
   if (!count) bell.append((count = make("b", { class: "count" }, "0", make("span", { class: "visually-hidden" }, ` ${words.unread}`))));
   const figure = count.firstChild;
   if (/^\d+$/.test(figure.data.trim())) figure.data = +figure.data + 1;
@@ -219,7 +224,7 @@ const showNotification = ({ group_key: group, id }) => {
 // A thread: replies that come while it is open. The stream has those of people whom one follows or who answer oneself; other
 // servers are asked for the rest.
 
-const thread = document.querySelector("main > .current");
+const thread = find("main > .current");
 let renewal = 0;
 
 // Only adds: nobody loses a place or a text.
@@ -227,16 +232,16 @@ const grow = (page) => {
   let added = 0;
   for (const section of page.querySelectorAll("main > .thread")) {
     const kind = section.classList.contains("tree") ? ".tree" : ":not(.tree)";
-    const here = document.querySelector(`main > .thread${kind}`);
+    const here = find(`main > .thread${kind}`);
     if (!here) {
       added += section.querySelectorAll(POST).length;
-      if (kind === ".tree") document.querySelector("main").append(section);
+      if (kind === ".tree") find("main").append(section);
       else thread.before(section);
       continue;
     }
-    let before = here.querySelector(":scope > h2");
+    let before = find(":scope > h2", here);
     for (const part of [...section.children]) {
-      const post = part.matches(POST) ? part : part.querySelector(POST);
+      const post = part.matches(POST) ? part : find(POST, part);
       if (!post) continue;
       const known = document.getElementById(post.id);
       if (!known) {
@@ -247,9 +252,9 @@ const grow = (page) => {
       before = known ? (known.closest(".depth") ?? known) : part;
     }
   }
-  if (!page.querySelector("[data-fetching]")) document.querySelector("[data-fetching]")?.remove();
-  const figures = document.querySelector("main > .figures");
-  if (!figures.contains(document.activeElement)) figures.replaceWith(page.querySelector("main > .figures"));
+  if (!find("[data-fetching]", page)) find("[data-fetching]")?.remove();
+  const figures = find("main > .figures");
+  if (!figures.contains(document.activeElement)) figures.replaceWith(find("main > .figures", page));
   if (added) say(words.new.replace("%s", added));
 };
 
@@ -258,13 +263,13 @@ const renewIn = (milliseconds) => {
   renewal = setTimeout(async () => {
     if (!document.hidden) {
       const answer = await fetch(location.href).catch(() => null);
-      const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
-      if (page && page.querySelector("main > .current")) grow(page);
+      const page = answer?.ok && (await pageOf(answer));
+      if (page && find("main > .current", page)) grow(page);
     }
-    renewIn(document.querySelector("[data-fetching]") ? 3000 : 60_000);
+    renewIn(find("[data-fetching]") ? 3000 : 60_000);
   }, milliseconds);
 };
-if (thread) renewIn(document.querySelector("[data-fetching]") ? 3000 : 60_000);
+if (thread) renewIn(find("[data-fetching]") ? 3000 : 60_000);
 
 const isAnswerHere = (post) => post?.in_reply_to_id && document.getElementById(`post-${post.in_reply_to_id}`);
 
@@ -285,29 +290,25 @@ const receive = ({ event, payload }) => {
 
 // Put the new posts above the first one; without `wanted` no longer than somebody watches. Return whether it worked.
 const load = async (link, wanted) => {
-  const answer = await fetch(link.href);
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = await pageOf(await fetch(link.href));
   const found = [...page.querySelectorAll(POST)];
   const fresh = found.filter((post) => !document.getElementById(post.id));
-  const renewed = page.querySelector(".refresh a");
+  const renewed = find(".refresh a", page);
   // Signed out, or some posts are on a further page.
   if (!renewed || fresh.length === found.length) return false;
   if (!wanted && !watches()) return true;
-  document.querySelector(POST).before(...fresh);
+  find(POST).before(...fresh);
   link.href = renewed.getAttribute("href");
   posts.clear();
   showPosts();
-  refresh.querySelector("strong").textContent = page.querySelector(".refresh strong")?.textContent ?? "";
-  if (wanted && fresh.length) {
-    fresh[0].tabIndex = -1;
-    fresh[0].focus();
-  }
+  find("strong", refresh).textContent = find(".refresh strong", page)?.textContent ?? "";
+  if (wanted && fresh.length) focusOn(fresh[0]);
   return true;
 };
 
 refresh?.addEventListener("click", async (event) => {
   const link = event.target.closest("a");
-  if (!link || !document.querySelector(POST) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!link || !find(POST) || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   if (!(await load(link, true).catch(() => false))) location.assign(link.href);
 });
@@ -318,18 +319,18 @@ refresh?.addEventListener("click", async (event) => {
 const BUSY = ".menu[open], .writing[open], dialog[open], main :is(a, button, summary):hover";
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 const watches = () =>
-  "live" in words && scrollY < 50 && !document.hidden && !still.matches && document.activeElement === document.body && !document.querySelector(BUSY);
+  "live" in words && scrollY < 50 && !document.hidden && !still.matches && document.activeElement === document.body && !find(BUSY);
 let watched = 0;
 let next = 0;
 
 const watch = () => {
-  if (watched || !watches() || !document.querySelector(POST)) return;
+  if (watched || !watches() || !find(POST)) return;
   // Readers do not all ask at once.
   watched = setTimeout(() => {
     watched = 0;
     if (!posts.size || !watches()) return;
     next = Date.now() + 10_000;
-    load(refresh.querySelector("a"), false).catch(() => false);
+    load(find("a", refresh), false).catch(() => false);
   }, Math.max(500 + 500 * Math.random(), next - Date.now()));
 };
 

@@ -13,7 +13,7 @@ from statuses.models.status import Status
 
 
 class ScheduledStatus(models.Model):
-    """A post of `account` to be published at `scheduled_at`. `draft` is a serialised `Draft`."""
+    """A post of `account` to be published at `scheduled_at`. `draft` is a serialised `Draft`, saved at `created_at`."""
 
     id = SnowflakeField(primary_key=True)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="scheduled_statuses", db_index=False)

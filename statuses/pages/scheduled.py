@@ -4,7 +4,7 @@ deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -58,14 +58,15 @@ def drafts(request: HttpRequest) -> HttpResponse:
 
 def _show(request: HttpRequest, template: str, rows: QuerySet[ScheduledStatus]) -> HttpResponse:
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
-    posts = _for_template(ScheduledStatusSerializer([*page], many=True).data, signed_in(request))
+    posts = _for_template([*page], signed_in(request))
     return show(request, template, {"page": page, "posts": posts, "zone": timezone.get_current_timezone_name()})
 
 
-def _for_template(entities: Iterable[dict[str, Any]], user: User) -> list[dict[str, Any]]:
+def _for_template(rows: Sequence[ScheduledStatus], user: User) -> list[dict[str, Any]]:
     """Return the scheduled posts as the template expects them, with the addresses of the posts that they reply to or
     quote.
     """
+    entities = ScheduledStatusSerializer(rows, many=True).data
     titles, late = dict(AUDIENCES), clock.now() - _LATE
     numbers = {
         int(entity["params"][name])
@@ -75,13 +76,14 @@ def _for_template(entities: Iterable[dict[str, Any]], user: User) -> list[dict[s
     }
     urls = {str(post["number"]): post["url"] for post in load_shown(numbers, reader_of(user, ""))} if numbers else {}
     shown = []
-    for entity in entities:
+    for row, entity in zip(rows, entities, strict=True):
         sent, moment = entity["params"], datetime.fromisoformat(entity["scheduled_at"])
         shown.append(
             {
                 "id": entity["id"],
                 "moment": moment,
                 "late": moment < late,
+                "saved": row.created_at,
                 "text": sent["text"],
                 "warning": sent["spoiler_text"] or "",
                 "audience": titles.get(sent["visibility"], ""),

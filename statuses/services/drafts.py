@@ -54,8 +54,8 @@ def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
         ScheduledMedia.objects.filter(scheduled=locked).delete()
         files = lock_media(author, [int(number) for number in draft.media_ids], checked=False)
         row = draft_row(author=author, draft=draft, scheduled_at=locked.scheduled_at, application_id=None)
-        locked.draft = row.draft
-        locked.save(update_fields=["draft"])
+        locked.draft, locked.created_at = row.draft, row.created_at
+        locked.save(update_fields=["draft", "created_at"])
         attach_files(locked, files)
 
 

@@ -127,11 +127,15 @@ def test_members_save_drafts_where_they_write_and_go_on_later(alice: Account, bo
         'value="unlisted" selected',
     ):
         assert part in shown, part
+    ScheduledStatus.objects.update(created_at="2020-02-02T02:02:02Z")
+    for path in ("/drafts", f"/write?draft={draft.id}"):
+        assert 'Last saved: <time datetime="2020-02-02T' in browser.get(path).content.decode(), path
     keys = dict(re.findall(r'name="(csrfmiddlewaretoken|key)" value="([^"]+)"', shown))
     again = form | keys | {"reply_to": str(parent.id), "draft": str(draft.id), "act": "publish"}
     assert browser.post("/write", again | {"text": "y" * 600}).status_code == 422
     draft.refresh_from_db()
     assert draft.draft["text"] == "y" * 600, "what was typed last is kept"
+    assert draft.created_at.year > 2020, "and when it was saved"
     for _time in range(2):
         assert browser.post("/write", again | {"text": "tea, please"}).status_code == 303
     post = Status.objects.get(account=alice)
