@@ -47,7 +47,7 @@ _ACTIONS: Final = {
 }
 _KEEP: Final = "keep"
 _DURATIONS: Final = (
-    ("", gettext_lazy("Never")),
+    ("", gettext_lazy("Until you delete it")),
     ("1800", gettext_lazy("30 minutes")),
     ("3600", gettext_lazy("1 hour")),
     ("21600", gettext_lazy("6 hours")),

@@ -13,7 +13,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.test import Client
 
-from accounts.models import Application
+from accounts.models import Application, User
 from tests.factories.accounts import make_user
 from tests.support.all_pages import all_paths, furnish, signed_in
 from tests.support.axe import loaded_from_elsewhere, needs_axe, share_session, show_at, violations
@@ -86,6 +86,35 @@ def test_every_page_is_accessible_and_still_and_asks_no_other_server(
                     wrong[path] = found
     assert not wrong, pformat(wrong)
     assert seen > (30 if reader == "visitor" else 80)
+
+
+# Words of the navigation that are broken, and tabs that have to be scrolled to.
+_BROKEN = """[...document.querySelectorAll('.side nav li span')].filter(each => each.getClientRects().length).flatMap(each =>
+  [...each.textContent.matchAll(/[^ ]+/g)].filter(word => {
+    const range = document.createRange(), text = each.firstChild;
+    if (!text?.data) return false;
+    range.setStart(text, word.index); range.setEnd(text, word.index + word[0].length);
+    return range.getClientRects().length > 1;
+  }).map(String)).concat([...document.querySelectorAll('.tabs ul')].filter(each => each.scrollWidth > each.clientWidth)
+    .map(each => each.textContent))"""
+
+
+def test_long_words_of_the_navigation_stay_whole_and_all_tabs_are_in_sight_on_a_desktop(
+    live_server: Any, settings: Any, tmp_path: Path
+) -> None:
+    settings.BASE_URL = live_server.url
+    settings.WEB_DOMAIN = live_server.url.partition("//")[2]
+    settings.MEDIA_ROOT = tmp_path / "media"
+    furnish(make_user("ada"))
+    User.objects.update(locale="de")
+    with open_tab(tmp_path / "browser") as tab:
+        share_session(tab, live_server.url, signed_in("ada"))
+        for path in ("/", "/notifications", "/@ada"):
+            for width in (1024, 1280):
+                show_at(tab, width, "light")
+                tab.go(live_server.url + path)
+                assert tab.run("document.documentElement.lang") == "de"
+                assert tab.run(_BROKEN) == []
 
 
 @pytest.mark.parametrize("width", [390, 1280])

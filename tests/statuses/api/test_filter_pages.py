@@ -49,6 +49,7 @@ def sent(**changed: Any) -> dict[str, Any]:
 def test_a_filter_is_made_changed_and_deleted_as_clients_see_it(ann: User, browser: Client) -> None:
     api = Api(make_token(ann))
     assert browser.post("/filters/new", sent(title="", in_home="")).status_code == 422
+    assert '<option value="" selected>Until you delete it</option>' in page(browser, "/filters/new")
     refused = browser.post("/filters/new", sent(title=" "))
     assert 'value="football"' in refused.content.decode(), "what was typed stays"
     assert not Filter.objects.exists()
