@@ -84,8 +84,9 @@ def write(request: HttpRequest) -> HttpResponse:
         raise NotFound
     if parent is not None:
         visibility = requested_visibility(parent["visibility"], local_only=parent["local_only"])
-        text = text or _mentions(parent, user)
     initial = initial_of(user, text, visibility)
+    if parent is not None and not text:
+        initial |= {"text": _mentions(parent, user), "spoiler_text": parent["warning"]}
     files = [item.media for item in saved.media.all()] if saved is not None else []
     if saved is not None:
         initial |= initial_of_draft(saved)

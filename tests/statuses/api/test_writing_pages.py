@@ -247,3 +247,11 @@ def test_a_scheduled_post_is_seen_moved_to_another_time_and_deleted(ann: User, b
     for _number in range(2):
         assert browser.post(path, next_page | {"act": "delete"}).status_code == 303
     assert ScheduledStatus.objects.count() == 1
+
+
+def test_a_reply_begins_with_the_warning_of_the_post_it_answers(browser: Client) -> None:
+    parent = make_status(make_account("bea"), "they marry", spoiler_text='The "ending"')
+    page = browser.get(f"/write?reply_to={parent.id}").content.decode()
+    assert re.search(r'name="spoiler_text"[^>]* value="The &quot;ending&quot;"', page)
+    browser.post("/write", values(text="no!", spoiler_text="", reply_to=parent.id))
+    assert Status.objects.get(in_reply_to_id=parent.id).spoiler_text == "", "who replies may take it away"
