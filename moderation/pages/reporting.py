@@ -61,7 +61,12 @@ class ReportForm(ServiceForm):
         label=gettext_lazy("Rules that are broken"), required=False, widget=forms.CheckboxSelectMultiple
     )
     posts = forms.MultipleChoiceField(
-        label=gettext_lazy("Posts to report"), required=False, widget=forms.CheckboxSelectMultiple
+        label=gettext_lazy("Posts to report"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "invalid_choice": gettext_lazy("A post that you chose does not exist any more. Send the report without it.")
+        },
     )
     comment = forms.CharField(
         label=gettext_lazy("Message to the moderators"),
@@ -110,7 +115,9 @@ def report(request: HttpRequest, account_id: int) -> HttpResponse:
     own.
     """
     user, target = _people(request, account_id)
-    chosen = [number for number in map(parse_id, request.GET.getlist("post")[:POSTS_OFFERED]) if number is not None]
+    # The account may have written more since the form was opened.
+    asked = [*request.GET.getlist("post")[:POSTS_OFFERED], *request.POST.getlist("posts")[: 2 * POSTS_OFFERED]]
+    chosen = list(dict.fromkeys(number for number in map(parse_id, asked) if number is not None))
     form = ReportForm(request.POST or None, target=target, chosen=chosen, reader=reader_of(user, ""))
     if request.method == "POST" and form.is_valid():
         (rule,) = limits.family("reports")

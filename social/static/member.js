@@ -370,6 +370,11 @@ const stop = () => {
 
 document.addEventListener("visibilitychange", () => (document.hidden ? stop() : later(500)));
 addEventListener("pagehide", stop);
-addEventListener("pageshow", ({ persisted }) => persisted && later(500));
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) later(500);
+  // A text that the browser gives back is not hidden.
+  const text = find(".writing:not([open]) textarea");
+  if (text?.value) text.closest("details").open = true;
+});
 // Who only passes by needs no stream.
 later(1000);

@@ -111,6 +111,12 @@ def without_a_mouse(reader: Reader, tree: Path) -> None:
     tab.click(".writing > summary")
     tab.type(".writing textarea", text)
     assert tab.wait("document.querySelector('.counter')?.textContent") == f"{counted_length(text)} / 500"
+    # A text that waits is in sight after a look at something else.
+    tab.click("article.post .act.reply")
+    reader.is_at("/write")
+    tab.run("history.back()")
+    reader.sees(".writing[open]")
+    assert tab.run("document.querySelector('.writing textarea').value") == text
     tab.run(_PASTE % base64.b64encode(tree.read_bytes()).decode())
     # The whole form follows, with the text and the picture.
     reader.is_at("/write")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 
 from accounts.models import Account, Block
 from moderation.models import InstanceRule, Report
+from moderation.pages.reporting import POSTS_OFFERED
 from social.kernel import clock
+from statuses.services.deleting import delete_status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import signed_in
@@ -44,6 +48,22 @@ def test_members_can_report_and_block_from_a_profile_and_visitors_cannot(client:
     assert not Block.objects.exists()
     assert browser.get(f"/report/{me.account_id}").status_code == 404
     assert browser.get("/report/5").status_code == 404
+
+
+def test_a_report_takes_posts_of_its_form_however_many_follow_and_says_which_are_gone() -> None:
+    target, browser = make_account("target"), signed_in(make_user("me"))
+    posts = [make_status(target, f"post {number}") for number in range(2)]
+    sent = {"category": "spam", "posts": [post.id for post in posts], "comment": "Again", "next": "/@target"}
+    for number in range(POSTS_OFFERED):
+        make_status(target, f"more {number}")
+    delete_status(status_id=posts[0].id)
+    refused = browser.post(f"/report/{target.pk}", sent)
+    page = refused.content.decode()
+    assert refused.status_code == 422
+    assert "A post that you chose does not exist any more." in page
+    assert re.search(rf'value="{posts[1].id}"[^>]* checked', page), "the other stays chosen"
+    assert browser.post(f"/report/{target.pk}", sent | {"posts": [posts[1].id]}).status_code == 303
+    assert Report.objects.get().status_ids == [posts[1].id]
 
 
 def test_the_profile_of_a_suspended_account_says_that_it_is_suspended(client: Client) -> None:
