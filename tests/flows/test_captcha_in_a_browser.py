@@ -1,4 +1,4 @@
-"""Who does not get the captcha of another server is told why, with and without scripts."""
+"""A page whose captcha does not come names the reason, with and without scripts."""
 
 from __future__ import annotations
 
