@@ -93,7 +93,7 @@ _UNREADABLE = """(() => {
     if (seen(cell) && !cell.querySelector(':scope > :not(time)') && getComputedStyle(cell, '::before').content === 'none')
       found.push('no label: ' + cell.dataset.label + ' ' + cell.textContent.trim());
   const parts = [...document.querySelectorAll('#header-inner h1 > *')].filter(seen);
-  if (parts.length > 1 && parts.some(each => each.scrollWidth > each.clientWidth)) found.push('cut off: ' + parts[0].textContent);
+  if (parts.length > 1 && parts.some(each => each.scrollWidth > each.clientWidth)) found.push('cut: ' + parts[0].textContent);
   for (const link of document.querySelectorAll('#header-inner a'))
     if (seen(link) && Math.min(link.offsetWidth, link.offsetHeight) < 24) found.push('small: ' + link.outerHTML);
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) found.push('too wide');
