@@ -13,9 +13,10 @@ from social.settings.declared import SETTINGS
 
 _SETTINGS_HEAD = """# Settings
 
-Read from the environment; `manage.py run`, `setup` and `doctor` take ports and domain as options too (`make run
-ARGS="--port 8080"`). Unset, a server at `localhost` lets everybody sign up without confirmation and writes its mail to
-`var/mail`; any other domain asks for both. A variable whose name is nearly that of a setting is refused.
+Settings are environment variables. `manage.py run`, `setup` and `doctor` also have options for ports and domain (`make run
+ARGS="--port 8080"`). By default, a server at `localhost` lets everybody sign up without confirmation and writes e-mails to
+`var/mail`; at any other domain, sign-ups need approval and confirmation, so that you need `EMAIL_URL`. The server does not
+start with a variable whose name is nearly that of a setting.
 
 | variable | default | meaning |
 |---|---|---|

@@ -18,30 +18,30 @@ from tests.support.wire import DIFFERENCES, FILES, record
 PAGE: Final = COVERAGE.with_name("interop.md")
 _HEAD: Final = """# Interoperation
 
-How this server and Mastodon 4.6.5 understand each other: one row for each document that Mastodon was recorded to send or to
-serve, and each request that it makes. Written by `make documents` where the records are at hand.
+How this server and Mastodon 4.6.5 understand each other. The table has one row for each recorded document that Mastodon sends
+or serves, and for each of its requests. `make documents` writes this page if the records are available.
 
-- **Here** says what becomes of it: each delivery is sent to this server in a test, which looks whether the sentence is true
-  (`tests/federation/test_wire.py`).
-- **Ours** compares it with what this server sends or serves in the same situation: members, their types, the terms of the
-  context; of deliveries and requests also the kind of inbox, the headers, who signs and what is signed
+- **Here** says what this server does with the document. A test sends each recorded delivery to this server and checks the
+  sentence (`tests/federation/test_wire.py`).
+- **Ours** compares the document with what this server sends or serves in the same situation: members, their types, the terms
+  of the context; for deliveries and requests also the kind of inbox, the headers, who signs and what is signed
   (`tests/federation/test_sent_*.py`, `test_served_documents.py`, `test_featured_collections.py`, `test_feature_consent.py`).
-  Whatever differs fails these tests unless it stands here with its reason, which is a section of the contract.
+  Each difference is listed here with its reason, a section of the contract; these tests fail for other differences.
 
-`make interop` tries servers that others' libraries make beside this one: Fedify with both kinds of HTTP signatures, bovine, and
-activitypub-bot. With each one follows, posts, answers, likes, boosts, edits and deletes, both ways.
+`make interop` starts servers that use other libraries beside this one: Fedify with both kinds of HTTP signatures, bovine, and
+activitypub-bot. This server follows, posts, replies, likes, boosts, edits and deletes with each of them, in both directions.
 
-What GoToSocial has beyond Mastodon, and this server sends and takes as well (`adr/0044`,
+This server also sends and accepts these extensions of GoToSocial, which Mastodon does not have (`adr/0044`,
 `tests/federation/test_interaction_policies.py`, `test_asking_for_interactions.py`):
 
-- `interactionPolicy` of posts with `canLike`, `canReply` and `canAnnounce`, each with `automaticApproval` and `manualApproval`
-  and, the same by older names, `always` and `approvalRequired`. A post that limits nothing states none of them; a
-  missing one limits nothing.
+- `interactionPolicy` of posts with `canLike`, `canReply` and `canAnnounce`, each with `automaticApproval` and
+  `manualApproval` and, with the same meaning, the older names `always` and `approvalRequired`. A post without limits has none
+  of the three; a missing one does not limit anything.
 - `LikeRequest`, `ReplyRequest` and `AnnounceRequest` with the interaction as `instrument`. A Like, a Create of a reply or an
-  Announce of a post whose policy needs approval counts as such a request.
-- The answer: an Accept whose `result` is a `LikeAuthorization`, `ReplyAuthorization` or `AnnounceAuthorization`
-  (`/users/:username/reply_authorizations/:id` and its like), or a Reject. Their object is the request or, without one, the
-  interaction. Taking it back is the Delete of the authorization.
+  Announce counts as such a request if the policy of the post requires approval.
+- The response: an Accept whose `result` is a `LikeAuthorization`, `ReplyAuthorization` or `AnnounceAuthorization` (such as
+  `/users/:username/reply_authorizations/:id`), or a Reject. Its object is the request or, without a request, the interaction.
+  An approval is revoked by a Delete of the authorization.
 - `replyAuthorization` of replies and `announceAuthorization` of boosts, and for GoToSocial up to 0.20 `approvedBy`.
 
 ## Blocklists over GoToSocial's API
@@ -69,12 +69,12 @@ of the administration. What is not as there:
 """
 
 _REFUSALS: Final = """
-## What is not taken
+## What is refused
 
-Each refusal, cut and silent drop of what others send has a reason, and where there is none it is taken. They are counted by
-reason (app, dot, name) and sender for 30 days: an operator sees them in the metrics (`social_refused_today`), on the page of a
-server in the administration, and in one line of the log for a hundred. "Contract" is the section of federation there,
-"behaviours" its rules of behaviour.
+Everything that other servers send is accepted unless there is a reason to refuse, shorten or ignore it. These reasons are
+counted by name (app, dot, name) and sender for 30 days: operators see the counts in the metrics (`social_refused_today`), on
+the page of a server in the administration, and in the log, one line for a hundred. "Contract" is its section about
+federation, and "behaviours" are the rules of behaviour there.
 
 | App | Name | What | Why | Who is known to send it |
 |---|---|---|---|---|
