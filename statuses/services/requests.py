@@ -97,13 +97,20 @@ def record_accepted(
 
 
 def reject_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Reject the pending requests of a blocked account about posts of the account that blocks it."""
+    """Handle AccountBlocked: reject the pending requests of the blocked account to the blocking account, and withdraw those of
+    the blocking account to the blocked one, with the replies that wait. The author of the post could not approve them: a
+    blocked account does not see who has blocked it.
+    """
+    pending = InteractionRequest.objects.filter(state=RequestState.PENDING)
     for event in events:
-        waiting = InteractionRequest.objects.filter(
-            target_id=event.account_id, account_id=event.target_id, state=RequestState.PENDING
-        )
+        waiting = pending.filter(target_id=event.account_id, account_id=event.target_id)
         for number in list(waiting.values_list("id", flat=True)):
             settle_request(request_id=number, accepted=False)
+        own = pending.filter(target_id=event.target_id, account_id=event.account_id)
+        for reply_id in list(own.filter(answer__deleted_at=None).values_list("answer_id", flat=True)):
+            if reply_id is not None:
+                delete_status(status_id=reply_id)
+        own.delete()
 
 
 def withdraw_request(*, account_id: int, kind: Interaction, uri: str | None, status_id: int | None = None) -> bool:

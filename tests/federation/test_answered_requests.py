@@ -10,6 +10,7 @@ import pytest
 
 from accounts.models import Account
 from accounts.policies.staff import OPERATOR
+from accounts.services.blocking import block_account
 from social.kernel import links
 from statuses.models import Favourite, HeldPost, Interaction, InteractionRequest, RequestState, Status
 from statuses.policies.interactions import Choice
@@ -17,7 +18,7 @@ from statuses.services.requests import decide_request
 from statuses.services.reviewing import approve_held
 from tests.factories.accounts import make_token, make_user
 from tests.factories.spam_rules import make_rule
-from tests.factories.statuses import follow
+from tests.factories.statuses import follow, make_status
 from tests.federation.activities import PUBLIC, deal
 from tests.federation.interactions import post_of, sent, uri_of
 from tests.federation.remote_server import RemotePerson, RemoteServer
@@ -91,6 +92,29 @@ def test_a_like_that_waits_is_withdrawn_by_any_undo_that_names_it(
     }
     assert deal(zoe, zoe.activity("Undo", undone[known])) == "done"
     assert InteractionRequest.objects.get().id == other.id, "and nothing else"
+
+
+def test_nothing_waits_for_somebody_whom_its_author_has_blocked(
+    elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
+) -> None:
+    """Nobody could approve it: the author of the post no longer sees who asked, nor the reply (gotosocial#1334)."""
+    bob, post = make_user("bob").account, post_of(alice, Choice.ASKED)
+    api = Api(make_token(bob.user))
+    for act in ("favourite", "reblog"):
+        assert api.post(f"/api/v1/statuses/{post.id}/{act}").status_code == 200
+    reply = make_status(bob, "well", reply_to=post)
+    deal(zoe, zoe.activity("Like", uri_of(post)))
+    deal(zoe, zoe.activity("Create", zoe.note("<p>well</p>", number=9, inReplyTo=uri_of(post))))
+    other = post_of(make_user("carl").account, Choice.ASKED)
+    assert api.post(f"/api/v1/statuses/{other.id}/favourite").status_code == 200
+    block_account(account=bob, target=alice)
+    deal(zoe, zoe.activity("Block", alice.uri))
+    work()
+    assert [request.status_id for request in InteractionRequest.objects.all()] == [other.id]
+    assert not sent(elsewhere, "Accept", "Reject")
+    assert not Status.objects.filter(in_reply_to=post, deleted_at=None).exists()
+    assert Api(make_token(alice.user)).get("/api/v1/interaction_requests").json() == []
+    assert api.get(f"/api/v1/statuses/{reply.id}").status_code == 404
 
 
 @pytest.mark.parametrize("choice", [Choice.ASKED, Choice.FOLLOWERS])
