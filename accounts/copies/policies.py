@@ -193,7 +193,7 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
     of a line, or the value in the column that the first line names `hash`, `sha256` or `pdq`. Empty lines and comments (`#`)
     are left out. Even a very long line needs little memory.
     """
-    column, number = 0, 0
+    column, number, is_first = 0, 0, True
     while line := file.readline(_LINE_LIMIT):
         number += 1
         rest = line
@@ -203,7 +203,8 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
         if not text or text.startswith("#"):
             continue
         values = [value.strip(" \"'") for value in _SEPARATOR.split(text)]
-        named = _COLUMNS.intersection(values) if number == 1 else ()
+        # Comments may stand above the names of the columns.
+        named, is_first = _COLUMNS.intersection(values) if is_first else (), False
         if named:
             column = next(place for place, value in enumerate(values) if value in named)
             continue

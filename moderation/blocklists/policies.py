@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from itertools import islice
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from moderation.blocklists.models import Blocklist, BlocklistEntry, EntryState, EntryStep, ListFormat, TakenAs
 from moderation.models import DomainRule, DomainSeverity
-from moderation.policies.domain_rules import STRICTNESS, all_below, is_registry, is_stricter, names_of
+from moderation.policies.domain_rules import STRICTNESS, all_below, digest_of, is_registry, is_stricter, names_of
 from social.kernel.errors import FieldError
 from social.kernel.http.client import place_of
 from social.kernel.lengths import NAME_LIMIT
@@ -31,6 +32,7 @@ FAILURE_LIMIT: Final = timedelta(days=3)
 
 _LOSS_COUNT: Final = 5
 _LOSS_SHARE: Final = 0.25
+_OBSCURED_LIMIT: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -240,6 +242,19 @@ def hold_reason(known: int, lost: int, named: int) -> str:
         counts = {"lost": lost, "known": known}
         return _("The list has suddenly removed or weakened %(lost)d of its %(known)d entries.") % counts
     return ""
+
+
+def is_named_by(domain: str, unread: frozenset[str]) -> bool:
+    """Tell whether one of the lines of a list that cannot be used names this server: by its name, by the digest of its name, or
+    with asterisks in place of letters, as Mastodon publishes the names of some servers. `unread` are the names and digests.
+    """
+    if domain in unread or digest_of(domain) in unread:
+        return True
+    obscured = islice((text for text in unread if "*" in text), _OBSCURED_LIMIT)
+    return any(
+        len(text) == len(domain) and all(letter in ("*", own) for letter, own in zip(text, domain, strict=True))
+        for text in obscured
+    )
 
 
 def is_related(domain: str, protected: set[str], parents: set[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from moderation.blocklists.queries import try_entries
 from moderation.blocklists.services.settling import approve_entries, dismiss_entries
 from moderation.models import DomainRule
 from moderation.policies.documents import SiteTexts
-from moderation.policies.domain_rules import is_registry
+from moderation.policies.domain_rules import digest_of, is_registry
 from moderation.services.documents import change_site
 from moderation.services.domain_files import RuleFile
 from social.api import limits
@@ -88,6 +89,23 @@ def test_another_comment_on_what_was_dismissed_takes_nothing_back_again(site: Si
     site.show("/theirs", listed(*names, severity="noop"))
     fetched(blocklist)
     assert set(states().values()) == {"waiting"}, "it says something else"
+
+
+def test_a_line_that_cannot_be_used_any_more_takes_nothing_back(site: Site) -> None:
+    names = ["bad-one.example", "bad-two.example", "worse.example", "fine.example"]
+    blocklist = subscribed(site, listed(*names))
+    assert rules() == dict.fromkeys(sorted(names), "suspend")
+    site.show(
+        "/theirs",
+        HEADER + f"bad****.e*****e,suspend,,,,true\nBad-Two.Example,suspend,,,{'x' * 50_000},\nworse.example,strict,,,,\n"
+        "other.example,suspend,,,,\n",
+    )
+    fetched(blocklist)
+    assert set(rules()) == {*names, "other.example"} - {"fine.example"}, "only what is not named is taken back"
+    named = {"domain": "wor**.exa****", "digest": digest_of("worse.example"), "severity": "suspend", "comment": ""}
+    site.show("/theirs", json.dumps([named, {"domain": "new.example", "severity": "suspend"}]))
+    fetched(blocklist)
+    assert set(rules()) == {"worse.example", "new.example"}
 
 
 def test_a_dry_run_reads_no_posts(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -290,6 +290,12 @@ def test_an_operator_manages_lists_by_command(tmp_path: Path) -> None:
     assert not HashList.objects.exists()
 
 
+@pytest.mark.parametrize("before", ["", "# from a friend\n\n", "\ufeff# from a friend\n"])
+def test_the_columns_of_a_file_are_named_by_its_first_line_after_comments(before: str) -> None:
+    file = io.BytesIO(f"{before}id,quality,PDQ\n1,100,{'ab' * 32}\n2,100,hash\n".encode())
+    assert [value for _line, value in read_hashes(file)] == [bytes.fromhex("ab" * 32), None]
+
+
 @pytest.mark.verify
 def test_a_full_list_is_asked_by_its_index_and_a_million_wrong_lines_are_read_soon() -> None:
     chance, limit = random.Random(1), policies.HASHES_LIMIT[HashKind.PDQ]

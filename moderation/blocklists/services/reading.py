@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from accounts.services.block_files import Entry, UnreadableFile, parse_lines, read_lines
 from moderation.models import DomainSeverity
-from moderation.policies.domain_rules import DomainRuleDraft
+from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere
 from moderation.services.domain_files import SEVERITIES, RuleFile
 from social.kernel import json
 
@@ -46,13 +46,15 @@ _Lines = list[tuple[int, dict[str, str]]]
 
 @dataclass(frozen=True)
 class ReadList:
-    """Entries of a list, and descriptions of the lines that cannot be used. `snapshot` is set if the document contains no
-    entries, but only the address of the list.
+    """Entries of a list, and descriptions of the lines that cannot be used. `unread` are the names in these lines, as they are
+    written or normalised, and digests of names. `snapshot` is set if the document contains no entries, but only the address of
+    the list.
     """
 
     entries: list[Entry[DomainRuleDraft]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     problems_count: int = 0
+    unread: frozenset[str] = frozenset()
     snapshot: str = ""
 
 
@@ -82,7 +84,9 @@ def read_list(body: bytes) -> ReadList:
     bad = [_problem(entry) for entry in entries if entry.problem]
     if bad and not good:
         raise UnreadableFile(_("No line of the list names a server: %(problem)s") % {"problem": bad[0]})
-    return ReadList(good, bad[:PROBLEMS_LIMIT], len(bad))
+    names = {domain_elsewhere(entry.name) or entry.name.lower() for entry in entries if entry.problem}
+    digests = {values["digest"].lower() for _number, values in lines if values.get("digest")}
+    return ReadList(good, bad[:PROBLEMS_LIMIT], len(bad), frozenset(names | digests))
 
 
 def _problem(entry: Entry[DomainRuleDraft]) -> str:
@@ -172,6 +176,8 @@ def _values(item: Any) -> dict[str, str] | None:
     # Lists of GoToSocial have no severity; they have `silenced_at` for limited servers.
     severity = item.get("severity") or ("silence" if item.get("silenced_at") else "suspend")
     values = {"domain": str(item.get("domain") or ""), "severity": str(severity), "public_comment": _comment(item)}
+    if "*" in values["domain"] and isinstance(item.get("digest"), str):
+        values["digest"] = item["digest"]
     return values | {name: str(item[name]) for name in _FLAGS if isinstance(item.get(name), bool)}
 
 

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistFetch, EntryState, EntryStep
-from moderation.blocklists.policies import CHECK_INTERVAL, effect_of, hold_reason, is_weaker, taken_of
+from moderation.blocklists.policies import CHECK_INTERVAL, effect_of, hold_reason, is_named_by, is_weaker, taken_of
 from moderation.blocklists.queries import kept_reason, load_entries
 from moderation.blocklists.services.reading import ReadList
 from moderation.events import BlocklistChanged
@@ -112,7 +112,8 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
     known = load_entries(blocklist)
     drafts = {entry.name: entry.draft for entry in read.entries}
     listed = {domain for domain, entry in known.items() if entry.listed}
-    missing = listed - drafts.keys()
+    # A line that cannot be used, or a name that is covered now, is no retraction.
+    missing = {domain for domain in listed - drafts.keys() if not is_named_by(domain, read.unread)}
     new, changed, weaker = [], [], []
     for domain, draft in drafts.items():
         entry = known.get(domain)
