@@ -97,7 +97,8 @@ def test_a_line_that_cannot_be_used_any_more_takes_nothing_back(site: Site) -> N
     assert rules() == dict.fromkeys(sorted(names), "suspend")
     site.show(
         "/theirs",
-        HEADER + f"bad****.e*****e,suspend,,,,true\nBad-Two.Example,suspend,,,{'x' * 50_000},\nworse.example,strict,,,,\n"
+        HEADER
+        + f"bad****.e*****e,suspend,,,,true\nBad-Two.Example,suspend,,,{'x' * 50_000},\nworse.example,strict,,,,\n"
         "other.example,suspend,,,,\n",
     )
     fetched(blocklist)
