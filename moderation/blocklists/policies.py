@@ -5,7 +5,7 @@ the decision of a person, and never concerns this server, an allowed server or a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
@@ -82,6 +82,12 @@ class Decision:
 def as_list(blocklist: Blocklist) -> Staff:
     """Return the list as an actor, so that the audit log names it as the author of automatic changes."""
     return Staff(None, f"list {blocklist.name}", int(Permission.MANAGE_FEDERATION), None)
+
+
+def draft_of(blocklist: Blocklist) -> BlocklistDraft:
+    """Return the values of a stored list, without its password, so that the password is kept."""
+    names = [each.name for each in fields(BlocklistDraft) if each.name != "password"]
+    return BlocklistDraft(**{name: getattr(blocklist, name) for name in names})
 
 
 def blocklist_errors(draft: BlocklistDraft) -> list[FieldError]:

@@ -144,9 +144,9 @@ class SubscriptionInput(Form):
     fetch_username: Annotated[str, ClientString()] | None = None
     fetch_password: Annotated[str, ClientString()] | None = None
 
-    def changed(self, known: BlocklistDraft) -> BlocklistDraft:
-        """Return a draft with the values that were sent. Raises Invalid for values of GoToSocial that have no equal here;
-        BadRequest if none was sent.
+    def changes(self) -> Mapping[str, Any]:
+        """Return the values that were sent, by the names of the draft. Raises Invalid for values of GoToSocial that have no
+        equal here; BadRequest if none was sent.
         """
         if self == type(self)():
             raise BadRequest(_("No value that can be changed was sent"))
@@ -160,7 +160,7 @@ class SubscriptionInput(Form):
             "username": self.fetch_username,
             "password": self.fetch_password,
         }
-        return replace(known, **{name: value for name, value in values.items() if value is not None})
+        return {name: value for name, value in values.items() if value is not None}
 
     def _unsupported(self) -> list[FieldError]:
         errors = permission_type_errors(self.permission_type or PERMISSION_TYPE)
@@ -182,25 +182,9 @@ class NewSubscriptionInput(SubscriptionInput):
     required_keys = ("uri", "permission_type")
 
     def draft(self) -> BlocklistDraft:
-        """Return the draft; a list without a title is named by its address. Raises Invalid as `changed` does."""
-        return self.changed(replace(_NEW, name=(self.uri or "")[:NAME_LIMIT]))
-
-
-def draft_of(blocklist: Blocklist) -> BlocklistDraft:
-    """Return the values of a stored list; its password stays."""
-    return replace(
-        _NEW,
-        name=blocklist.name,
-        url=blocklist.url,
-        mode=blocklist.mode,
-        suspend_as=blocklist.suspend_as,
-        silence_as=blocklist.silence_as,
-        noop_as=blocklist.noop_as,
-        take_rejections=blocklist.take_rejections,
-        follows_limit=blocklist.follows_limit,
-        username=blocklist.username,
-        content_type=blocklist.content_type,
-    )
+        """Return the draft; a list without a title is named by its address. Raises Invalid as `changes` does."""
+        values: dict[str, Any] = {"name": (self.uri or "")[:NAME_LIMIT], **self.changes()}
+        return replace(_NEW, **values)
 
 
 def permission_type_errors(value: str) -> list[FieldError]:

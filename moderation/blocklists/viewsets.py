@@ -38,13 +38,12 @@ from moderation.blocklists.serializers import (
     SubscriptionInput,
     SubscriptionSerializer,
     TypeInput,
-    draft_of,
 )
 from moderation.blocklists.services.deciding import accept_entry, dismiss_entry
 from moderation.blocklists.services.fetching import ListError, fetch_list_now
 from moderation.blocklists.services.lists import (
     add_exception,
-    change_list,
+    change_values,
     remove_exception,
     subscribe,
     unsubscribe,
@@ -124,8 +123,7 @@ class SubscriptionsViewSet(_PermissionsViewSet):
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change the values of a subscription that are sent."""
         blocklist = self.find(id)
-        draft = SubscriptionInput.read(request).changed(draft_of(blocklist))
-        change_list(by=self.by, blocklist=blocklist, draft=draft)
+        change_values(by=self.by, blocklist=blocklist, changes=SubscriptionInput.read(request).changes())
         return self.present(self.find(id))
 
     def remove_list(self, request: Request, id: int) -> HttpResponse:

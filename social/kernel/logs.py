@@ -26,6 +26,7 @@ _SECRET_KEYS = frozenset(
         "password2",
         "new_password",
         "current_password",
+        "fetch_password",
         "passphrase",
         "secret",
         "secret_key",

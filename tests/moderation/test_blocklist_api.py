@@ -14,7 +14,7 @@ from accounts.models import AuditEntry, User
 from accounts.policies.staff import OPERATOR
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException
 from moderation.blocklists.services import fetching
-from moderation.blocklists.services.lists import change_list, switch_list
+from moderation.blocklists.services.lists import change_list, change_values, switch_list
 from moderation.models import DomainRule
 from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services.domain_rules import create_rule
@@ -162,6 +162,11 @@ def test_what_the_pages_have_chosen_is_kept_by_a_change_over_the_api(api: Api, s
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "x"})
     blocklist.refresh_from_db()
     assert (blocklist.suspend_as, blocklist.follows_limit, blocklist.take_rejections) == ("silence", 7, True)
+    # So is what another client changes between the reading of a list and its change.
+    api.patch(f"{LISTS}/{blocklist.pk}", {"title": "y"})
+    change_values(by=OPERATOR, blocklist=blocklist, changes={"mode": "draft"})
+    blocklist.refresh_from_db()
+    assert (blocklist.name, blocklist.mode, blocklist.suspend_as) == ("y", "draft", "silence")
 
 
 @pytest.mark.parametrize(

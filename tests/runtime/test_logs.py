@@ -37,6 +37,7 @@ TOKEN = "qLw3uT8-xyz_0123456789abcdefghijKLMNOPQRST"
         f"{{'HTTP_COOKIE': 'sessionid={TOKEN}; csrftoken={TOKEN}'}}",
         f"Set-Cookie: sessionid={TOKEN}; Path=/",
         f"password={TOKEN}",
+        f"fetch_password={TOKEN}",
         f"'password': '{TOKEN}'",
         f'"password1": "{TOKEN}", "email": "a@b.example"',
         f"connection failed: postgres://social:{TOKEN}@db.example/social",
@@ -83,7 +84,7 @@ from social.kernel.logs import configure, request_context
 configure({{"format": FORMAT, "level": "info"}})
 log = logging.getLogger("social.test")
 with request_context("req-1"):
-    log.info("GET %s", "/x?access_token={TOKEN}", extra={{"password": "{TOKEN}", "path": "/x"}})
+    log.info("GET %s", "/x?access_token={TOKEN}", extra={{"password": "{TOKEN}", "fetch_password": "{TOKEN}", "path": "/x"}})
     structlog.get_logger("social.other").warning("sent", headers={{"Authorization": "Bearer {TOKEN}"}}, user=7)
 log.debug("not this one")
 try:
@@ -106,7 +107,7 @@ def test_json_lines_have_level_time_logger_and_request_id_and_no_secret() -> Non
     first, second, third = found
     assert first["event"] == "GET /x?access_token=[redacted]"
     assert (first["level"], first["logger"], first["request_id"]) == ("info", "social.test", "req-1")
-    assert (first["password"], first["path"]) == ("[redacted]", "/x")
+    assert (first["password"], first["fetch_password"], first["path"]) == ("[redacted]", "[redacted]", "/x")
     assert first["at"].endswith("Z")
     assert (second["headers"], second["user"], second["request_id"]) == ({"Authorization": "[redacted]"}, 7, "req-1")
     assert "request_id" not in third

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from django.db import transaction
@@ -25,7 +25,7 @@ from moderation.blocklists.models import (
     EntryState,
     EntryStep,
 )
-from moderation.blocklists.policies import LISTS_LIMIT, BlocklistDraft, blocklist_errors, is_same_origin
+from moderation.blocklists.policies import LISTS_LIMIT, BlocklistDraft, blocklist_errors, draft_of, is_same_origin
 from moderation.blocklists.services.taking import queue_fetch
 from moderation.events import BlocklistChanged
 from moderation.models import DomainRule
@@ -57,12 +57,18 @@ def subscribe(*, by: Staff, draft: BlocklistDraft) -> Blocklist:
 
 
 def change_list(*, by: Staff, blocklist: Blocklist, draft: BlocklistDraft) -> None:
-    """Change a subscription. If its options for severities or rejections have changed, publishes BlocklistChanged, so that
-    settled entries are compared with the rules again; entries that wait for approval keep waiting. The stored password is
-    kept unless the draft has another one, has no username, or moves the list to another origin. Raises Forbidden, Invalid,
-    NotFound.
+    """Change all values of a subscription, as `change_values` does. Raises Forbidden, Invalid, NotFound."""
+    change_values(by=by, blocklist=blocklist, changes=vars(draft))
+
+
+def change_values(*, by: Staff, blocklist: Blocklist, changes: Mapping[str, Any]) -> None:
+    """Change some values of a subscription, by the names of a draft. If its options for severities or rejections have changed,
+    publishes BlocklistChanged, so that settled entries are compared with the rules again; entries that wait for approval
+    keep waiting. The stored password is kept unless there is another one or no username, or the list moves to another
+    origin. Raises Forbidden, Invalid, NotFound.
     """
     with _changing(by, blocklist, "blocklists") as locked:
+        draft = replace(draft_of(locked), **changes)
         _check(draft, locked)
         values = _values(draft, locked)
         before = {name: getattr(locked, name) for name in values}
