@@ -22,10 +22,10 @@ _MARKS: Final = {
 
 @dataclass(frozen=True)
 class Memory:
-    """MiB by kind of process, shared pages divided between those who share them (PSS).
+    """MiB by kind of process; shared pages are divided among the processes that share them (PSS).
 
-    `own` is what the processes have written themselves, `files` what is mapped from programs and libraries, `shared` what
-    PostgreSQL's processes have in common.
+    `own` is memory that the processes have written themselves, `files` is memory mapped from programs and libraries, `shared`
+    is memory that PostgreSQL's processes share.
     """
 
     processes: Mapping[str, int]

@@ -1,10 +1,10 @@
 """`python -m benchmarks.scale`: time of the database for each GET of the API and each list of the admin, with many posts.
 
-PostgreSQL and Valkey of its own are filled once (`benchmarks.scale_data`; `--folder` keeps them for the next run) with
-`--posts` posts, an eleventh as many accounts on 2,000 servers and 2,000 people here, of whom the first has far more of
-everything than others. The GETs of the OpenAPI document (alone, with a limit of 80, from the middle of the list), the lists
-of the admin and public pages are requested in this process by the first person. The slowest are printed with the median of
-the processor time that PostgreSQL took for the request; the exit code is 1 when one is above the limit.
+It starts its own PostgreSQL and Valkey and fills them once (`benchmarks.scale_data`; `--folder` keeps them for the next run)
+with `--posts` posts, an eleventh as many accounts on 2,000 servers, and 2,000 local people. The first person has far more
+posts, follows and other rows than the others. The GETs of the OpenAPI document (alone, with a limit of 80, from the middle of
+the list), the lists of the admin and public pages are requested in this process by the first person. The slowest are printed
+with the median of the processor time that PostgreSQL took for the request; the exit code is 1 when one is above the limit.
 
 PostgreSQL may keep one plan of a statement for all values from the sixth time on: `--generic-plans` measures with those.
 """

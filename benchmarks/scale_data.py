@@ -22,7 +22,7 @@ _WORDS: Final = "(ARRAY['coffee','garden','music','train','river','bread','poem'
 
 
 def skewed(number: str, of: int, power: int) -> str:
-    """SQL of one of `of` places, the first ones far more likely; `number` is an integer expression."""
+    """Return SQL for an index below `of`, in which low indexes are far more likely; `number` is an integer expression."""
     return f"floor({of} * power({_HASHED.format(number=number)}, {power}))::int"
 
 

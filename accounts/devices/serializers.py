@@ -94,7 +94,7 @@ class UploadInput(Input[DeviceDraft]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> DeviceDraft:
-        """Read the values like any input. Raises BadRequest without a device."""
+        """Return the device with its keys. Raises BadRequest if the device is missing."""
         device = values.get("device")
         if not isinstance(device, dict) or not device:
             raise BadRequest.missing("device")

@@ -154,9 +154,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(
         self, request: HttpRequest, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
     ) -> None:
-        """Redirect to the sign-in page if the person has cancelled at the issuer. Raises Forbidden for anything else
-        that went wrong.
-        """
+        """Redirect to the sign-in page if the person has cancelled at the issuer. Raises Forbidden for any other error."""
         if error == AuthError.CANCELLED:
             raise ImmediateHttpResponse(redirect("account_login"))
         logger.warning("a sign-in by the issuer %s failed: %s", provider.app.provider_id, exception or error)

@@ -44,8 +44,8 @@ def nonce_of(state: str) -> str:
 
 
 def usable_keys(document: Any) -> JWKSet:
-    """Return the public signing keys in an issuer's key set. Shared secrets are left out: with one, everybody who knows
-    it could sign. Raises TokenRefused.
+    """Return the public signing keys in an issuer's key set. Shared secrets are left out: everybody who knows a shared secret
+    could sign with it. Raises TokenRefused.
     """
     try:
         keys = [key for key in document["keys"] if key.get("kty") in ("RSA", "EC", "OKP") and key.get("use") != "enc"]

@@ -66,7 +66,7 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
     """
     found = _discoverable().filter(stat__isnull=False)
     if local:
-        # Read from the users, because local accounts may be rare among all accounts.
+        # The statement starts from the users, because local accounts may be rare among all accounts.
         found = found.filter(domain=None, user__isnull=False)
     if viewer_id is not None:
         found = _not_hidden(found, viewer_id)

@@ -46,7 +46,7 @@ SELECT 'domain_blocking', a.id, NULL, NULL, NULL, NULL FROM accounts_account a
    AND a.domain IN (SELECT domain FROM accounts_accountdomainblock WHERE account_id = %(viewer)s)
 """  # noqa: S608 (constants)
 
-# Optional, because only for few posts it matters whether their author follows the viewer.
+# This part of the statement is optional: only for a few posts it matters whether their author follows the viewer.
 _FOLLOWERS: Final = """
 UNION ALL
 SELECT 'followed_by', account_id, NULL, NULL, NULL, NULL FROM accounts_follow

@@ -40,7 +40,7 @@ def note_fetched(account_id: int) -> None:
 
 
 Counter = Literal["followers_count", "following_count", "statuses_count"]
-# Without posts: the total that the account's server states already includes posts that are fetched later.
+# Posts are not counted here: the total that the account's server states already includes posts that are fetched later.
 _SAID: Final[Mapping[Counter, str]] = {"following_count": "following_total", "followers_count": "followers_total"}
 _COUNTERS = Counters[Counter]("accounts_accountstat", "account_id", get_args(Counter), _SAID)
 

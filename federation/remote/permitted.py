@@ -50,8 +50,8 @@ def permitted(new: Composed, request_uri: str | None) -> Composed | None:
 
 def authorize(reply: Status, request_uri: str | None = None) -> None:
     """Send an authorization of a remote reply that the policy of a local post allows at once, but not to everybody: its server
-    may wait for it before it sends the reply to others. `request_uri` is the id of the activity that asked for it. The caller
-    holds a transaction.
+    may wait for it before it sends the reply to others. `request_uri` is the id of the activity that requested the
+    authorization. The caller holds a transaction.
     """
     parent = reply.in_reply_to
     if parent is None or not parent.local or reply.account_id == parent.account_id:

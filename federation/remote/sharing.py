@@ -9,7 +9,8 @@ def sharers_of(status: Status) -> set[int]:
     """Return the ids of the local accounts that have boosted or quoted a remote post, or whose post it answers: their followers
     are affected by its changes too (contract, federation section 11 "Forwarding").
 
-    Empty for a post that is not public or unlisted. Deleted boosts and quotes count: the followers' servers have received them.
+    The result is empty if the post is neither public nor unlisted. Deleted boosts and quotes count: the followers' servers
+    have received them.
     """
     if not status.is_for_anybody:
         return set()

@@ -82,7 +82,7 @@ def find_interaction_page(username: str, domain: str, uri: str) -> str:
     """Return the address of the page on which the user with this address can act on the object `uri`, as the user's server
     states it.
 
-    Raises the errors of `look_up`, and Rejected for a page that is not on the web, or not encrypted.
+    Raises the errors of `look_up`, and Rejected if the address of the page is not a public https one.
     """
     for link in many(_document(username, domain, DEADLINE).get("links")):
         template = link.get("template") if isinstance(link, dict) and link.get("rel") == SUBSCRIBE else None

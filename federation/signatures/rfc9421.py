@@ -63,7 +63,7 @@ class _Verifier(HTTPMessageVerifier):
 
 
 def parse(message: Message) -> MessageSignature:
-    """Parse `Signature-Input` and `Signature`. Raises BadSignature when they are malformed."""
+    """Parse `Signature-Input` and `Signature`. Raises BadSignature if one of them is malformed."""
     inputs, signatures = message.header("signature-input"), message.header("signature")
     if max(len(inputs), len(signatures)) > _LONGEST_HEADER:
         raise BadSignature(Reason.HEADERS_TOO_LONG)

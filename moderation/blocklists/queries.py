@@ -56,7 +56,9 @@ def list_waiting() -> QuerySet[BlocklistEntry]:
 
 
 def list_drafts() -> QuerySet[BlocklistEntry]:
-    """Return the entries that wait for a decision and ask for a rule, not for the end of one; with their lists."""
+    """Return the entries that wait for a decision about a new or changed rule, with their lists; entries that would end a rule
+    are left out.
+    """
     asking = list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE])
     return asking.select_related("blocklist")
 

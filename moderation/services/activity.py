@@ -50,8 +50,8 @@ def _count(start: date) -> None:
         week.statuses += statuses
         week.counted_to = last or week.counted_to
         week.registrations = max(week.registrations, registrations)
-        # Only the last activity of each user is stored, so that the users who were active in a week can be counted only
-        # until its end.
+        # Only the time of each user's last activity is stored, so the active users of a week can no longer be counted after
+        # the week.
         if clock.now() < end:
             week.logins = max(week.logins, logins)
         week.save()

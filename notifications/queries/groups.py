@@ -176,8 +176,8 @@ class GroupPage:
 def list_heads(
     account_id: int, row_filter: NotificationFilter, grouped_types: Collection[str], cursor: Cursor
 ) -> Heads:
-    """Return the first notification of each group at a cursor, in its direction. At most two queries; a page of all types
-    is incomplete if filling it would need more notifications than the longest stretch has.
+    """Return the first notification of each group at a cursor, in its direction. At most two queries, which read a limited
+    number of notifications: a page of all types is shorter if these do not fill it.
     """
     parts, rising = row_filter.parts(), cursor.ascending
     if not parts:

@@ -75,7 +75,7 @@ class ListedNotification:
 class NotificationFilter:
     """Conditions on notifications: their types, excluded types, the sender, and whether filtered ones are included.
 
-    Naming a sender includes filtered ones as well (SEED-071; contract, behaviours section 13).
+    If a sender is given, the sender's filtered notifications are included (SEED-071; contract, behaviours section 13).
     """
 
     types: Collection[str] = ()

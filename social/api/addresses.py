@@ -30,7 +30,7 @@ def find(meta: dict[str, Any]) -> str:
     peer, proxies = _parse(meta.get("REMOTE_ADDR") or ""), settings.TRUSTED_PROXIES
     forwarded = meta.get("HTTP_X_FORWARDED_FOR") or ""
     if forwarded and _is_trusted(peer, proxies):
-        # Read from the right, because the last entry was written by the proxy that is our peer. Entries to the left of the
+        # The entries are read from the right, because our peer, a proxy, has written the last one. Entries to the left of the
         # first untrusted address were written by that untrusted client.
         for part in reversed(forwarded[-2048:].split(",")):
             hop = _parse(part)

@@ -29,8 +29,8 @@ _REVOKED_MARK: Final = b"-"
 
 # KEYS[1]: the identity's entry. ARGV: prefix of counters, client address, the caller's "token:user:account:" if known, the
 # entry to store, its seconds; then name, subject, window, seconds for each rule. The subject of a counter is known only after
-# the entry was read; therefore this is a script, and needs a server that is not sharded by key. Answer: the entry (false:
-# unknown token, nothing counted), then one number per rule (-1: does not apply to this caller).
+# the entry was read; therefore this is a script, and needs a server that is not sharded by key. The script returns the entry
+# (false: the token is unknown, and nothing is counted), then one number per rule (-1: the rule does not apply to this caller).
 _ADMIT = redis.Script(
     "cache",
     """

@@ -50,10 +50,11 @@ class TokenAuthentication(BaseAuthentication):
     counts = True
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
-        """The caller and their identity. Raises RateLimited (429). An invalid token raises nothing here: the action's access
-        decides whether one is needed.
+        """Return the caller and their identity. Raises RateLimited (429). An invalid token raises no error here: the action's
+        access decides whether a token is needed.
         """
-        # Read from Django's request directly, because DRF's request would take several times as long to pass the attribute on.
+        # These attributes are read directly from Django's request: DRF's request would take several times as long to pass them
+        # on.
         http = request._request
         view = request.parser_context.get("view")
         rules = limits.GENERAL_RULES if self.counts else ()

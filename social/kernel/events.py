@@ -81,8 +81,8 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
 
 
 def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *, number: str) -> list[Row]:
-    """Make a change and publish an event for each row that it returns, in one statement; return the rows. For code in which a
-    round trip to the database matters.
+    """Make a change and publish an event for each row that it returns, in one statement; return the rows. Use it where one
+    round trip to the database less matters.
 
     `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a
     column `id`. `number` names the event field into which each id is written; neither the event's key nor a `when` can

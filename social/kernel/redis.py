@@ -127,7 +127,8 @@ def _options(role: Role) -> dict[str, Any]:
 
 
 def client(role: Role) -> redis.Redis:
-    """Return the role's client, answering bytes. Shared by all threads; safe after a fork (the pool notices the new process).
+    """Return the role's client, answering bytes. All threads share the client, which can also be used after a fork (the pool
+    notices the new process).
 
     Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works
     without Redis.

@@ -75,8 +75,8 @@ def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
 
 
 def find_file(path: str) -> Path | None:
-    """Return the file of the client with this path; None if there is none, if it is hidden, or if it is not within the
-    folder, and without the setting `WEB_CLIENT`.
+    """Return the file of the client with this path; None if there is no such file, if it is hidden or outside of the folder,
+    or if `WEB_CLIENT` is not set.
     """
     if not settings.WEB_CLIENT:
         return None

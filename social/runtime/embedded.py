@@ -230,8 +230,8 @@ def borrowed_servers(
 ) -> Iterator[Embedded]:
     """Return the servers for a command. If they do not run yet, this process starts them and stops them after their last user.
 
-    If another process runs them and they do not answer within `patience` seconds, raises OperatorError, or continues
-    without them (`also_silent`, for the doctor).
+    If another process runs the servers but they do not answer within `patience` seconds, raises OperatorError, or with
+    `also_silent` (for the doctor) continues without them.
     """
     data_dir = embedded.data_dir
     deadline = time.monotonic() + patience

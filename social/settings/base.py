@@ -69,7 +69,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 SITE_ID = None
 
 INSTALLED_APPS = [
-    # Listed before the admin, as the theme's documentation requires; the admin site is `StaffSite`.
+    # The theme must be listed before the admin, as its documentation says; the admin site is `StaffSite`.
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "social",
@@ -211,8 +211,8 @@ ACCOUNT_CONFIRM_EMAIL_ON_GET = True
 ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = True
 ACCOUNT_SESSION_REMEMBER = True
-# The server's own counters (social.api.limits) replace these, and obey RATE_LIMITS. allauth's limit for wrong codes of a
-# second factor (security row 26) still applies, and cannot be switched off.
+# The server's own counters (social.api.limits), which obey RATE_LIMITS, replace these limits. allauth's limit for wrong codes
+# of a second factor (security row 26) still applies, and cannot be switched off.
 ACCOUNT_RATE_LIMITS: dict[str, str | None] = {
     "login": None,
     "login_failed": "10/10m/key",

@@ -127,7 +127,7 @@ class PostForm(ServiceForm):
         for number, name in enumerate(self._options, 1):
             self.fields[name] = text_field(_("Answer %(number)d") % {"number": number})
         self.fields["scheduled_at"].help_text = timezone.get_current_timezone_name()
-        # An edit clears what it leaves out.
+        # An edit clears the columns that it does not name, so the form contains all of them.
         for name in SHOWN_COLUMNS:
             self.fields.setdefault(name, forms.CharField(required=False, strip=False, widget=_HIDDEN))
         language, duration = self.fields["language"], self.fields["expires_in"]

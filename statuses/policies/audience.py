@@ -111,8 +111,8 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
 def readable_by_viewer(author: str = "s.account_id") -> str:
     """Return `can_see` as an SQL condition on the post `s` alone: the boosted post of a boost needs a separate condition.
 
-    `author` is an SQL expression for the author's id. If it is a parameter, PostgreSQL evaluates the author's conditions
-    once, not once for each post.
+    `author` is an SQL expression for the author's id. If this expression is a parameter, PostgreSQL evaluates the author's
+    conditions once, not once for each post.
     """
     return f"""s.deleted_at IS NULL AND {PRESENT.sql(author, has_viewer=False)}
   AND ({author} = %(viewer)s OR (

@@ -190,7 +190,7 @@ class StatusSourceSerializer(EntitySerializer):
     """
 
     def to_representation(self, instance: PostBody) -> dict[str, Any]:
-        """Return the entity; for a text that is not plain, with `content_type`, an extension of this server."""
+        """Return the entity. If the text is not plain, it has `content_type`, an extension of this server."""
         entity = {
             "id": str(instance.id),
             "text": instance.text if self.context["local"] else instance.content,

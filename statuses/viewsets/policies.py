@@ -62,7 +62,7 @@ class InteractionRequestsViewSet(ApiViewSet):
     }
 
     def list(self, request: Request) -> HttpResponse:
-        """`GET /api/v1/interaction_requests`: the newest first."""
+        """`GET /api/v1/interaction_requests`: requests to interact with the caller's posts, newest first."""
         wanted = RequestsInput.read(request)
         if not wanted.kinds:
             raise BadRequest

@@ -45,8 +45,8 @@ _LOOKS: Final = 5
 def interact(request: HttpRequest) -> HttpResponse:
     """`/authorize_interaction?uri=`: follow an account or interact with a post of any server.
 
-    `uri` is an address (with or without `acct:`), or the id or page of an account or post. Raises NotFound for anything else,
-    and for a post that the signed-in user may not read.
+    `uri` is an address (with or without `acct:`), or the id or page of an account or post. Raises NotFound for any other
+    `uri`, and for a post that the signed-in user may not read.
     """
     user = find_user(signed_in(request).pk)
     counted(limits.INTERACTIONS, user)

@@ -22,8 +22,8 @@ PARTS_LIMIT: Final = 32
 
 
 class Scope(StrEnum):
-    """Posts to search: posts that the viewer wrote, favourited, boosted, bookmarked, voted in or is mentioned in (the
-    library); public posts; posts in either of these; or posts in both.
+    """Posts to search. The library are the posts that the viewer wrote, favourited, boosted, bookmarked, voted in or is
+    mentioned in. `ALL` are posts that are in the library or public, `BOTH` posts that are in the library and public.
     """
 
     LIBRARY = "library"

@@ -196,8 +196,8 @@ def is_hidden_from_viewer(stream: Stream, facts: Facts, viewer: Viewer, moment: 
         domains[facts.quoted_id] = facts.quoted_domain
     relations = viewer.hidden.relations(viewer.account_id, domains, moment)
     if facts.quoted_id is not None:
-        # Also checked for the viewer's own posts: an event contains the quoted post, and is the same for all listeners,
-        # even for a viewer whom the quoted author blocks.
+        # Quotes in the viewer's own posts are checked, too: an event contains the quoted post, and is the same for all
+        # listeners, even for a viewer whom the quoted author blocks.
         quoted = UNHIDDEN if facts.author_id != viewer.account_id else PRESENT
         if not quoted.shows(facts.quoted_id, relations):
             return True

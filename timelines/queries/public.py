@@ -34,9 +34,7 @@ def load_access(kind: str) -> FeedAccess:
 
 
 def load_accesses() -> tuple[FeedAccess, ...]:
-    """Return the access settings of live and hashtag feeds. The result equals an earlier result as long as the settings
-    are unchanged.
-    """
+    """Return the access settings of live and hashtag feeds. Two results are equal as long as the settings have not changed."""
     return tuple(load_access(kind) for kind in (LIVE, HASHTAG))
 
 

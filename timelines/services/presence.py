@@ -67,9 +67,8 @@ def record_presence(*account_ids: int) -> None:
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         now = clock.now()
         cursor.execute(_PRESENCE_UPDATE, {"ids": list(account_ids), "now": now})
-        # Users who were away for RETENTION are marked as present; `note_absent_people` marks users as absent only a day later,
-        # because clocks differ. Their rows are updated first: these stay locked until the commit, so that `note_absent_people`
-        # skips them.
+        # Users who were away for RETENTION may have been marked as absent: mark them as present. The statement above keeps
+        # their rows locked until the commit, so that `note_absent_people` skips them.
         back = [account_id for account_id, last in cursor.fetchall() if last <= now - feed.RETENTION]
         if back:
             _write_absence(back, absent=False)

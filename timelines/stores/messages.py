@@ -113,7 +113,7 @@ class Message:
 
     @classmethod
     def decode(cls, data: bytes) -> Message:
-        """Decode a message, ignoring fields that a newer release has added. Raises ValueError for anything else."""
+        """Decode a message, ignoring fields that a newer release has added. Raises ValueError if the text is not a message."""
         head, separator, payload = data.partition(b"\n")
         header = orjson.loads(head)
         if not isinstance(header, dict) or not isinstance(header.get("event"), str):

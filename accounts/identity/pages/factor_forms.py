@@ -135,8 +135,8 @@ class _Signature:
     passwordless: bool
 
     def clean_credential(self) -> Authenticator:
-        """Return the passkey. It must have been used on a page of this server, its counter must not suggest a copy, and if it
-        replaces the password, it must have verified its owner. Raises ValidationError.
+        """Return the passkey. Raises ValidationError if it was not used on a page of this server, if its counter suggests a
+        copy, or if it replaces the password but has not verified its owner.
         """
         sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:

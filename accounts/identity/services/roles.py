@@ -31,8 +31,8 @@ def create_role(*, by: Staff, draft: RoleDraft) -> Role:
 def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
     """Change a role, for all its users at once. The name and rank of the default role stay.
 
-    Raises Forbidden for a role that `by` does not outrank, NotFound; Invalid in the same cases as `create_role`;
-    Conflict when no administrator would be left.
+    Raises NotFound; Forbidden if `by` does not outrank the role; Invalid in the same cases as `create_role`; Conflict if no
+    administrator would be left.
     """
     with transaction.atomic():
         locked = _lock_role(by, role)

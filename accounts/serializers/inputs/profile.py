@@ -42,7 +42,7 @@ class _SharedInput(Input[ProfileChange]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Read the values like any input, with cleaned texts and the pictures' bytes; for `discoverable` and
+        """Return the change of a profile, with cleaned texts and the pictures' bytes. For `discoverable` and
         `hide_collections`, null and "" mean "not stated" (`unsaid`).
         """
         sent = dict(values)
@@ -73,7 +73,9 @@ class CredentialsInput(_SharedInput):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Read the values like any input. An empty `source` is not an error (SEED-133)."""
+        """Return the change of a profile; members of `source` count as parameters. An empty `source` is not an error
+        (SEED-133).
+        """
         source = values.get("source")
         sent = {name: value for name, value in values.items() if name not in _SOURCE}
         if isinstance(source, dict):

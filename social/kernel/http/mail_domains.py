@@ -23,9 +23,9 @@ def find_mail_hosts(domain: str) -> list[str]:
     """Return the hosts of a domain's MX records, or the domain itself when it has an address but no such record; in lower
     case, without the final dot.
 
-    Empty when the domain does not exist, refuses mail (a null MX), or the DNS does not answer within LOOKUP_SECONDS.
-    `domain` is in Punycode. Must not be called inside a transaction, because it waits for other machines. Raises
-    Exhausted in a web request whose network time is spent.
+    The list is empty if the domain does not exist, refuses mail (a null MX), or if the DNS does not answer within
+    LOOKUP_SECONDS. `domain` is in Punycode. Must not be called inside a transaction, because it waits for other machines.
+    Raises Exhausted in a web request whose network time is spent.
     """
     with spending(LOOKUP_SECONDS) as granted:
         return _find(domain, time.monotonic() + granted)

@@ -129,7 +129,7 @@ class RequestsInput(Form):
 
     @property
     def kinds(self) -> list[Interaction]:
-        """Kinds that are listed."""
+        """Kinds of interactions whose requests are listed."""
         wanted = {
             Interaction.FAVOURITE: self.favourites,
             Interaction.REPLY: self.replies,

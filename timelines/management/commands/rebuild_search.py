@@ -9,8 +9,8 @@ from timelines.services.search_index import count_indexed, rebuild_index
 
 
 class Command(OperatorCommand):
-    """Rebuild the search index of posts, newest first, while the server runs. Needed only after rows of it were lost: posts are
-    indexed when they arrive. After an interruption, the command says with which --before it continues.
+    """Rebuild the search index of posts, newest first, while the server runs. This is needed only after rows of the index were
+    lost: posts are indexed when they arrive. After an interruption, the command says with which --before it continues.
 
     before: only posts with smaller ids
     dry_run: only count the posts
