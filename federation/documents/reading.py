@@ -5,6 +5,7 @@ Sources: contract, federation sections 5 and 16; security row 34.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -23,6 +24,7 @@ from social.kernel.text.names import clean_input
 D = TypeVar("D", bound=bool | None)
 T = TypeVar("T")
 
+_NAMESPACE: Final = re.compile(r"\A(?:as:|https?://www\.w3\.org/ns/activitystreams#)")
 MAX_BYTES: Final = 1 << 20
 MAX_DEPTH: Final = 32
 MAX_ITEMS: Final = 1_000
@@ -102,8 +104,8 @@ def readable(items: list[T | None], reason: Reason) -> list[T]:
 
 
 def kinds_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the types of an object that are strings, without the prefix `as:` of ActivityStreams."""
-    return [kind.removeprefix("as:") for kind in many(document.get("type")) if isinstance(kind, str)]
+    """Return the types of an object that are strings, without the namespace of ActivityStreams."""
+    return [_NAMESPACE.sub("", kind) for kind in many(document.get("type")) if isinstance(kind, str)]
 
 
 def kind_of(document: Mapping[str, Any], known_types: Container[str]) -> str | None:
@@ -117,12 +119,12 @@ def of_kind(value: Any, kind: str) -> Iterator[Mapping[str, Any]]:
 
 
 def uri_of(value: Any) -> str | None:
-    """Return the id of an object that is embedded or given by its id, also from a bearcap (`bear:?u=...&t=...`); None without
-    an id that can be stored.
+    """Return the id of an object that is embedded or given by its id, by a Link to it, or by a bearcap (`bear:?u=...&t=...`);
+    None without an id that can be stored.
     """
     value = first(value)
     if isinstance(value, Mapping):
-        value = value.get("id")
+        value = value.get("id" if "id" in value else "href")
     if isinstance(value, str) and value.startswith("bear:"):
         value = first(parse_qs(value[: 4 * MAX_URI].partition("?")[2]).get("u"))
     if not isinstance(value, str) or not value or len(value.encode("utf-8", "replace")) > MAX_URI or "\0" in value:
@@ -186,10 +188,15 @@ def text_of(value: Any, limit: int) -> str:
 
 
 def text_member(document: Mapping[str, Any], name: str, limit: int) -> str:
-    """Return a text member of a document, or else the first of its translations (`...Map`)."""
+    """Return a text member of a document, or else the first of its translations (`...Map`) that is a text."""
+    return text_of(document.get(name), limit) or next(iter(translations(document, name, limit).values()), "")
+
+
+def translations(document: Mapping[str, Any], name: str, limit: int) -> dict[str, str]:
+    """Return the translations of a text member by their language codes, without those that are empty or no texts."""
     by_language = document.get(f"{name}Map")
-    translated = next(iter(by_language.values()), None) if isinstance(by_language, Mapping) else None
-    return text_of(document.get(name), limit) or text_of(translated, limit)
+    texts = by_language.items() if isinstance(by_language, Mapping) else ()
+    return {code: found for code, text in texts if (found := text_of(text, limit))}
 
 
 def flag_of(value: Any, default: bool | D = False) -> bool | D:

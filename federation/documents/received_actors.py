@@ -10,6 +10,7 @@ from typing import Any, Final
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.account import DISPLAY_NAME_LIMIT, FIELDS_LIMIT, NOTE_LIMIT, USERNAME_LIMIT, ActorType
 from accounts.policies.featuring import Audience
+from accounts.queries.accounts import split_address
 from accounts.services.remote_accounts import RemoteKey
 from federation.documents import reading
 from federation.documents.context import PUBLIC_NAMES
@@ -93,7 +94,7 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
     inbox = _collection_address(document.get("inbox"))
     if not inbox:
         raise reading.Rejected(Reason.ACTOR_WITHOUT_INBOX)
-    acct = reading.text_of(document.get("webfinger"), USERNAME_LIMIT) or None
+    acct = _address(document.get("webfinger"))
     username = reading.text_of(document.get("preferredUsername"), USERNAME_LIMIT) or (acct or "").partition("@")[0]
     if not is_username(username):
         raise reading.Rejected(Reason.ACTOR_WITHOUT_NAME)
@@ -146,6 +147,13 @@ def read_actor(document: Mapping[str, Any]) -> ReceivedActor:
             if reading.text_of(item, 253)
         ],
     )
+
+
+def _address(value: Any) -> str | None:
+    """Return the address that an actor claims (FEP-2c59), without the scheme; None if it is no address."""
+    claimed = reading.text_of(value, USERNAME_LIMIT).removeprefix("acct:").removeprefix("@")
+    pair = split_address(claimed)
+    return claimed if pair is not None and pair[1] is not None else None
 
 
 def _feature_policy(value: Any, followers: str | None) -> str | None:

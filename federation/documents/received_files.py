@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from federation.documents.reading import duration_of, kind_of, many, media_type_of, number_of, text_of, web_uri
+from federation.documents.reading import duration_of, kind_of, many, media_type_of, number_of, text_member, web_uri
 from social.kernel.media.types import shown_as, type_of_name
 from statuses.models import MediaType
 from statuses.models.attachments import DESCRIPTION_LIMIT
@@ -18,7 +18,11 @@ from statuses.services.storing import RemoteFile
 _KINDS: Final = {"Image": MediaType.IMAGE, "Video": MediaType.VIDEO, "Audio": MediaType.AUDIO}
 _PAGES: Final = frozenset({"text/html", "application/xhtml+xml"})
 # Values that senders use when they do not know the type.
-_NO_TYPE: Final = frozenset({"", "application/octet-stream", "binary/octet-stream", "image/*", "video/*", "audio/*"})
+_NO_TYPE: Final = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "image/*", "video/*", "audio/*"}
+    # WHATWG MIME Sniffing, section 7.
+    | {"unknown/unknown", "application/unknown", "*/*"}
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,9 @@ def read_file(value: Any) -> RemoteFile | None:
         url=file.url,
         type=file.type,
         content_type=file.content_type,
-        description=text_of(item.get("summary") or item.get("name"), DESCRIPTION_LIMIT) or None,
+        description=(
+            text_member(item, "summary", DESCRIPTION_LIMIT) or text_member(item, "name", DESCRIPTION_LIMIT) or None
+        ),
         blurhash=blurhash if plausible else None,
         meta=_meta(item, file.link),
         preview_url=preview.url if preview is not None else None,

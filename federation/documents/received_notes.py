@@ -11,6 +11,7 @@ from django.utils.html import escape
 
 from accounts.emojis.services.remote import RemoteEmoji
 from accounts.models.tag import TAG_LIMIT
+from accounts.queries.accounts import split_address
 from federation.documents import reading
 from federation.documents.context import AUTHOR_MEMBERS, PUBLIC_NAMES
 from federation.documents.received_emojis import read_emojis
@@ -18,6 +19,7 @@ from federation.documents.received_files import read_file
 from federation.reasons import Reason
 from social.kernel import clock
 from social.kernel.http.content import ACTIVITY_TYPES, is_acceptable
+from social.kernel.links import actor_uri
 from social.kernel.reasons import leave_out
 from social.kernel.text.languages import known_language
 from social.kernel.text.markdown import markdown_to_html
@@ -126,20 +128,23 @@ def read_sent_note(
     """Read a post that the actor `sender_uri` has sent as its own, possibly in an `activity`. Raises the errors of `read_note`.
 
     The sender counts as the author if it is one of several authors, or if the post names no author by id. The addressing may be
-    in the activity alone (contract, federation section 17).
+    in the activity alone (contract, federation section 17): a member that the post lacks, or all if the post names nobody.
     """
     authors = [reading.uri_of(item) for item in reading.many(document.get("attributedTo"))]
     own = {"attributedTo": sender_uri} if sender_uri in authors or not any(authors) else {}
     activity_members = activity or {}
+    names_nobody = not any(reading.uris_of(document.get(name)) for name in ("to", "cc"))
     addressing = {
-        name: activity_members[name] for name in ("to", "cc") if document.get(name) is None and name in activity_members
+        name: activity_members[name]
+        for name in ("to", "cc")
+        if name in activity_members and (names_nobody or document.get(name) is None)
     }
     return read_note({**document, **addressing, **own})
 
 
 def read_note(document: Mapping[str, Any]) -> ReceivedNote:
-    """Read a post; its author is the first named author that is not a group, or else the first group. Raises Rejected when the
-    post lacks an id or an author, or when these are on different servers (security row 8).
+    """Read a post; its author is the first named author on its server that is not a group, or else the first group there.
+    Raises Rejected when the post lacks an id, or an author on the same server (security row 8).
     """
     uri = reading.web_uri(document.get("id"))
     if uri is None:
@@ -147,8 +152,8 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     kind = reading.kind_of(document, TYPES)
     if kind is None:
         raise reading.Rejected(Reason.NO_NOTE)
-    authors = _authors_of(document)
-    if not authors or not reading.same_origin(authors[0], uri):
+    authors = [author for author in _authors_of(document) if reading.same_origin(author, uri)]
+    if not authors:
         raise reading.Rejected(Reason.AUTHOR_OF_OTHER_SERVER)
     to, cc = reading.uris_of(document.get("to")), reading.uris_of(document.get("cc"))
     url = reading.link_of(document.get("url")) or uri
@@ -172,7 +177,7 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
         published=reading.moment_of(document.get("published")),
         updated=reading.past_of(document.get("updated")),
         url=url,
-        in_reply_to=_linked_uri(document.get("inReplyTo")),
+        in_reply_to=next(iter(reading.uris_of(document.get("inReplyTo"))), None),
         conversation=reading.uri_of(conversation),
         to=to,
         cc=cc,
@@ -208,13 +213,7 @@ def _authors_of(document: Mapping[str, Any]) -> list[str]:
         reading.many(document.get("attributedTo")),
         key=lambda item: isinstance(item, Mapping) and "Group" in reading.kinds_of(item),
     )
-    return [found for item in authors if (found := reading.web_uri(_linked_uri(item))) is not None]
-
-
-def _linked_uri(value: Any) -> str | None:
-    """Return the id of an object that is given by its id, embedded, or given by a Link."""
-    value = reading.first(value)
-    return reading.uri_of(value) or (reading.web_uri(value.get("href")) if isinstance(value, Mapping) else None)
+    return [found for item in authors if (found := reading.web_uri(item)) is not None]
 
 
 def _is_sensitive(value: Any) -> bool:
@@ -243,6 +242,12 @@ def _total(collection: Any, limit: int = 2**31 - 1) -> int | None:
     return reading.number_of(collection.get("totalItems"), limit) if isinstance(collection, Mapping) else None
 
 
+def _option(item: Mapping[str, Any]) -> str:
+    """Return the text of an option of a poll: its name, or else its content, as Mastodon reads it."""
+    texts = (reading.text_member(item, member, OPTION_LENGTH).strip() for member in ("name", "content"))
+    return next(filter(None, texts), "")
+
+
 def _read_replies(collection: Any, uri: str) -> list[str]:
     page = collection.get("first") if isinstance(collection, Mapping) else None
     uris = reading.uris_of(page.get("items") or page.get("orderedItems")) if isinstance(page, Mapping) else []
@@ -253,7 +258,7 @@ def _read_poll(document: Mapping[str, Any]) -> RemotePoll | None:
     """Return the poll of a Question; None if it has no options."""
     multiple = bool(document.get("anyOf"))
     items = [item for item in reading.many(document.get("anyOf" if multiple else "oneOf")) if isinstance(item, Mapping)]
-    named_items = [(name, item) for item in items if (name := reading.text_of(item.get("name"), OPTION_LENGTH).strip())]
+    named_items = [(name, item) for item in items if (name := _option(item))]
     if not named_items:
         return None
     named_items = reading.at_most(named_items, OPTIONS_LIMIT, Reason.TOO_MANY_OPTIONS)
@@ -290,14 +295,15 @@ def _language_of(document: Mapping[str, Any]) -> str | None:
 
 
 def _code_of_language(document: Mapping[str, Any]) -> str | None:
-    """Return the language code of the translation that equals the text itself, or else of the first translation; without
-    translations the code in `language`, as Lemmy sends it.
+    """Return the language code of a translation that equals the text itself, preferably a known one, or else of the first
+    translation; without translations the code in `language`, as Lemmy sends it.
     """
     for name in ("content", "name", "summary"):
-        by_language = document.get(f"{name}Map")
-        if isinstance(by_language, Mapping) and by_language:
-            same = (key for key, text in by_language.items() if text == document.get(name))
-            return str(next(same, next(iter(by_language))))
+        texts = reading.translations(document, name, MAX_BYTES)
+        if texts:
+            written = reading.text_of(document.get(name), MAX_BYTES)
+            same = [code for code, text in texts.items() if text == written] or list(texts)[:1]
+            return next(filter(known_language, same), same[0])
     language = document.get("language")
     return reading.text_of(language.get("identifier"), 100) if isinstance(language, Mapping) else None
 
@@ -321,9 +327,17 @@ def _html_of_article(document: Mapping[str, Any], content: str, url: str) -> str
 
 
 def _tagged_uris(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
-    hrefs = [reading.uri_of(item.get("href")) for item in reading.of_kind(document.get("tag"), kind)]
+    hrefs = [_account_in(item) for item in reading.of_kind(document.get("tag"), kind)]
     found = reading.readable(hrefs, Reason.MENTION_WITHOUT_ADDRESS)
     return reading.at_most(list(dict.fromkeys(found)), limit, Reason.TOO_MANY_MENTIONS)
+
+
+def _account_in(mention: Mapping[str, Any]) -> str | None:
+    """Return the id that a Mention links to or has; the id of a local account also if the Mention has only its address."""
+    href = reading.uri_of(mention.get("href") or mention.get("id") or mention.get("url"))
+    address = (href or reading.text_of(mention.get("name"), 2048)).removeprefix("acct:").removeprefix("@")
+    pair = split_address(address) if "@" in address and "/" not in address else None
+    return actor_uri(pair[0]) if pair is not None and pair[1] is None else href
 
 
 def _read_tags(document: Mapping[str, Any]) -> list[tuple[str, str]]:

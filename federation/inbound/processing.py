@@ -6,10 +6,10 @@ Source: contract, federation sections 7 and 11.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
@@ -51,6 +51,9 @@ TOMBSTONE_LIFETIME: Final = timedelta(days=365)
 _TOMBSTONES_AT_ONCE: Final = 1000
 _OUTCOME_LENGTH: Final = 500
 _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
+# Activities that may be about several objects: GoToSocial sends a vote for several options as one Create. Of several objects
+# of a Like or a Follow only the first counts, because the id of the activity belongs to one object.
+_OF_SEVERAL: Final = frozenset({"Create", "Update", "Delete", "Undo", "Add", "Remove"})
 
 _UNPROCESSED: Final = Plan(
     lambda: InboundActivity.objects.select_related("actor", "recipient").filter(
@@ -143,22 +146,29 @@ def act_upon(activity_id: int) -> None:
 
 
 def _act(incoming: Incoming) -> None:
-    collection = kind_of(incoming.document, _COLLECTIONS)
-    if collection is None:
-        _act_alone(incoming)
-        return
     refused: Rejected | None = None
-    for item in many(incoming.document.get(_COLLECTIONS[collection]))[:ACTIVITIES_IN_ONE]:
-        if isinstance(item, dict):
-            try:
-                _act_alone(Incoming(incoming.actor, item, incoming.recipient))
-            except Rejected as reason:
-                # A rejected item does not stop the items after it.
-                if refused is not None:
-                    leave_out(refused.reason)
-                refused = reason
+    for document in _activities_in(incoming.document):
+        try:
+            _act_alone(replace(incoming, document=document))
+        except Rejected as reason:
+            # A rejected activity does not stop those after it.
+            if refused is not None:
+                leave_out(refused.reason)
+            refused = reason
     if refused is not None:
         raise refused
+
+
+def _activities_in(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the activities in a collection, or else the activity itself, once for each of several objects."""
+    collection = kind_of(document, _COLLECTIONS)
+    if collection is not None:
+        items = many(document.get(_COLLECTIONS[collection]))[:ACTIVITIES_IN_ONE]
+        return [item for item in items if isinstance(item, dict)]
+    objects = document.get("object")
+    if isinstance(objects, list) and len(objects) > 1 and kind_of(document, _OF_SEVERAL) is not None:
+        return [{**document, "object": item} for item in objects[:ACTIVITIES_IN_ONE]]
+    return [document]
 
 
 def _act_alone(incoming: Incoming) -> None:

@@ -9,6 +9,7 @@ from collections import abc
 from collections.abc import Mapping
 from html import unescape
 from typing import Final
+from urllib.parse import urljoin
 
 from accounts.collections.models import Collection
 from accounts.models import Account
@@ -28,7 +29,7 @@ from federation.remote.references import find_account_by_uri, find_post_by_uri
 from federation.remote.requests import may_look_up
 from federation.remote.signing import server_signer
 from social.kernel.errors import KernelError, Unavailable
-from social.kernel.http.client import ACTIVITY_TYPES
+from social.kernel.http.client import ACTIVITY_TYPES, Response
 from social.kernel.http.content import ACTIVITY_PROFILE, media_type
 from social.kernel.runner import enqueue
 from statuses.models import Status
@@ -117,7 +118,11 @@ _HTML: Final = "text/html"
 _ACCEPT: Final = (f'application/ld+json; profile="{ACTIVITY_PROFILE}"', "application/activity+json", f"{_HTML};q=0.1")
 _HEAD: Final = 200_000
 _LINK: Final = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
-_ATTRIBUTE: Final = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>;]+))""", re.IGNORECASE)
+# RFC 8288, section 3: an address, then parameters.
+_HEADER_LINK: Final = re.compile(
+    r"""<([^<>]*)>((?:\s*;\s*[a-z]+\s*=\s*(?:"(?:[^"\\]|\\.)*+"|[^\s",;]+))*+)""", re.IGNORECASE
+)
 
 
 class RemoteDocuments:
@@ -152,7 +157,7 @@ def _fetch(url: str, end: float, *, page: bool = True) -> Found | None:
     if response.status != 200:
         return None
     if media_type(response.headers.get("Content-Type", ""))[0] == _HTML:
-        link = _document_of(response.body[:_HEAD].decode("utf-8", "replace")) if page else None
+        link = _document_of(response) if page else None
         if link is None or origin_of(link) is None:
             return None
         return _stored_object(link) or _fetch(link, end, page=False)
@@ -177,14 +182,18 @@ def _seconds_left(end: float) -> float:
     return max(end - time.monotonic(), 0.1)
 
 
-def _document_of(html: str) -> str | None:
-    """Return the address of the ActivityPub document that a page links to."""
-    for tag in _LINK.findall(html):
-        attributes = {
-            name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(tag)
-        }
-        if "alternate" in attributes.get("rel", "").lower().split() and any(
-            media_type(attributes.get("type", ""))[0] == media_type(kind)[0] for kind in ACTIVITY_TYPES
+def _document_of(response: Response) -> str | None:
+    """Return the address of the ActivityPub document that a page links to, in its `Link` header or in itself."""
+    header = ", ".join(response.headers.getall("Link", []))
+    html = response.body[:_HEAD].decode("utf-8", "replace")
+    links = [{"href": address} | _attributes(rest) for address, rest in _HEADER_LINK.findall(header)]
+    for link in (*links, *map(_attributes, _LINK.findall(html))):
+        if "alternate" in link.get("rel", "").lower().split() and any(
+            media_type(link.get("type", ""))[0] == media_type(kind)[0] for kind in ACTIVITY_TYPES
         ):
-            return attributes.get("href")
+            return urljoin(response.url, link.get("href", "").strip())
     return None
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name.lower(): unescape(double or single or bare) for name, double, single, bare in _ATTRIBUTE.findall(text)}

@@ -34,7 +34,12 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES, with_silent_rea
 from statuses.queries.statuses import find_post_and_relations, list_statuses
 from statuses.services.holding import hold_received
 from statuses.services.quotes import store_authorization
-from statuses.services.receiving import announce_fetched, publish_remote_status, revise_remote_status
+from statuses.services.receiving import (
+    adopt_replies_to_page,
+    announce_fetched,
+    publish_remote_status,
+    revise_remote_status,
+)
 from statuses.services.screening import UNSCREENED, screen
 from statuses.services.storing import Composed, NewQuote
 
@@ -72,6 +77,8 @@ def find_or_fetch_post(
     status = keep_note(note, author, publish_event=publish_event, ancestors=ancestors)
     if status is None:
         raise Rejected(Reason.HELD_OR_DELETED_NOTE)
+    if status.uri != uri:
+        adopt_replies_to_page(status, uri)
     return status
 
 

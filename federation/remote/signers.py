@@ -6,7 +6,6 @@ Source: contract, federation section 10 "Key lookup"; security rows 11 and 12.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +21,7 @@ from federation.reasons import Reason
 from federation.remote import pauses, webfinger
 from federation.remote.actors import fetch_actor, fetch_owner
 from federation.signatures import cavage, rfc9421
+from federation.signatures.keys import bytes_of
 from federation.signatures.message import BadSignature, Message, WrongKey
 from social.kernel import clock
 from social.kernel.errors import Unavailable
@@ -217,5 +217,5 @@ def _check(signature: Parsed, message: Message, public_key_pem: str) -> None:
 def _fingerprint(key: _Key, signature: Parsed) -> str:
     # The fingerprint uses the stored id of the key, not the id in the request: a key may have two ids, and neither is signed.
     # It uses the bytes of the signature, not the base64 text, which has unused bits at its end (security row 59).
-    raw = base64.b64decode(signature.signature)
+    raw = bytes_of(signature.signature)
     return hashlib.sha256(key.id.encode() + b"\n" + raw).hexdigest()

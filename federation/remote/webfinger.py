@@ -7,6 +7,7 @@ documents are ignored: static file servers send any type, and only the domain it
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
@@ -25,7 +26,8 @@ from social.kernel.http.content import ACTIVITY_TYPES, is_acceptable
 
 _ACCEPT: Final = ("application/jrd+json", "application/json")
 _HOST_META: Final = ("application/xrd+xml", "application/xml", "text/xml")
-_LINK: Final = "{http://docs.oasis-open.org/ns/xri/xrd-1.0}Link"
+_LINK: Final = "{*}Link"
+_SCHEME: Final = re.compile(r"\Aacct:", re.IGNORECASE)
 DEADLINE: Final = 5.0
 SUBSCRIBE: Final = "http://ostatus.org/schema/1.0/subscribe"
 """The relation of the page on which users of a server follow remote accounts."""
@@ -113,7 +115,7 @@ def _ask(username: str, domain: str, deadline: float) -> WebFingerResult:
     subject = document.get("subject")
     if not isinstance(subject, str) or len(subject) > 4096:
         raise Rejected(Reason.NO_SUBJECT)
-    pair = split_address(subject.removeprefix("acct:"))
+    pair = split_address(_SCHEME.sub("", subject.strip()))
     if pair is None or not is_username(pair[0]):
         raise Rejected(Reason.SUBJECT_IS_NO_ADDRESS)
     proper = pair[1]

@@ -147,8 +147,9 @@ def _made_at(signature: CavageSignature, message: Message) -> datetime:
         if signature.created is None:
             raise BadSignature(Reason.CREATED_MISSING)
         return signature.created
+    written = message.header("date")
     try:
-        moment = parsedate_to_datetime(message.header("date"))
+        moment = datetime.fromisoformat(written) if written[:4].isdigit() else parsedate_to_datetime(written)
     except (ValueError, OverflowError):
         raise BadSignature(Reason.DATE_UNREADABLE) from None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

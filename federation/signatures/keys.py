@@ -44,13 +44,21 @@ def sign(pem: str, text: str) -> str:
     return base64.b64encode(private_key(pem).sign(text.encode(), padding.PKCS1v15(), hashes.SHA256())).decode()
 
 
+def bytes_of(signature: str) -> bytes:
+    """Return the bytes of a signature in base64, which may lack its padding or contain white space, as some encoders write it.
+
+    Raises BadSignature when it is not base64.
+    """
+    plain = "".join(signature.split()).rstrip("=")
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        raise BadSignature(Reason.SIGNATURE_UNREADABLE) from None
+
+
 def check(pem: str, signature: str, text: str) -> None:
     """Raise WrongKey unless `signature` is the key's signature of the text, and BadSignature when it is not base64."""
     try:
-        raw = base64.b64decode(signature, validate=True)
-    except (binascii.Error, ValueError):
-        raise BadSignature(Reason.SIGNATURE_UNREADABLE) from None
-    try:
-        public_key(pem).verify(raw, text.encode(), padding.PKCS1v15(), hashes.SHA256())
+        public_key(pem).verify(bytes_of(signature), text.encode(), padding.PKCS1v15(), hashes.SHA256())
     except InvalidSignature:
         raise WrongKey(Reason.SIGNATURE_WRONG) from None

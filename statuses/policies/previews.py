@@ -39,11 +39,15 @@ PICTURES_TRIED: Final = 3
 
 _TAGS: Final = 20_000
 _PICTURES_READ: Final = 10
-# Wrappers around JSON for old HTML and XML parsers; JSON strings may not contain control characters.
-_WRAPPINGS: Final = (("<!--", "-->"), ("<![CDATA[", "]]>"))
-_COMMENT_SIGNS: Final = " \t\r\n/*;"
+# Wrappers around JSON for old HTML and XML parsers, up to the `<!--//--><![CDATA[//><!--` of Drupal; JSON strings may not
+# contain control characters.
+_WRAPPINGS: Final = (("<!--", "-->"), ("-->", "<!"), ("<![CDATA[", "]]>"), (">", ""))
+_WRAPPED_AT_MOST: Final = 3
+_COMMENT_SIGNS: Final = " \t\r\n\xa0\ufeff/*;"
 _CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
 _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
+# Further types of schema.org that are kinds of these, such as `OpinionNewsArticle` and `LiveBlogPosting`.
+_KINDS_OF_ARTICLES: Final = ("Article", "Posting")
 _SCRIPT_BYTES: Final = 200_000
 
 
@@ -242,16 +246,24 @@ def _article(script: str) -> dict[str, Any]:
     except json.JSONDecodeError:
         return {}
     by_kind: dict[str, dict[str, Any]] = {}
+    by_id: dict[str, dict[str, Any]] = {}
     for item in _items(found):
+        if isinstance(item.get("@id"), str):
+            by_id.setdefault(item["@id"], item)
         kinds = item.get("@type")
         for kind in kinds if isinstance(kinds, list) else [kinds]:
             if isinstance(kind, str):
-                by_kind.setdefault(kind, item)
-    return next((by_kind[kind] for kind in _ARTICLES if kind in by_kind), {})
+                # The name without the namespace: `https://schema.org/Article`, `schema:Article`.
+                by_kind.setdefault(re.split("[/#:]", kind)[-1], item)
+    others = (kind for kind in by_kind if kind.endswith(_KINDS_OF_ARTICLES))
+    article = next((by_kind[kind] for kind in (*_ARTICLES, *others) if kind in by_kind), {})
+    # Where the author or the publisher is another item of the graph, the article has only its id.
+    people = {name: _first_object(article.get(name)) for name in ("author", "publisher") if name in article}
+    return article | {name: by_id.get(str(person.get("@id")), {}) | person for name, person in people.items()}
 
 
 def _without_wrapper(script: str) -> str:
-    for start, end in _WRAPPINGS:
+    for start, end in _WRAPPINGS * _WRAPPED_AT_MOST:
         script = script.strip(_COMMENT_SIGNS).removeprefix(start).removesuffix(end)
     return _CONTROLS.sub(" ", script.strip(_COMMENT_SIGNS))
 
@@ -261,7 +273,7 @@ def _items(found: Any) -> Iterator[dict[str, Any]]:
         if isinstance(item, dict):
             yield item
             graph = item.get("@graph")
-            yield from (each for each in (graph if isinstance(graph, list) else [])[:50] if isinstance(each, dict))
+            yield from (each for each in (graph if isinstance(graph, list) else [graph])[:50] if isinstance(each, dict))
 
 
 def _first_object(value: Any) -> dict[str, Any]:

@@ -272,10 +272,20 @@ ON CONFLICT (account_id, thread_id) DO NOTHING
 """
 
 
-def adopt_orphans(status: Status) -> None:
-    """Link replies that arrived before a remote post to it, in the caller's transaction. Publishes StatusJoinedThread."""
+def adopt_replies_to_page(status: Status, page: str) -> None:
+    """Link the replies that name a remote post by the address of its page, as people do who reply from their own sites."""
+    with transaction.atomic():
+        lock(f"status:{status.uri}")
+        if _ORPHAN.first(uri=page) is not None and not is_pending(status.interaction_policy):
+            adopt_orphans(status, uri=page)
+
+
+def adopt_orphans(status: Status, *, uri: str | None = None) -> None:
+    """Link replies that arrived before a remote post to it, in the caller's transaction: those that name it by its id, or by
+    `uri`. Publishes StatusJoinedThread.
+    """
     values = {
-        "uri": status.uri,
+        "uri": uri or status.uri,
         "parent": status.id,
         "author": status.account_id,
         "root": status.thread_root_id,

@@ -39,6 +39,31 @@ def test_trap_39_the_page_of_a_post_elsewhere_leads_to_the_post(
     assert found(alice, zoe.uri) == {"accounts": [str(post.account_id)], "statuses": []}
 
 
+@pytest.mark.parametrize(
+    ("tag", "header"),
+    [
+        ('<link rel="alternate" type="application/activity+json" href="/users/zoe/statuses/1">', ""),
+        ('<link rel="alternate" type="application/activity+json" href="/users/zoe/statuses/1?json">', ""),
+        ("<LINK REL=alternate TYPE=application/activity+json HREF=statuses/1>", ""),
+        ("", '<{}>; rel="alternate"; type="application/activity+json"'),
+        ("", "</style.css>; rel=preload; as=style, <{}>; rel=alternate; type=application/activity+json"),
+        (
+            '<link rel="alternate" type="application/rss+xml" href="/feed">',
+            '<statuses/1>;type="application/ld+json; profile=\\"x\\"" ; rel="alternate self"',
+        ),
+    ],
+)
+def test_a_page_may_link_to_its_document_by_a_relative_address_or_in_a_header(
+    alice: Account, elsewhere: RemoteServer, zoe: RemotePerson, tag: str, header: str
+) -> None:
+    note = elsewhere.serve(zoe.note())
+    page = f"<html><head>{tag}</head></html>".encode()
+    headers = {"Link": header.format(note["id"])} if header else {}
+    elsewhere.pages["/users/zoe/page"] = Answer(page, "text/html", headers=headers)
+    shown = found(alice, elsewhere.uri("users/zoe/page"))
+    assert shown["statuses"] == [str(Status.objects.get(uri=note["id"]).id)]
+
+
 def test_a_search_for_an_address_without_an_object_finds_nothing(
     alice: Account, elsewhere: RemoteServer, zoe: RemotePerson
 ) -> None:

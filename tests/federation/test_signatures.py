@@ -73,6 +73,7 @@ def test_every_inbox_accepts_a_signed_activity_and_stores_its_recipient(zoe: Rem
         pytest.param({"algorithm": "ed25519"}, 401, id="another algorithm"),
         pytest.param({"algorithm": "hs2019", "covered": TIMED}, 202, id="(created) with hs2019"),
         pytest.param({"algorithm": "rsa-sha256", "covered": TIMED}, 401, id="(created) with rsa-sha256"),
+        pytest.param({"date": clock.now().isoformat()}, 202, id="a date by RFC 3339"),
         pytest.param({"date": "yesterday"}, 401, id="a date that is none"),
         pytest.param({"date": "Thu, 01 Jan 2026 00:00:00 +9999999999999"}, 401, id="a date of no time zone"),
         pytest.param({"digest": "SHA-256=%%%"}, 401, id="a digest that is not base64"),
@@ -136,6 +137,17 @@ def test_a_header_is_read_in_every_form_of_its_grammar(zoe: RemotePerson, alice:
         header = header.replace(",headers", '",headers')
     assert post("/inbox", body, headers | {"signature": header}).status_code == 202
     assert stored() == 1
+
+
+def test_a_signature_may_lack_the_end_of_its_base64_or_have_line_ends_in_it(zoe: RemotePerson, alice: Account) -> None:
+    for form in ("{}", " {} ", "{}=="):
+        body = json.dumps(follow_of(zoe, alice)).encode()
+        headers = zoe.headers("/inbox", body)
+        first, _mark, last = headers["signature"].rpartition('signature="')
+        plain = last.rstrip('"=')
+        written = form.format(f"{plain[:60]} {plain[60:]}")
+        assert post("/inbox", body, headers | {"signature": f'{first}signature="{written}"'}).status_code == 202
+    assert stored() == 3
 
 
 @pytest.mark.parametrize(

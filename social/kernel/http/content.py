@@ -20,7 +20,7 @@ _MEDIA_TYPE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Z
 # From this number of chunks on, the chunks must have at least this average size in bytes.
 _TINY_CHUNKS: Final = 1000
 _TINY_BYTES: Final = 32
-_PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
+_PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=\s*(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
 
 
 def media_type(value: str) -> tuple[str, dict[str, str]]:

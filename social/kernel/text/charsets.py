@@ -34,7 +34,11 @@ _SOUND: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[
 _ENCODINGS_IN_PAGE: Final = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 # Python's decoders that have all characters of the standard's encoding of this name.
 _SUPERSETS: Final = {"gbk": "gb18030", "iso-2022-jp": "iso2022_jp_ext"}
-_UNDETECTED: Final = ("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i")
+_UNDETECTED: Final = (
+    *("utf-8", "utf-16le", "utf-16be", "x-user-defined", "replacement", "gbk", "iso-8859-8-i"),
+    # No browser guesses these: pages in them are rarer than pages that are mistaken for them.
+    *("macintosh", "x-mac-cyrillic", "iso-8859-3", "iso-8859-10", "iso-8859-14", "iso-8859-16"),
+)
 # The standard's defaults of languages (HTML, 13.2.3.2), the most common first.
 _COMMON: Final = (
     *("cp1252", "cp1251", "gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "cp1250", "cp1254", "cp1253", "cp1255"),
@@ -44,11 +48,34 @@ _CANDIDATES: Final = sorted(
     {webencodings.lookup(name).codec_info.name for name in LABELS.values() if name not in _UNDETECTED},
     key=lambda name: (_COMMON.index(name) if name in _COMMON else len(_COMMON), name),
 )
+# Encodings in which pages of these languages are written (HTML, 13.2.3.2, and their alternatives).
+_OF_LANGUAGES: Final = {
+    language: frozenset(codecs.lookup(name).name for name in names.split())
+    for languages, names in {
+        "ar fa ur": "cp1256 iso8859-6",
+        "az ku tr": "cp1254",
+        "be bg kk ky mk ru sr tg uk": "cp1251 koi8-r koi8-u iso8859-5 cp866",
+        "bs cs hr hu pl ro sk sl": "cp1250 iso8859-2",
+        "el": "cp1253 iso8859-7",
+        "et lt lv": "cp1257 iso8859-13 iso8859-4",
+        "he yi": "cp1255 iso8859-8",
+        "ja": "cp932 euc_jp iso2022_jp_ext",
+        "ko": "cp949",
+        "th": "cp874",
+        "vi": "cp1258",
+        "zh": "gb18030 big5hkscs",
+    }.items()
+    for language in languages.split()
+}
+_LANGUAGE: Final = re.compile(rb"""<html\b[^>]{0,400}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
+# The library leaves out what it holds for unlikely; in a few words of Finnish, these are the right encodings.
+_LIKELY: Final = 0.8
 _RANKS: Final = {codecs.lookup(name).name: rank for rank, name in enumerate(_CANDIDATES)}
 #: Escape sequences of ISO-2022-JP.
 _ESCAPES: Final = re.compile(rb"\x1b(?:\$[@B]|\([JI])")
 #: Unicode categories of characters that occur in no word.
 _SIGNS: Final = ("So", "No", "Sk", "Sc", "Sm", "Ps", "Pe", "Nl", "Cc", "Cn", "Co")
+_FURTHER_SIGNS: Final = "‰†‡•¶§"
 #: First words of the Unicode names of letters that may occur in one word with letters of another script.
 _MIXED_SCRIPTS: Final = frozenset(
     {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "FULLWIDTH", "IDEOGRAPHIC", "FEMININE", "MASCULINE"}
@@ -136,13 +163,20 @@ def _detected(body: bytes) -> str | None:
     if body.isascii():
         return "iso2022_jp_ext" if _ESCAPES.search(body) else None
     sample = _sample(body)
-    matches = from_bytes(sample, cp_isolation=_CANDIDATES, preemptive_behaviour=False) if not sample.isascii() else ()
-    # For a few words the library returns several encodings: the one with the fewest odd words is taken, then the one
-    # that the library prefers, then the most common.
+    matches = (
+        from_bytes(sample, threshold=_LIKELY, cp_isolation=_CANDIDATES, preemptive_behaviour=False)
+        if not sample.isascii()
+        else ()
+    )
+    language = _LANGUAGE.search(body)
+    usual = _OF_LANGUAGES.get(language[1].decode().lower(), frozenset()) if language else frozenset()
+    # For a few words the library returns several encodings: the one with the fewest odd words is taken, then one of the
+    # page's language, then the one that the library prefers, then the most common.
     best = min(
         matches,
         key=lambda each: (
             _count_odd_words(str(each)),
+            codecs.lookup(each.encoding).name not in usual,
             each.chaos,
             -each.coherence,
             _RANKS[codecs.lookup(each.encoding).name],
@@ -177,6 +211,7 @@ def _count_odd_words(text: str) -> int:
     return one_case + sum(
         unicodedata.category(word[0]).startswith("M")
         or any(unicodedata.category(character) in _SIGNS or "\uff61" <= character <= "\uff9f" for character in word)
+        or not set(word).isdisjoint(_FURTHER_SIGNS)
         or any(one.islower() and other.isupper() for one, other in itertools.pairwise(word))
         or len(
             {unicodedata.name(character, "").partition(" ")[0] for character in word if character.isalpha()}

@@ -156,6 +156,44 @@ def test_a_page_that_declares_nothing_is_read_as_what_it_looks_like(codec: str, 
     assert text in decode_page(page(text).encode(codec), "text/html")
 
 
+@pytest.mark.parametrize(
+    ("codec", "text"),
+    [
+        *(("cp1252", text) for text in ("Äiti söi jäätelöä", "Hääpäivä", "Räksmörgås på ön", "Þjóðviljinn: fréttir")),
+        ("iso8859-2", "Wiadomości z kraju i ze świata"),
+    ],
+)
+def test_a_few_words_are_not_taken_for_an_encoding_that_no_browser_guesses(codec: str, text: str) -> None:
+    assert text in decode_page(page(text).encode(codec), "text/html")
+
+
+@pytest.mark.parametrize(
+    ("language", "codec", "text"),
+    [
+        ("tr", "cp1254", "Türkiye'de yaşam"),
+        ("lt", "cp1257", "Žinių radijas"),
+        ("lv-LV", "cp1257", "Rīgas domes vēlēšanas"),
+        ("PL", "cp1250", "Wiadomości z kraju i ze świata"),
+        ("cs", "iso8859-2", "Zprávy z domova a ze světa"),
+        ("ru", "koi8-r", "Погода в Москве на неделю"),
+        ("uk", "koi8-u", "Їжак і ґанок: новини"),
+        ("ja", "euc_jp", "今日の天気"),
+        ("en", "cp1251", RUSSIAN),
+        ("ja", "cp1251", RUSSIAN),
+        ("xx", "cp949", KOREAN),
+    ],
+)
+def test_of_the_encodings_that_a_page_may_be_in_one_of_its_language_is_taken(
+    language: str, codec: str, text: str
+) -> None:
+    body = page(text).replace("<html>", f'<html dir=ltr lang="{language}">').encode(codec)
+    assert text in decode_page(body, "text/html")
+
+
+def test_a_blank_before_the_character_set_in_a_header_changes_nothing() -> None:
+    assert "Їжак" in decode_page(page("Їжак").encode("koi8-u"), "text/html; charset= koi8-u ; x=y")
+
+
 @pytest.mark.parametrize("begin", ["", "<pre>", "<script>a()</script>\n" * 3000, "a " * 40_000])
 @pytest.mark.parametrize(("codec", "text"), [("cp1251", RUSSIAN), ("cp932", JAPANESE), ("euc_jp", JAPANESE)])
 def test_a_long_page_that_declares_nothing_is_read_by_the_first_words_beyond_ascii(

@@ -144,3 +144,55 @@ def test_the_author_of_an_article_is_named_however_it_is_written(author: str) ->
 def test_a_character_that_json_does_not_allow_does_not_cost_the_article() -> None:
     script = '<script type="application/ld+json">{"@type":"Article",\n"headline":"A\nlong\ttitle\x01"}</script>'
     assert read(script).title == "A long title"
+
+
+_ARTICLE = (
+    '{"@context":"https://schema.org","@type":"NewsArticle","headline":"H","author":{"@type":"Person","name":"A"},'
+    '"publisher":{"name":"P"}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("<!--//--><![CDATA[//><!--\n", "\n//--><!]]>"),
+        ("\n<!--//--><![CDATA[// ><!--\n", "\n//--><!]]>\n"),
+        ("/* <![CDATA[ */\n", "\n/* ]]> */"),
+        ("<!--\n", "\n//-->"),
+        ("\ufeff\xa0", "\xa0;"),
+        ("[", "]"),
+        ('{"@graph":', "}"),
+    ],
+)
+def test_an_article_is_found_in_all_wrappings_that_content_management_systems_write(start: str, end: str) -> None:
+    found = read(f'<title>t</title><script type="application/ld+json">{start}{_ARTICLE}{end}</script>')
+    assert (found.title, found.author_name, found.provider_name) == ("H", "A", "P")
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        ("http://schema.org/NewsArticle", "H"),
+        ("schema:Article", "H"),
+        ("LiveBlogPosting", "H"),
+        ("https://schema.org/OpinionNewsArticle", "H"),
+        ("BreadcrumbList", "t"),
+    ],
+)
+def test_a_kind_of_article_is_known_by_its_full_name_and_by_its_end(kind: str, title: str) -> None:
+    data = _ARTICLE.replace("NewsArticle", kind)
+    assert read(f'<title>t</title><script type="application/ld+json">{data}</script>').title == title
+
+
+@pytest.mark.parametrize("author", ['{"@id":"#a"}', '[{"@id":"#a"}]', '{"@id":"#a","name":"A"}'])
+def test_author_and_publisher_may_be_other_items_of_the_graph(author: str) -> None:
+    article = f'{{"@type":"Article","headline":"H","author":{author},"publisher":{{"@id":"#p"}}}}'
+    others = '{"@type":"Person","@id":"#a","name":"A"},{"@type":"Organization","@id":"#p","name":"P"},{"@id":7}'
+    found = read(f'<title>t</title><script type="application/ld+json">{{"@graph":[{article},{others}]}}</script>')
+    assert (found.title, found.author_name, found.provider_name) == ("H", "A", "P")
+
+
+def test_people_without_an_id_are_nobody_else_of_the_graph() -> None:
+    data = '[{"@type":"WebSite","name":"W"},{"@type":"Article","headline":"H","author":{},"publisher":{"@id":"#x"}}]'
+    found = read(f'<title>t</title><script type="application/ld+json">{data}</script>')
+    assert (found.title, found.author_name, found.provider_name) == ("H", "", "")

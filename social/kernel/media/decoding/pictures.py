@@ -290,11 +290,15 @@ def _upright(opened: Image.Image) -> Image.Image:
 
 
 def _mend_transparency(opened: Image.Image) -> None:
-    """Scale the transparent grey of a PNG with two or four bits to eight bits: Pillow scales only the pixels."""
+    """Scale the transparent colour of a PNG to eight bits where its pixels are scaled too: grey of two or four bits, and
+    colours of sixteen.
+    """
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
         if tile.args in _FACTORS_OF_FEW_BITS and isinstance(transparent, int):
             opened.info["transparency"] = transparent * _FACTORS_OF_FEW_BITS[tile.args]
+        elif tile.args == "RGB;16B" and isinstance(transparent, tuple):
+            opened.info["transparency"] = tuple(value >> 8 for value in transparent)
 
 
 def eight_bits(image: Image.Image) -> Image.Image:
