@@ -53,7 +53,7 @@ _OUTCOME_LENGTH: Final = 500
 _COLLECTIONS: Final = {"Collection": "items", "OrderedCollection": "orderedItems"}
 # Activities that may be about several objects: GoToSocial sends a vote for several options as one Create. Of several objects
 # of a Like or a Follow only the first counts, because the id of the activity belongs to one object.
-_OF_SEVERAL: Final = frozenset({"Create", "Update", "Delete", "Undo", "Add", "Remove"})
+_REPEATED_KINDS: Final = frozenset({"Create", "Update", "Delete", "Undo", "Add", "Remove"})
 
 _UNPROCESSED: Final = Plan(
     lambda: InboundActivity.objects.select_related("actor", "recipient").filter(
@@ -166,7 +166,7 @@ def _activities_in(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         items = many(document.get(_COLLECTIONS[collection]))[:ACTIVITIES_IN_ONE]
         return [item for item in items if isinstance(item, dict)]
     objects = document.get("object")
-    if isinstance(objects, list) and len(objects) > 1 and kind_of(document, _OF_SEVERAL) is not None:
+    if isinstance(objects, list) and len(objects) > 1 and kind_of(document, _REPEATED_KINDS) is not None:
         return [{**document, "object": item} for item in objects[:ACTIVITIES_IN_ONE]]
     return [document]
 

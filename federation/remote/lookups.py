@@ -191,7 +191,7 @@ def _document_of(response: Response) -> str | None:
         if "alternate" in link.get("rel", "").lower().split() and any(
             media_type(link.get("type", ""))[0] == media_type(kind)[0] for kind in ACTIVITY_TYPES
         ):
-            return urljoin(response.url, link.get("href", "").strip())
+            return str(urljoin(response.url, link.get("href", "").strip()))
     return None
 
 

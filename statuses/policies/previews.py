@@ -46,7 +46,7 @@ _WRAPPED_AT_MOST: Final = 3
 _COMMENT_SIGNS: Final = " \t\r\n\xa0\ufeff/*;"
 _CONTROLS: Final = re.compile(r"[\x00-\x1f]+")
 _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArticle", "VideoObject", "WebPage")
-# Further types of schema.org that are kinds of these, such as `OpinionNewsArticle` and `LiveBlogPosting`.
+# Further types of schema.org that are kinds of these, such as `TechArticle` and `LiveBlogPosting`.
 _KINDS_OF_ARTICLES: Final = ("Article", "Posting")
 _SCRIPT_BYTES: Final = 200_000
 

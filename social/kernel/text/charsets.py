@@ -49,7 +49,7 @@ _CANDIDATES: Final = sorted(
     key=lambda name: (_COMMON.index(name) if name in _COMMON else len(_COMMON), name),
 )
 # Encodings in which pages of these languages are written (HTML, 13.2.3.2, and their alternatives).
-_OF_LANGUAGES: Final = {
+_LANGUAGE_ENCODINGS: Final = {
     language: frozenset(codecs.lookup(name).name for name in names.split())
     for languages, names in {
         "ar fa ur": "cp1256 iso8859-6",
@@ -169,7 +169,7 @@ def _detected(body: bytes) -> str | None:
         else ()
     )
     language = _LANGUAGE.search(body)
-    usual = _OF_LANGUAGES.get(language[1].decode().lower(), frozenset()) if language else frozenset()
+    usual = _LANGUAGE_ENCODINGS.get(language[1].decode().lower(), frozenset()) if language else frozenset()
     # For a few words the library returns several encodings: the one with the fewest odd words is taken, then one of the
     # page's language, then the one that the library prefers, then the most common.
     best = min(
