@@ -78,7 +78,7 @@ def test_other_sites_may_read_answers_and_their_headers(callers: Tokens, get: An
 @pytest.mark.parametrize(
     "path", ["/api/v1/access/person", "/api/v1/nothing", "/oauth/token", "/oauth/revoke", "/.well-known/nodeinfo"]
 )
-def test_preflights_are_answered_without_asking_who_it_is(callers: Tokens, path: str) -> None:
+def test_preflights_are_answered_without_authentication(callers: Tokens, path: str) -> None:
     response = Client().options(
         path,
         headers={

@@ -5,7 +5,7 @@ from __future__ import annotations
 from social.api import scopes
 
 
-def test_the_tree_is_the_contracts() -> None:
+def test_the_tree_of_scopes_equals_the_contract() -> None:
     assert len(scopes.CHILDREN["read"]) == 12
     assert len(scopes.CHILDREN["write"]) == 14
     assert len(scopes.CHILDREN["follow"]) == 6

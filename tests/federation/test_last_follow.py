@@ -53,7 +53,7 @@ def test_the_last_follow_or_undo_of_another_server_wins_in_any_order(
     assert found == ([follows[last]["id"]] if last is not None else [])
 
 
-def test_an_undo_whose_follow_has_another_name_ends_the_follow(zoe: RemotePerson, alice: Account) -> None:
+def test_an_undo_with_another_id_of_the_follow_ends_the_follow(zoe: RemotePerson, alice: Account) -> None:
     """Some servers name the undone Follow anew each time; who does not want to follow must not."""
     deal(zoe, zoe.activity("Follow", alice.uri))
     assert deal(zoe, zoe.activity("Undo", zoe.activity("Follow", alice.uri))) == "done"
@@ -141,7 +141,7 @@ def test_an_answer_is_none_to_the_follow_that_takes_the_place_of_its_own_at_the_
     assert not Follow.objects.exists()
 
 
-def test_an_answer_that_names_the_follow_its_own_way_is_known_by_the_pair(
+def test_an_accept_without_the_id_of_the_follow_is_matched_by_its_accounts(
     zoe: RemotePerson, elsewhere: RemoteServer, alice: Account, target: Account
 ) -> None:
     follow_account(account=alice, target=target, change=FollowChange())

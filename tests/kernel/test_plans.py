@@ -42,7 +42,7 @@ def test_related_rows_come_along() -> None:
     assert len(queries) == 1
 
 
-def test_values_are_converted_as_ever() -> None:
+def test_a_plan_converts_values_like_the_orm() -> None:
     account = make_account("anna")
     Account.objects.filter(id=account.id).update(fields=[{"name": "a"}])
     plan = Plan(lambda: Account.objects.filter(id=Slot("id", Account._meta.pk)).values_list("username", "fields"))

@@ -76,7 +76,7 @@ def test_staff_are_warned_before_they_block_a_country(settings: Any) -> None:
     assert (plan.action, plan.reason) == ("add", WIDE)
 
 
-def test_another_comment_on_what_was_dismissed_takes_nothing_back_again(site: Site) -> None:
+def test_a_new_comment_does_not_reopen_a_dismissed_entry(site: Site) -> None:
     names = [f"s{number}.example" for number in range(20)]
     blocklist = subscribed(site, listed(*names))
     site.show("/theirs", listed(*names, severity="silence"))

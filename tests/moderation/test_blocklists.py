@@ -176,7 +176,7 @@ def test_what_a_person_decides_later_wins(site: Site) -> None:
     assert rules() == {"changed.example": "silence", "new.example": "suspend", "stays.example": "suspend"}
 
 
-def test_what_was_dismissed_is_not_asked_again_until_the_list_says_something_else(site: Site) -> None:
+def test_a_dismissed_entry_stays_dismissed_until_the_list_changes_it(site: Site) -> None:
     blocklist = subscribed(site, listed("a.example", severity="silence"), mode="draft")
     assert dismiss_entries(by=OPERATOR, entries=BlocklistEntry.objects.all()) == 1
     site.show("/theirs", listed("a.example", "b.example", severity="silence"))

@@ -251,7 +251,7 @@ def test_changing_texts_of_the_server_requires_the_permission(boss: Staff) -> No
     assert read("rules") == []
 
 
-def test_staff_write_it_all_in_the_admin(
+def test_staff_edit_all_documents_in_the_admin(
     boss: Staff, settings: Any, django_capture_on_commit_callbacks: Callable[..., AbstractContextManager[Any]]
 ) -> None:
     settings.STAFF_SECOND_FACTOR = False

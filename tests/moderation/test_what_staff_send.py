@@ -118,7 +118,7 @@ def test_somebody_suspended_is_not_the_one_who_may_still_do_everything() -> None
 
 
 @pytest.mark.parametrize(("limit", "parts"), [("-2", 2), ("2", 2), ("5000", 3), ("0", 0), ("x", 0)])
-def test_a_limit_of_parts_is_read_as_every_limit(boss: Api, limit: str, parts: int) -> None:
+def test_the_limit_of_dimensions_is_read_like_other_limits(boss: Api, limit: str, parts: int) -> None:
     now = clock.now()
     for number, locale in enumerate(("de", "fr", "ar")):
         person = make_user(f"person{number}x")

@@ -110,7 +110,7 @@ def test_names_that_are_markup_stay_text(boss: User) -> None:
     assert title == "You have lost follows because of &lt;b&gt;x&lt;/b&gt;.example"
 
 
-def test_words_cost_one_statement_whatever_their_number() -> None:
+def test_fallback_texts_take_one_statement_for_any_number_of_notifications() -> None:
     owner, reader = make_user("owner"), make_user("reader", discoverable=True)
     for _number in range(3):
         put_into_collection(owner, reader)

@@ -183,7 +183,7 @@ def test_a_folder_of_files_that_cannot_be_written(examine: Examine, settings: An
     assert "free space" in check.remedy
 
 
-def test_readers_who_do_not_get_what_is_stored(
+def test_a_storage_whose_files_cannot_be_fetched_is_reported(
     examine: Examine, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     with object_server() as server, serving() as site:
@@ -349,7 +349,7 @@ def test_manage_py_check_warns_of_the_same_settings_and_stops_no_command(monkeyp
     assert not any(fault.is_serious() for fault in found.values())
 
 
-def test_proxies_that_are_everybody(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_setting_that_trusts_everybody_is_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("django.conf.settings.TRUSTED_PROXIES", (ipaddress.ip_network("0.0.0.0/0"),))
     check = examine()["proxies"]
     assert check.state == "failed"
@@ -400,7 +400,7 @@ def test_a_mail_server_that_does_not_answer(examine: Examine, monkeypatch: pytes
     assert "geheim" not in check.detail
 
 
-def test_a_pair_of_keys_that_is_none_is_named(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_that_do_not_belong_together_are_reported(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "SECRETS", replace(settings.SECRETS, vapid_public_key="BA" + "A" * 85))
     found = examine()["web push"]
     assert (found.state, found.detail) == ("failed", "VAPID_PUBLIC_KEY does not belong to VAPID_PRIVATE_KEY")

@@ -202,7 +202,7 @@ def test_requests_of_no_proper_form_are_refused_and_nothing_behind_them_is_read(
     ],
     ids=["extension", "trailer", "header", "target"],
 )
-def test_what_has_no_end_is_refused_before_its_deadline(start: Any, head: bytes) -> None:
+def test_endless_requests_are_refused_before_their_deadline(start: Any, head: bytes) -> None:
     small = start(**ENDLESS)
     client = small.connect(head)
     with contextlib.suppress(ConnectionError):

@@ -52,7 +52,7 @@ def test_links_keep_the_parameters_of_the_endpoint_alone(reader: Person, author:
     assert "other" not in link
 
 
-def test_posts_arrive_in_order_each_once_also_after_everything_in_redis_is_lost(reader: Person, author: Person) -> None:
+def test_the_home_timeline_is_complete_and_in_order_after_redis_lost_its_data(reader: Person, author: Person) -> None:
     follow(reader, author)
     assert ids(reader) == []
     first = posts(author, 3)

@@ -91,7 +91,7 @@ def test_a_hashtag_that_nobody_has_used_has_an_empty_page_and_what_is_none_has_n
         ({"local": "public", "remote": "disabled"}, ["here"]),
     ],
 )
-def test_it_follows_the_access_setting_of_the_timeline(openness: dict[str, str], words: list[str]) -> None:
+def test_the_public_page_obeys_the_access_setting_of_the_timeline(openness: dict[str, str], words: list[str]) -> None:
     write_setting("timelines_access", {"hashtag_feeds": openness})
     make_status(make_account("anna"), "here #garden")
     make_remote_status(make_remote("zoe"), "<p>there</p>", tags=[("garden", "garden")])

@@ -90,7 +90,7 @@ def test_following_twice_succeeds_and_changes_the_options(api: Api, bob: Account
     assert AccountStat.objects.get(account=bob).followers_count == 1
 
 
-def test_a_locked_account_is_asked(api: Api) -> None:
+def test_following_a_locked_account_creates_a_request(api: Api) -> None:
     locked = make_account("carol", locked=True)
     answer = act(api, locked, "follow")
     assert (answer["following"], answer["requested"]) == (False, True)

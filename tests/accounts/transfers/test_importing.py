@@ -166,7 +166,7 @@ def test_each_line_that_cannot_be_imported_has_its_reason(ada: User) -> None:
     }
 
 
-def test_more_than_one_may_follow_is_said(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_import_beyond_the_follow_limit_reports_the_limit(ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accounts.services.following.follow_limit", lambda count: 1)
     for name in ("bob", "eva"):
         make_account(name)

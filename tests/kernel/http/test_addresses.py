@@ -46,7 +46,7 @@ def test_the_tables_of_the_two_tests_above_are_as_long_as_promised() -> None:
     assert len(REFUSED) + len(ALLOWED) >= 60
 
 
-def test_trials_on_one_machine_reach_this_machine_and_no_other_private_address() -> None:
+def test_federation_loopback_allows_this_machine_but_no_other_private_address() -> None:
     assert [address for address in REFUSED if is_allowed(address, loopback=True)] == [
         "127.0.0.1",
         "127.255.255.254",
@@ -102,7 +102,7 @@ def test_no_allowed_ipv6_address_is_special_to_python_or_carries_an_ipv4_address
         ("4000::1", "not assigned for unicast"),
     ],
 )
-def test_a_refusal_names_its_reason(address: str, reason: str | None) -> None:
+def test_each_kind_of_refused_address_has_its_reason(address: str, reason: str | None) -> None:
     assert refusal(ipaddress.ip_address(address)) == reason
 
 

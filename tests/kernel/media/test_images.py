@@ -440,7 +440,7 @@ def test_a_profile_of_greys_is_taken_for_greys(mode: str) -> None:
 
 
 @pytest.mark.parametrize("space", [b"CMYK", b"Lab ", b"6CLR"])
-def test_a_profile_of_other_pictures_changes_nothing(space: bytes) -> None:
+def test_a_colour_profile_for_another_picture_mode_is_ignored(space: bytes) -> None:
     image = Image.new("RGB", (20, 20), (55, 90, 120))
     shown = _opened(process(_saved(image, "PNG", icc_profile=_linear(b"", space))).original.data)
     assert shown.getpixel((5, 5)) == (55, 90, 120)

@@ -88,7 +88,7 @@ def test_these_names_are_hashtags(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "1", "_", "1_", "_1", "1·", "#a", "a b", ".a", "·a", "a·", "a-b", "a\n", "❤️"])
-def test_these_names_are_none(name: str) -> None:
+def test_invalid_hashtags_are_refused(name: str) -> None:
     assert not is_hashtag(name)
 
 

@@ -35,7 +35,7 @@ def _texts(account: Account, viewer: Account | None, cursor: Cursor = WHOLE, **w
     return [f"RT {texts[row.proper.id]}" if row.original else texts[row.id] for row in page.rows]
 
 
-def test_everybody_sees_what_is_for_them(alice: Account, bob: Account, carol: Account) -> None:
+def test_each_viewer_sees_the_posts_that_they_may_read(alice: Account, bob: Account, carol: Account) -> None:
     for visibility in ("public", "unlisted", "private", "direct"):
         make_status(alice, visibility, visibility=visibility)
     make_status(alice, "@carol", visibility="direct")

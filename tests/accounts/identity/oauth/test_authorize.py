@@ -310,7 +310,7 @@ def test_another_site_cannot_make_a_browser_consent(application: Application, pe
     assert not Grant.objects.exists()
 
 
-def test_no_other_method_hands_out_a_code(browser: Client, application: Application, person: User) -> None:
+def test_a_put_request_gets_no_authorization_code(browser: Client, application: Application, person: User) -> None:
     issue_token(application=application, user=person, scopes=["read", "write"])
     assert browser.put(f"{AUTHORIZE}?{urlencode(ask(application))}").status_code == 405
 
