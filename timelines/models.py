@@ -167,6 +167,9 @@ class Trend(models.Model):
         ]
         indexes = [models.Index(fields=["kind", "-score"], name="timelines_trend_score")]
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.object_id}"
+
 
 class TrendReview(models.Model):
     """Decision of staff about a trending post, author or link; decisions about hashtags and publishers are columns of
@@ -198,6 +201,9 @@ class LinkPublisher(models.Model):
         verbose_name = _("link publisher")
         verbose_name_plural = _("link publishers")
         constraints = [lengths("timelines_linkpublisher_lengths", domain=HOST_LIMIT)]
+
+    def __str__(self) -> str:
+        return self.domain
 
 
 class SearchDocument(models.Model):

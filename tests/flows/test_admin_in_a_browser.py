@@ -101,6 +101,7 @@ _UNREADABLE = """(() => {
 })()"""
 
 
+@pytest.mark.timeout(600)
 def test_lists_and_rows_of_the_admin_are_read_on_a_phone(live_server: Any, settings: Any, tmp_path: Path) -> None:
     settings.BASE_URL, settings.STAFF_SECOND_FACTOR = live_server.url, False
     settings.WEB_DOMAIN = live_server.url.partition("//")[2]
@@ -110,10 +111,13 @@ def test_lists_and_rows_of_the_admin_are_read_on_a_phone(live_server: Any, setti
         sign_in(tab, live_server.url, boss)
         show_at(tab, 390, "light")
         for model in admin.site._registry:
+            assert " object (" not in str(made(model))
             name, row = f"admin:{model._meta.app_label}_{model._meta.model_name}", made(model)
             for path in (reverse(f"{name}_changelist"), row.pk and reverse(f"{name}_change", args=[row.pk])):
                 tab.go(f"{live_server.url}{path or '/admin/'}")
                 wrong += [(path, each) for each in tab.run(_UNREADABLE)]
+        tab.run("document.documentElement.classList.add('dark')")
+        assert tab.run("getComputedStyle(document.body).colorScheme") == "dark"
     assert not wrong, pformat(wrong)
 
 
