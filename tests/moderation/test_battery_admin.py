@@ -144,7 +144,7 @@ _ACCOUNT = "api/v1/admin/accounts/<id>"
 _REPORT = "api/v1/admin/reports/<id>"
 _TRENDS = "api/v1/admin/trends"
 #: Scenes of acts whose endpoint refuses other accounts.
-_SCENES = {"approve": waiting, "reject": waiting, "unsuspend": suspended}
+_SCENES = {"unsuspend": suspended}
 
 ROWS = [
     Row("GET api/v1/admin/accounts", people),
@@ -152,6 +152,8 @@ ROWS = [
     Row(f"GET {_ACCOUNT}", people),
     Row(f"DELETE {_ACCOUNT}", suspended),
     Row(f"POST {_ACCOUNT}/action", action),
+    Row(f"POST {_ACCOUNT}/approve", waiting),
+    Row(f"POST {_ACCOUNT}/reject", waiting),
     *(Row(f"POST {_ACCOUNT}/{act.api}", _SCENES.get(act.api, people)) for act in ACCOUNT_ACTS if act.api),
     Row("GET api/v1/admin/reports", reports),
     Row(f"GET {_REPORT}", reports),
