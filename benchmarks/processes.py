@@ -72,7 +72,7 @@ class Tree:
         found: dict[str, Counter[str]] = {"Pss_Anon": Counter(), "Pss_File": Counter(), "Pss_Shmem": Counter()}
         for process in self.processes():
             with contextlib.suppress(psutil.Error, OSError):
-                kind = _kind(" ".join(process.cmdline()))
+                kind = next((kind for kind, mark in _MARKS.items() if mark in " ".join(process.cmdline())), "run")
                 counts[kind] += 1
                 for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines()[1:]:
                     name, kibibytes, *_ = line.replace(":", "").split()
@@ -80,7 +80,3 @@ class Tree:
                         found[name][kind] += int(kibibytes)
         own, files, shared = ({kind: part[kind] / 1024 for kind in counts} for part in found.values())
         return Memory(counts, own, files, shared)
-
-
-def _kind(command: str) -> str:
-    return next((kind for kind, mark in _MARKS.items() if mark in command), "run")

@@ -2,23 +2,7 @@
 documents from them.
 """
 
-from accounts.events import (
-    AccountBlocked,
-    AccountDeleted,
-    AccountFollowed,
-    AccountMoved,
-    AccountUnblocked,
-    AccountUnfollowed,
-    CollectionChanged,
-    CollectionItemAdded,
-    CollectionItemRemoved,
-    CollectionListed,
-    FeaturedTagChanged,
-    FollowRequested,
-    FollowsToRenew,
-    PastImportDue,
-    ProfileUpdated,
-)
+from accounts import events
 from federation.archives.working import work_off_past_imports
 from federation.events import (
     ActivityReceived,
@@ -60,7 +44,7 @@ from statuses.events import (
 # Reactions only write rows of deliveries, so they must not wait in the queue behind deliveries that are being sent.
 QUEUE = "default"
 
-on(PastImportDue, work_off_past_imports, queue="past", batch=1, seconds=3600)
+on(events.PastImportDue, work_off_past_imports, queue="past", batch=1, seconds=3600)
 on(StatusPublished, distributing.send_published, queue=QUEUE, database=True, when=lambda event: event.local)
 on(StatusEdited, distributing.send_edited, queue=QUEUE, database=True, when=lambda event: event.local)
 on(HeldPostApproved, publish_approved, queue=QUEUE, batch=1)
@@ -72,30 +56,30 @@ on(StatusDeleted, distributing.send_deleted, queue=QUEUE, database=True, when=la
 on(StatusFavourited, distributing.send_favourited, queue=QUEUE, database=True, when=lambda event: not event.local)
 on(StatusUnfavourited, distributing.send_unfavourited, queue=QUEUE, database=True, when=lambda event: not event.local)
 on(StatusPinChanged, featuring.send_pins, queue=QUEUE, database=True, when=lambda event: event.local)
-on(FeaturedTagChanged, featuring.send_featured_tags, queue=QUEUE, database=True, when=lambda event: event.local)
-on(CollectionListed, featuring.send_listed, queue=QUEUE, database=True)
-on(CollectionChanged, featuring.send_collections, queue=QUEUE, database=True)
+on(events.FeaturedTagChanged, featuring.send_featured_tags, queue=QUEUE, database=True, when=lambda event: event.local)
+on(events.CollectionListed, featuring.send_listed, queue=QUEUE, database=True)
+on(events.CollectionChanged, featuring.send_collections, queue=QUEUE, database=True)
 on(
-    CollectionItemAdded,
+    events.CollectionItemAdded,
     featuring.send_items_added,
     queue=QUEUE,
     database=True,
     when=lambda event: not event.at_creation,
 )
-on(CollectionItemAdded, featuring.send_feature_requests, queue=QUEUE, database=True)
-on(CollectionItemRemoved, featuring.send_items_removed, queue=QUEUE, database=True)
-on(CollectionItemRemoved, featuring.send_withdrawn, queue=QUEUE, database=True, when=lambda event: event.left)
+on(events.CollectionItemAdded, featuring.send_feature_requests, queue=QUEUE, database=True)
+on(events.CollectionItemRemoved, featuring.send_items_removed, queue=QUEUE, database=True)
+on(events.CollectionItemRemoved, featuring.send_withdrawn, queue=QUEUE, database=True, when=lambda event: event.left)
 on(FeatureAnswerDue, featuring.send_feature_answers, queue=QUEUE, database=True)
-on(FollowRequested, distributing.send_follow_requested, queue=QUEUE, database=True)
-on(FollowsToRenew, distributing.send_follows_again, queue=QUEUE, database=True)
-on(AccountFollowed, distributing.send_followed, queue=QUEUE, database=True)
-on(AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)
-on(AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)
-on(AccountUnblocked, distributing.send_unblocked, queue=QUEUE, database=True)
-on(ProfileUpdated, distributing.send_profile, queue=QUEUE, database=True)
-on(AccountFollowed, request_first_posts, queue=QUEUE, database=True)
-on(AccountMoved, distributing.send_moved, queue=QUEUE, database=True, when=lambda event: event.local)
-on(AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
+on(events.FollowRequested, distributing.send_follow_requested, queue=QUEUE, database=True)
+on(events.FollowsToRenew, distributing.send_follows_again, queue=QUEUE, database=True)
+on(events.AccountFollowed, distributing.send_followed, queue=QUEUE, database=True)
+on(events.AccountUnfollowed, distributing.send_unfollowed, queue=QUEUE, database=True)
+on(events.AccountBlocked, distributing.send_blocked, queue=QUEUE, database=True)
+on(events.AccountUnblocked, distributing.send_unblocked, queue=QUEUE, database=True)
+on(events.ProfileUpdated, distributing.send_profile, queue=QUEUE, database=True)
+on(events.AccountFollowed, request_first_posts, queue=QUEUE, database=True)
+on(events.AccountMoved, distributing.send_moved, queue=QUEUE, database=True, when=lambda event: event.local)
+on(events.AccountDeleted, distributing.send_account_deleted, queue=QUEUE, database=True, when=lambda event: event.local)
 on(QuoteSettled, distributing.send_edited, queue=QUEUE, database=True)
 on(QuoteSettled, quoting.send_revoked, queue=QUEUE, database=True)
 on(QuoteAnswerDue, quoting.send_quote_answers, queue=QUEUE, database=True)

@@ -1,13 +1,6 @@
 """Subscriptions: which event calls which service."""
 
-from accounts.events import (
-    AccountCreated,
-    AccountSanctioned,
-    ProfileUpdated,
-    SpamRuleMet,
-    UserActivated,
-    UserWaiting,
-)
+from accounts import events as account_events
 from moderation import events
 from moderation.blocklists.services.fetching import FETCHES
 from moderation.blocklists.services.settling import settle_lists
@@ -23,8 +16,8 @@ from moderation.tasks.announcing import stream_announcements, stream_reactions, 
 from social.kernel.events import on
 from statuses.events import StatusEdited, StatusPublished
 
-on(SpamRuleMet, act_on_matches, queue="default", batch=20)
-on(UserWaiting, mails.send_sign_up_mails, queue="mailers", database=True)
+on(account_events.SpamRuleMet, act_on_matches, queue="default", batch=20)
+on(account_events.UserWaiting, mails.send_sign_up_mails, queue="mailers", database=True)
 on(events.ReportFiled, mails.send_report_mails, queue="mailers", database=True, when=lambda event: event.notify)
 on(events.AppealFiled, mails.send_appeal_mails, queue="mailers", database=True)
 # A mail server may be slow: few mails per call, and a generous time-out.
@@ -41,10 +34,10 @@ on(events.AnnouncementPublished, stream_announcements, queue="notifications")
 on(events.AnnouncementWithdrawn, stream_withdrawals, queue="notifications")
 on(events.AnnouncementReactionChanged, stream_reactions, queue="notifications")
 # A separate queue: an event that cannot be presented does not delay other reactions to the same account or post.
-on(AccountCreated, webhooks.call_about_new_accounts, queue="webhooks", database=True)
-on(UserActivated, webhooks.call_about_activations, queue="webhooks", database=True)
-on(ProfileUpdated, webhooks.call_about_changed_accounts, queue="webhooks", database=True)
-on(AccountSanctioned, webhooks.call_about_changed_accounts, queue="webhooks", database=True)
+on(account_events.AccountCreated, webhooks.call_about_new_accounts, queue="webhooks", database=True)
+on(account_events.UserActivated, webhooks.call_about_activations, queue="webhooks", database=True)
+on(account_events.ProfileUpdated, webhooks.call_about_changed_accounts, queue="webhooks", database=True)
+on(account_events.AccountSanctioned, webhooks.call_about_changed_accounts, queue="webhooks", database=True)
 on(events.ReportFiled, webhooks.call_about_reports, queue="webhooks", database=True)
 on(events.ReportChanged, webhooks.call_about_changed_reports, queue="webhooks", database=True)
 on(StatusPublished, webhooks.call_about_posts, queue="webhooks", database=True, when=lambda event: event.local)

@@ -1,18 +1,6 @@
 """Subscriptions: which event creates which notifications."""
 
-from accounts.events import (
-    AccountBlocked,
-    AccountFollowed,
-    AccountMuted,
-    AccountUnfollowed,
-    CollectionChanged,
-    CollectionItemAdded,
-    CollectionItemRemoved,
-    DomainBlocked,
-    FollowRequested,
-    FollowsSevered,
-    UserActivated,
-)
+from accounts import events as account_events
 from moderation.events import ReportFiled, StrikeIssued
 from notifications import events
 from notifications.senders.mails import MAILINGS, queue_mails
@@ -35,12 +23,12 @@ from statuses.events import (
 
 QUEUE = "notifications"
 
-on(AccountFollowed, event_handlers.notify_followed, queue=QUEUE, database=True)
-on(FollowRequested, event_handlers.notify_follow_requested, queue=QUEUE, database=True)
-on(AccountUnfollowed, event_handlers.forget_follow, queue=QUEUE, database=True)
-on(AccountBlocked, event_handlers.forget_blocked, queue=QUEUE, database=True)
-on(DomainBlocked, event_handlers.forget_blocked_domains, queue=QUEUE)
-on(AccountMuted, event_handlers.forget_muted, queue=QUEUE, database=True)
+on(account_events.AccountFollowed, event_handlers.notify_followed, queue=QUEUE, database=True)
+on(account_events.FollowRequested, event_handlers.notify_follow_requested, queue=QUEUE, database=True)
+on(account_events.AccountUnfollowed, event_handlers.forget_follow, queue=QUEUE, database=True)
+on(account_events.AccountBlocked, event_handlers.forget_blocked, queue=QUEUE, database=True)
+on(account_events.DomainBlocked, event_handlers.forget_blocked_domains, queue=QUEUE)
+on(account_events.AccountMuted, event_handlers.forget_muted, queue=QUEUE, database=True)
 on(StatusPublished, event_handlers.notify_mentioned, queue=QUEUE, database=True, when=lambda event: event.mentions)
 on(
     StatusPublished,
@@ -63,13 +51,19 @@ on(StatusUnfavourited, event_handlers.forget_favourite, queue=QUEUE, database=Tr
 on(StatusDeleted, event_handlers.forget_status, queue=QUEUE, database=True)
 on(PollEnded, event_handlers.notify_poll_ended, queue=QUEUE, database=True, batch=1)
 on(events.VotersWaiting, event_handlers.notify_more_voters, queue=QUEUE, database=True, batch=1)
-on(UserActivated, event_handlers.notify_signed_up, queue=QUEUE, database=True)
+on(account_events.UserActivated, event_handlers.notify_signed_up, queue=QUEUE, database=True)
 on(ReportFiled, event_handlers.notify_reported, queue=QUEUE, database=True, when=lambda event: event.notify)
 on(StrikeIssued, event_handlers.notify_warned, queue=QUEUE, database=True, when=lambda event: event.notify)
-on(CollectionItemAdded, collections.notify_added, queue=QUEUE, database=True)
-on(CollectionChanged, collections.notify_changed, queue=QUEUE, database=True, when=lambda event: event.renamed)
-on(CollectionItemRemoved, collections.forget_removed, queue=QUEUE, database=True)
-on(FollowsSevered, severances.notify_severed, queue=QUEUE, database=True, batch=1)
+on(account_events.CollectionItemAdded, collections.notify_added, queue=QUEUE, database=True)
+on(
+    account_events.CollectionChanged,
+    collections.notify_changed,
+    queue=QUEUE,
+    database=True,
+    when=lambda event: event.renamed,
+)
+on(account_events.CollectionItemRemoved, collections.forget_removed, queue=QUEUE, database=True)
+on(account_events.FollowsSevered, severances.notify_severed, queue=QUEUE, database=True, batch=1)
 on(events.SeveredWaiting, severances.notify_more_severed, queue=QUEUE, database=True, batch=1)
 on(events.AnnualReportRequested, annual_reports.write_reports, queue=QUEUE, database=True, batch=1, seconds=60)
 on(events.NotificationMade, stream_notifications, queue=QUEUE)

@@ -27,14 +27,7 @@ from accounts.collections.queries import (
     load_members,
     show,
 )
-from accounts.collections.services.local import (
-    add_item,
-    create_collection,
-    delete_collection,
-    remove_item,
-    revoke_item,
-    update_collection,
-)
+from accounts.collections.services import local
 from accounts.models import Account, User
 from accounts.pages.forms import PLAIN, ServiceForm, check_field, text_field
 from accounts.pages.member import back, refuse, viewer_of
@@ -140,7 +133,7 @@ def collections(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         counted(limits.INTERACTIONS, user)
         try:
-            return redirect("collection", id=create_collection(user=user, draft=form.draft()).id)
+            return redirect("collection", id=local.create_collection(user=user, draft=form.draft()).id)
         except Invalid as refusal:
             form.add_details(refusal)
     me = user.account_id
@@ -187,13 +180,13 @@ def _change(request: HttpRequest, user: User, shown: ShownCollection, person: Ac
     item = next((each for each in shown.items if each.account_id == person.id), None)
     if adds and item is None:
         try:
-            add_item(owner=user.account, collection=shown.collection, account_id=person.id)
+            local.add_item(owner=user.account, collection=shown.collection, account_id=person.id)
         except Forbidden:
             messages.error(request, _("This account does not allow being added to collections, or not to yours."))
         except Invalid as refusal:
             refuse(request, refusal)
     elif item is not None and not adds:
-        remove_item(owner=user.account, item=find_item(shown.collection.id, item.id))
+        local.remove_item(owner=user.account, item=find_item(shown.collection.id, item.id))
 
 
 def _find_own(request: HttpRequest, collection_id: int) -> Collection:
@@ -227,7 +220,7 @@ def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
     form = CollectionForm(request.POST or None, initial=initial | {"tag_name": tag})
     if request.method == "POST" and form.is_valid():
         try:
-            update_collection(owner=user.account, collection=found, draft=form.draft())
+            local.update_collection(owner=user.account, collection=found, draft=form.draft())
             return redirect("collection", id=found.id)
         except Invalid as refusal:
             form.add_details(refusal)
@@ -241,7 +234,7 @@ def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
     """`/collections/:id/delete`: ask for confirmation, then delete the collection. Raises NotFound."""
     user, found = signed_in(request), _find_own(request, id)
     if request.method == "POST":
-        delete_collection(owner=user.account, collection=found)
+        local.delete_collection(owner=user.account, collection=found)
         messages.success(request, _("The collection has been deleted."))
         return redirect("collections")
     return frame.show(request, "accounts/collection_delete.html", {"collection": _texts_for_template(found)})
@@ -255,6 +248,6 @@ def leave_collection(request: HttpRequest, id: int) -> HttpResponse:
     user = signed_in(request)
     items = find_shown(id, user.account_id).items
     item = require_found(next((each for each in items if each.account_id == user.account_id), None))
-    revoke_item(account=user.account, item=find_item(id, item.id))
+    local.revoke_item(account=user.account, item=find_item(id, item.id))
     messages.success(request, _("You have left the collection."))
     return back(request)

@@ -7,17 +7,9 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
-from accounts.collections import queries
+from accounts.collections import queries, serializers
 from accounts.collections.models import Collection
 from accounts.collections.policies import CollectionDraft
-from accounts.collections.serializers import (
-    CollectionInput,
-    CollectionsSerializer,
-    CollectionWithAccountsSerializer,
-    ItemInput,
-    WrappedCollectionItemSerializer,
-    WrappedCollectionSerializer,
-)
 from accounts.collections.services import local
 from accounts.queries.accounts import find_account
 from accounts.queries.users import find_own_account, find_user
@@ -34,11 +26,11 @@ class CollectionsViewSet(ApiViewSet):
     """`/api/v1/collections` and the collections of an account."""
 
     endpoints = {
-        "create": Endpoint(user("write:collections"), "WrappedCollection", input=CollectionInput),
+        "create": Endpoint(user("write:collections"), "WrappedCollection", input=serializers.CollectionInput),
         "retrieve": Endpoint(optional_user("read:collections"), "CollectionWithAccounts"),
-        "update": Endpoint(user("write:collections"), "WrappedCollection", input=CollectionInput),
+        "update": Endpoint(user("write:collections"), "WrappedCollection", input=serializers.CollectionInput),
         "destroy": Endpoint(user("write:collections"), None),
-        "add": Endpoint(user("write:collections"), "WrappedCollectionItem", input=ItemInput),
+        "add": Endpoint(user("write:collections"), "WrappedCollectionItem", input=serializers.ItemInput),
         "remove": Endpoint(user("write:collections"), None),
         "revoke": Endpoint(user("write:collections"), None),
         "of_account": Endpoint(
@@ -59,7 +51,7 @@ class CollectionsViewSet(ApiViewSet):
 
     def create(self, request: Request) -> HttpResponse:
         """Create a collection."""
-        values = CollectionInput.read(request)
+        values = serializers.CollectionInput.read(request)
         account_ids = values.pop("account_ids", ())
         owner = find_user(self.identity.user_id)
         made = local.create_collection(user=owner, draft=CollectionDraft(values), account_ids=account_ids)
@@ -70,11 +62,11 @@ class CollectionsViewSet(ApiViewSet):
         shown = queries.find_shown(id, self.viewer_id)
         accounts = present_accounts(shown.account_ids, self.viewer_id)
         context = {"accounts": list(accounts.values())}
-        return reply(CollectionWithAccountsSerializer(shown, context=context).data)
+        return reply(serializers.CollectionWithAccountsSerializer(shown, context=context).data)
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change the values that are sent."""
-        values = CollectionInput.read(request)
+        values = serializers.CollectionInput.read(request)
         values.pop("account_ids", None)
         collection = queries.find_collection(id)
         owner = find_own_account(self.account_id)
@@ -89,11 +81,11 @@ class CollectionsViewSet(ApiViewSet):
     def add(self, request: Request, collection_id: int) -> HttpResponse:
         """Add an account to a collection."""
         collection = queries.find_collection(collection_id)
-        account_id = ItemInput.read(request).account_id
+        account_id = serializers.ItemInput.read(request).account_id
         if account_id is None:
             raise Invalid(_("`account_id` parameter is missing"))
         item = local.add_item(owner=find_own_account(self.account_id), collection=collection, account_id=account_id)
-        return reply(WrappedCollectionItemSerializer(item).data)
+        return reply(serializers.WrappedCollectionItemSerializer(item).data)
 
     def remove(self, request: Request, collection_id: int, id: int) -> HttpResponse:
         """Remove an account from a collection of the caller."""
@@ -123,7 +115,7 @@ class CollectionsViewSet(ApiViewSet):
         return page.respond(self._entities(page.items))
 
     def _entities(self, collections: Sequence[Collection]) -> Any:
-        return CollectionsSerializer(queries.show(collections, self.viewer_id)).data
+        return serializers.CollectionsSerializer(queries.show(collections, self.viewer_id)).data
 
     def _shown_collection(self, collection: Collection) -> HttpResponse:
-        return reply(WrappedCollectionSerializer(queries.show([collection], self.viewer_id)[0]).data)
+        return reply(serializers.WrappedCollectionSerializer(queries.show([collection], self.viewer_id)[0]).data)

@@ -12,15 +12,8 @@ from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
+from accounts.devices import policies
 from accounts.devices.models import Device, EncryptedMessage, OneTimeKey
-from accounts.devices.policies import (
-    DeviceDraft,
-    MessageDraft,
-    OneTimeKeyDraft,
-    RemoteDevice,
-    device_errors,
-    message_errors,
-)
 from accounts.devices.ports import remote_devices
 from accounts.devices.queries import find_device, load_devices, load_reachable_elsewhere, reachable
 from accounts.events import EncryptedMessageStored
@@ -32,7 +25,7 @@ from social.kernel.errors import Invalid, NotFound, Unauthorized
 from social.kernel.events import publish
 from social.kernel.locks import keep_row, keep_rows, lock, lock_row
 
-AnyDevice = Device | RemoteDevice
+AnyDevice = Device | policies.RemoteDevice
 ONE_TIME_KEYS_LIMIT = 200
 MESSAGES_LIMIT = 5000
 # Limits of stored messages for a device, so that nobody can fill it up (security row 75): messages from one other
@@ -49,7 +42,7 @@ DELETE FROM accounts_onetimekey WHERE id = (
 """
 
 
-def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> Device:
+def register_device(*, token_id: int, account_id: int, draft: policies.DeviceDraft) -> Device:
     """Register or change the device of a token, and add one-time keys; a key with an existing id is replaced.
 
     A different device id, fingerprint key or identity key makes it a new device: the one-time keys and messages of the
@@ -57,7 +50,7 @@ def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> De
     this token. Raises Invalid for invalid keys, and when more than ONE_TIME_KEYS_LIMIT one-time keys would be stored;
     Unauthorized when the token is being revoked.
     """
-    found = device_errors(draft)
+    found = policies.device_errors(draft)
     if found:
         raise Invalid.of(found)
     keys = (draft.device_id, draft.fingerprint_key, draft.identity_key)
@@ -89,7 +82,7 @@ def register_device(*, token_id: int, account_id: int, draft: DeviceDraft) -> De
     return device
 
 
-def _add_one_time_keys(device: Device, draft: DeviceDraft) -> None:
+def _add_one_time_keys(device: Device, draft: policies.DeviceDraft) -> None:
     if not draft.one_time_keys:
         return
     new = {
@@ -125,7 +118,7 @@ def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, S
 
 def claim_keys(
     *, account_id: int, wanted: Sequence[tuple[int, str]]
-) -> list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]]:
+) -> list[tuple[AnyDevice, OneTimeKey | policies.OneTimeKeyDraft]]:
     """Claim a one-time key from each of these devices, local or remote, given as (account id, device id); the result
     keeps their order.
 
@@ -139,7 +132,7 @@ def claim_keys(
     for owner in [found.account_id for found in devices.values() if found.account_id != account_id]:
         refuse_exceeded([count(CLAIMS, subject=f"{claimant} {owner}")])
     elsewhere = _load_remote(load_reachable_elsewhere(account_id, [owner for owner, _device_id in wanted]))
-    taken: list[tuple[AnyDevice, OneTimeKey | OneTimeKeyDraft]] = []
+    taken: list[tuple[AnyDevice, OneTimeKey | policies.OneTimeKeyDraft]] = []
     for pair in wanted:
         device = devices.get(pair)
         if device is None:
@@ -157,7 +150,7 @@ def claim_keys(
     return taken
 
 
-def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[MessageDraft]) -> None:
+def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[policies.MessageDraft]) -> None:
     """Store the messages for local devices and send the messages for remote devices to their servers, all or none.
     Publishes EncryptedMessageStored for each stored message.
 
@@ -167,7 +160,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
     """
     sender = find_device(token_id)
     for draft in drafts:
-        found = message_errors(draft)
+        found = policies.message_errors(draft)
         if found:
             raise Invalid.of(found)
     pairs = [(draft.account_id or 0, draft.device_id) for draft in drafts]
@@ -203,7 +196,7 @@ def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[Message
 
 
 def receive_message(
-    *, sender: Account, recipient: Account, from_device_id: str, message: MessageDraft, franking: str
+    *, sender: Account, recipient: Account, from_device_id: str, message: policies.MessageDraft, franking: str
 ) -> None:
     """Store a message from a remote account for a local device. Publishes EncryptedMessageStored.
 
@@ -211,7 +204,7 @@ def receive_message(
     same cases as `deliver_messages`. `franking` is the statement of the sender's server, which is included in this
     server's statement.
     """
-    found = message_errors(message)
+    found = policies.message_errors(message)
     if found:
         raise Invalid.of(found)
     device = _find_devices(sender.id, [(recipient.id, message.device_id)]).get((recipient.id, message.device_id))
@@ -264,7 +257,7 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
     return {(device.account_id, device.device_id): device for device in found}
 
 
-def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], RemoteDevice]:
+def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], policies.RemoteDevice]:
     """Return the devices of remote accounts by account and device id; devices of a server that does not respond are
     left out.
     """

@@ -25,16 +25,8 @@ from accounts.admin.accounts import HomeFilter
 from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin, RowForm, Writes
 from accounts.emojis.models import CustomEmoji
+from accounts.emojis.services import packs
 from accounts.emojis.services.changes import change_emoji, copy_emoji
-from accounts.emojis.services.packs import (
-    PICTURE_LIMIT,
-    Terms,
-    export_emojis,
-    import_emojis,
-    read_archive,
-    refusal_of,
-    remove_local_emojis,
-)
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from accounts.serializers.account import emoji_urls
@@ -84,7 +76,7 @@ class EmojiForm(_CategoryForm):
         if shortcode and picture:
             if CustomEmoji.objects.filter(domain=None, shortcode=shortcode).exists():
                 self.add_error("shortcode", capfirst(_("has already been taken")))
-            elif reason := refusal_of(shortcode, picture.read(PICTURE_LIMIT + 1)):
+            elif reason := packs.refusal_of(shortcode, picture.read(packs.PICTURE_LIMIT + 1)):
                 self.add_error("picture", capfirst(reason))
             picture.seek(0)
         return sent
@@ -155,7 +147,7 @@ def _save(by: Staff, emoji: CustomEmoji, form: Any) -> None:
 def _remove(by: Staff, emoji: CustomEmoji) -> None:
     if emoji.domain is not None:
         raise Conflict(_("This emoji belongs to another server: it can only be disabled."))
-    remove_local_emojis(by=by, emojis=[emoji])
+    packs.remove_local_emojis(by=by, emojis=[emoji])
 
 
 @admin.register(CustomEmoji)
@@ -199,7 +191,7 @@ class CustomEmojiAdmin(EditedAdmin):
     actions_list = ("import_pack", "export_pack")
     form = EmojiChangeForm
     # `add_view` creates them.
-    writes = Writes(change=_save, remove=lambda by, row: remove_local_emojis(by=by, emojis=[row]))
+    writes = Writes(change=_save, remove=lambda by, row: packs.remove_local_emojis(by=by, emojis=[row]))
     fieldsets: ClassVar[Any] = (
         (None, {"fields": (SHORTCODE, PICTURE, SERVER, CHANGED, "category", "visible_in_picker", "disabled")}),
     )
@@ -235,8 +227,8 @@ class CustomEmojiAdmin(EditedAdmin):
             return sent
         picture = sent["picture"]
         suffix = picture.name.rpartition(".")[2].lower()
-        files = [(f"{sent['shortcode']}.{suffix}", picture.read(PICTURE_LIMIT + 1))]
-        return self._import(request, files, Terms(category=sent["category"]))
+        files = [(f"{sent['shortcode']}.{suffix}", picture.read(packs.PICTURE_LIMIT + 1))]
+        return self._import(request, files, packs.Terms(category=sent["category"]))
 
     @takes(PACK_BYTES)
     @action(description=gettext_lazy("Import a pack"), icon="unarchive", permissions=["manage"])
@@ -245,25 +237,25 @@ class CustomEmojiAdmin(EditedAdmin):
         sent = self.ask_for(request, PackForm, gettext_lazy("Import a pack of emojis"))
         if isinstance(sent, TemplateResponse):
             return sent
-        terms = Terms(sent["category"], sent["name_prefix"], "", sent["overwrite"], sent["listed"])
-        return self._import(request, read_archive(sent["pack"].read()), terms)
+        terms = packs.Terms(sent["category"], sent["name_prefix"], "", sent["overwrite"], sent["listed"])
+        return self._import(request, packs.read_archive(sent["pack"].read()), terms)
 
     @action(description=gettext_lazy("Export all"), icon="archive", permissions=["manage"])
     def export_pack(self, request: HttpRequest) -> HttpResponse:
         """Return the pictures of all local emojis as a zip archive."""
         archive = BytesIO()
         with zipfile.ZipFile(archive, "w") as pack:
-            for name, data in export_emojis():
+            for name, data in packs.export_emojis():
                 pack.writestr(name, data)
         answer = HttpResponse(archive.getvalue(), content_type="application/zip")
         answer.headers["Content-Disposition"] = 'attachment; filename="emojis.zip"'
         return answer
 
-    def _import(self, request: HttpRequest, files: Iterable[tuple[str, bytes]], terms: Terms) -> HttpResponse:
+    def _import(self, request: HttpRequest, files: Iterable[tuple[str, bytes]], terms: packs.Terms) -> HttpResponse:
         counts: Counter[str] = Counter()
         reasons = []
         try:
-            for outcome in import_emojis(by=acting(request), files=files, terms=terms):
+            for outcome in packs.import_emojis(by=acting(request), files=files, terms=terms):
                 counts[outcome.result] += 1
                 if outcome.reason:
                     reasons.append(f"{outcome.name}: {outcome.reason}")

@@ -8,6 +8,7 @@ from allauth.account import views as account_views
 from allauth.mfa.base import views as mfa_views
 from django.urls import path, re_path
 
+from accounts.identity.pages import sign_in
 from accounts.identity.pages.account_state import resend_confirmation
 from accounts.identity.pages.authorize import AuthorizeView, native
 from accounts.identity.pages.email_address import ChangeEmailView, ConfirmNewEmailView, ConfirmView, keep_email
@@ -25,14 +26,6 @@ from accounts.identity.pages.second_factor import (
     overview,
 )
 from accounts.identity.pages.sessions import AuthorizedApplicationView, SessionsView, authorized_applications, end_one
-from accounts.identity.pages.sign_in import (
-    ForgottenPasswordView,
-    SignInView,
-    SignUpView,
-    change_password_page,
-    invitation,
-    look_into_mailbox,
-)
 from accounts.identity.pages.steps import step
 from accounts.identity.viewsets.oauth import AppsViewSet, OAuthViewSet
 from accounts.pages.front_page import front
@@ -63,13 +56,13 @@ urlpatterns = [
         settings_page(AuthorizedApplicationView.as_view()),
         name="oauth_authorized_application",
     ),
-    path("auth/sign_in", step(with_script(SignInView.as_view())), name="account_login"),
-    path("auth/sign_up", step(SignUpView.as_view()), name="account_signup"),
-    path("invite/<str:code>", page(invitation), name="invitation"),
+    path("auth/sign_in", step(with_script(sign_in.SignInView.as_view())), name="account_login"),
+    path("auth/sign_up", step(sign_in.SignUpView.as_view()), name="account_signup"),
+    path("invite/<str:code>", page(sign_in.invitation), name="invitation"),
     path("auth/disabled", page(account_views.account_inactive, in_popup=True), name="account_inactive"),
     path(
         "auth/confirm",
-        page(look_into_mailbox, in_popup=True),
+        page(sign_in.look_into_mailbox, in_popup=True),
         name="account_email_verification_sent",
     ),
     path("auth/confirm/again", page(resend_confirmation, in_popup=True), name="resend_confirmation"),
@@ -80,10 +73,10 @@ urlpatterns = [
     re_path(
         r"^auth/email/confirm/(?P<key>[-:\w]+)$", settings_page(ConfirmNewEmailView.as_view()), name="confirm_new_email"
     ),
-    path(".well-known/change-password", change_password_page),
+    path(".well-known/change-password", sign_in.change_password_page),
     path("auth/password/set", settings_page(account_views.password_set, asks_again=True), name="account_set_password"),
     path("auth/recover/<str:token>", page(recover, in_popup=True), name="recover"),
-    path("auth/password/reset", step(ForgottenPasswordView.as_view()), name="account_reset_password"),
+    path("auth/password/reset", step(sign_in.ForgottenPasswordView.as_view()), name="account_reset_password"),
     path("auth/password/reset/sent", step(account_views.password_reset_done), name="account_reset_password_done"),
     path(
         "auth/password/reset/done",

@@ -26,16 +26,7 @@ from django.utils.translation import gettext as _
 
 from accounts.identity.pages.again import ISSUER_METHOD
 from accounts.identity.queries.sign_up import find_usable_invite
-from accounts.issuers.policies import (
-    confirmed_email,
-    has_just_signed_in,
-    may_enter,
-    nonce_of,
-    role_of,
-    shown_name,
-    suggested_username,
-    text_of,
-)
+from accounts.issuers import policies
 from accounts.issuers.services import (
     exchange_code,
     find_configuration,
@@ -88,7 +79,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         # The session keeps the login while a form or a second factor is asked for. It must not contain a token with
         # which data could be read from the issuer.
         sociallogin.token = None
-        if not may_enter(claims, issuer):
+        if not policies.may_enter(claims, issuer):
             raise Forbidden(_("%(name)s does not allow you to use this server.") % {"name": issuer.name})
         if state["process"] != AuthProcess.LOGIN:
             if not isinstance(request.user, User) or request.user.pk != state["data"]["user"]:
@@ -98,9 +89,9 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
             self._link(request, issuer, claims, request.user)
         state |= {
             "at": clock.now().timestamp(),
-            "role": role_of(claims, issuer),
-            "username": suggested_username(text_of(claims, issuer.username_claim)),
-            "email": confirmed_email(claims, issuer),
+            "role": policies.role_of(claims, issuer),
+            "username": policies.suggested_username(policies.text_of(claims, issuer.username_claim)),
+            "email": policies.confirmed_email(claims, issuer),
             "id_token": sociallogin.id_token if len(sociallogin.id_token) <= _KEPT_TOKEN_LIMIT else "",
         }
         if sociallogin.is_existing:
@@ -110,7 +101,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         if sociallogin.user.pk != user.pk:
             raise Forbidden(_("This identity does not belong to your account."))
         timeout = app_settings.REAUTHENTICATION_TIMEOUT
-        if not has_just_signed_in(sociallogin.claims, seconds=timeout, now=clock.now().timestamp()):
+        if not policies.has_just_signed_in(sociallogin.claims, seconds=timeout, now=clock.now().timestamp()):
             raise Forbidden(_("Your organisation did not ask you to sign in again. Sign out there, then start again."))
         record_authentication(request, user, ISSUER_METHOD, reauthenticated=True)
         wanted = sociallogin.state.get("next") or reverse("front")
@@ -122,7 +113,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
                 user=user,
                 issuer=issuer,
                 subject=claims["sub"],
-                name=shown_name(claims, issuer),
+                name=policies.shown_name(claims, issuer),
                 address=client_ip(request),
             )
         except Conflict as refusal:
@@ -169,7 +160,7 @@ class _Client(OAuth2Client):
         super().__init__(None, issuer.client_id, issuer.client_secret, "POST", "", redirect_uri)
 
     def get_redirect_url(self, authorization_url: str, scope: list[str], extra_params: dict[str, str]) -> str:
-        more = extra_params | {"nonce": nonce_of(self.state)}
+        more = extra_params | {"nonce": policies.nonce_of(self.state)}
         # The library would join the scopes in no particular order.
         url: str = super().get_redirect_url(authorization_url, [" ".join(scope)], more)
         return url.replace("?", "&").replace("&", "?", 1) if "?" in authorization_url else url
@@ -196,7 +187,7 @@ class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
         session.
         """
         tokens, issuer = kwargs["response"], find_issuer(app.provider_id)
-        claims = read_claims(issuer, tokens, nonce_of(request.GET["state"]))
+        claims = read_claims(issuer, tokens, policies.nonce_of(request.GET["state"]))
         login = self.get_provider().sociallogin_from_response(request, claims)
         login.claims, login.id_token = claims, tokens["id_token"]
         return login
@@ -229,7 +220,7 @@ class IssuerProvider(OpenIDConnectProvider):
 
     def extract_extra_data(self, data: dict[str, Any]) -> dict[str, Any]:
         """Return the only value of the issuer's answer that is stored: the name by which people recognise the identity."""
-        return {"name": shown_name(data, find_issuer(self.app.provider_id))}
+        return {"name": policies.shown_name(data, find_issuer(self.app.provider_id))}
 
     def extract_common_fields(self, data: dict[str, Any]) -> dict[str, Any]:
         return {}

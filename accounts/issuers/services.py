@@ -90,7 +90,7 @@ def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[s
         try:
             claims = read_id_token(token, keys=usable_keys(_keys(issuer)), issuer=issuer, nonce=nonce)
         except TokenRefused:
-            if not _are_old(issuer):
+            if time.time() - _keys(issuer)["read_at"] <= _KEYS_AGE:
                 raise
             claims = read_id_token(token, keys=usable_keys(_keys(issuer, anew=True)), issuer=issuer, nonce=nonce)
         address, access = find_configuration(issuer).get("userinfo_endpoint"), tokens.get("access_token")
@@ -199,10 +199,6 @@ def _keys(issuer: Issuer, *, anew: bool = False) -> Any:
         found = {"read_at": time.time(), "keys": document.get("keys")}
         fragments.save({key: found}, seconds=_CACHE_SECONDS)
     return found
-
-
-def _are_old(issuer: Issuer) -> bool:
-    return bool(time.time() - _keys(issuer)["read_at"] > _KEYS_AGE)
 
 
 def _key(what: str, issuer: Issuer) -> str:

@@ -13,21 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.pages.forms import ServiceForm, check_field, text_field
-from accounts.policies.mails import (
-    DAILY,
-    DIGEST,
-    MAILED_TYPES,
-    NO_MAILS,
-    NOTIFICATIONS,
-    SIGN_UPS,
-    SINGLE,
-    STAFF,
-    SUMMARIES,
-    SWITCHES,
-    is_on,
-    mode_of,
-    type_switch,
-)
+from accounts.policies import mails
 from accounts.policies.visibility import DEFAULTS, QUOTE_POLICIES, default_visibility
 from accounts.services.preferences import PreferencesChange
 from accounts.services.profiles import ProfileChange
@@ -76,9 +62,9 @@ class PreferencesForm(ServiceForm):
         _("Show new posts at the top of a page as they arrive"), _("Otherwise you only see how many there are.")
     )
     noindex = check_field(_("Ask search engines not to index your profile"))
-    staff_mails = check_field(SWITCHES[STAFF])
-    sign_up_mails = check_field(SWITCHES[SIGN_UPS])
-    digest_mails = check_field(SWITCHES[DIGEST], _("In the morning, unless nothing waits."))
+    staff_mails = check_field(mails.SWITCHES[mails.STAFF])
+    sign_up_mails = check_field(mails.SWITCHES[mails.SIGN_UPS])
+    digest_mails = check_field(mails.SWITCHES[mails.DIGEST], _("In the morning, unless nothing waits."))
 
     parts = {
         "pages": ("locale", "time_zone", "live_posts"),
@@ -103,7 +89,7 @@ class PreferencesForm(ServiceForm):
             "autoplay_gifs": bool(kept.get("autoplay_gifs")),
             "live_posts": kept.get("live_posts", True),
             "noindex": bool(kept.get("noindex")),
-            **{name: is_on(kept, name) for name in SWITCHES},
+            **{name: mails.is_on(kept, name) for name in mails.SWITCHES},
         }
         super().__init__(data, initial=values)
         if not user.is_staff:
@@ -133,7 +119,7 @@ class PreferencesForm(ServiceForm):
         sent = {name: self.cleaned_data[name] for name in self.changed_data}
         return PreferencesChange(
             **{name: sent[name] for name in names if name in sent},
-            mails={name: sent[name] for name in SWITCHES if name in sent},
+            mails={name: sent[name] for name in mails.SWITCHES if name in sent},
         )
 
 
@@ -143,28 +129,28 @@ class NotificationMailsForm(ServiceForm):
     notification_mails = forms.ChoiceField(
         label=_("How often you get e-mails"),
         choices=[
-            (SINGLE, _("An e-mail for each, after two minutes if you have not read it here")),
-            (DAILY, _("One e-mail a day")),
-            (NO_MAILS, _("No e-mails")),
+            (mails.SINGLE, _("An e-mail for each, after two minutes if you have not read it here")),
+            (mails.DAILY, _("One e-mail a day")),
+            (mails.NO_MAILS, _("No e-mails")),
         ],
         widget=forms.RadioSelect,
     )
     mails_when_online = check_field(
         _("Also while you are active"), _("Otherwise you get no e-mails about what happens while an app is open.")
     )
-    summary_mails = check_field(SWITCHES[SUMMARIES], _("Once a week, for two months."))
+    summary_mails = check_field(mails.SWITCHES[mails.SUMMARIES], _("Once a week, for two months."))
 
     def __init__(self, user: User, data: Any = None) -> None:
         kept = user.preferences
-        values: dict[str, Any] = {name: is_on(kept, name) for name in SWITCHES}
-        values |= {NOTIFICATIONS: mode_of(kept), "mails_when_online": bool(kept.get("mails_when_online"))}
+        values: dict[str, Any] = {name: mails.is_on(kept, name) for name in mails.SWITCHES}
+        values |= {mails.NOTIFICATIONS: mails.mode_of(kept), "mails_when_online": bool(kept.get("mails_when_online"))}
         super().__init__(data, initial=values)
-        for name in map(type_switch, MAILED_TYPES):
-            self.fields[name] = check_field(SWITCHES[name])
+        for name in map(mails.type_switch, mails.MAILED_TYPES):
+            self.fields[name] = check_field(mails.SWITCHES[name])
 
     def types(self) -> list[forms.BoundField]:
         """Return the fields of the types of notifications."""
-        return [self[type_switch(kind)] for kind in MAILED_TYPES]
+        return [self[mails.type_switch(kind)] for kind in mails.MAILED_TYPES]
 
     def change(self) -> PreferencesChange:
         """Return the changed values. Saving also resumes mails to an address that mail servers had refused."""

@@ -11,15 +11,8 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from accounts import events
 from accounts.collections.services.local import remove_between
-from accounts.events import (
-    AccountBlocked,
-    AccountMuted,
-    AccountUnblocked,
-    AccountUnmuted,
-    DomainBlocked,
-    DomainUnblocked,
-)
 from accounts.models import Account, AccountDomainBlock, Block, Follow, Mute
 from accounts.services.following import end_following, pair_name
 from social.kernel import clock
@@ -54,7 +47,7 @@ def block_account(*, account: Account, target: Account, uri: str | None = None) 
         end_following(target.id, account.id, ended_by_id=account.id)
         remove_between(account.id, target.id)
         if created:
-            publish(AccountBlocked(account_id=account.id, target_id=target.id, block_id=block.id, uri=block.uri))
+            publish(events.AccountBlocked(account_id=account.id, target_id=target.id, block_id=block.id, uri=block.uri))
 
 
 def unblock_account(*, account: Account, target: Account) -> None:
@@ -64,7 +57,7 @@ def unblock_account(*, account: Account, target: Account) -> None:
         block = Block.objects.filter(account=account, target=target).first()
         if block is None:
             return
-        publish(AccountUnblocked(account_id=account.id, target_id=target.id, block_id=block.id, uri=block.uri))
+        publish(events.AccountUnblocked(account_id=account.id, target_id=target.id, block_id=block.id, uri=block.uri))
         block.delete()
 
 
@@ -111,7 +104,7 @@ def block_domain(*, account: Account, domain: str) -> None:
         lock(_domain_lock(account, name))
         block, created = AccountDomainBlock.objects.get_or_create(account=account, domain=name)
         if created:
-            publish(DomainBlocked(account_id=account.id, domain=name, block_id=block.id))
+            publish(events.DomainBlocked(account_id=account.id, domain=name, block_id=block.id))
 
 
 def unblock_domain(*, account: Account, domain: str) -> None:
@@ -123,7 +116,7 @@ def unblock_domain(*, account: Account, domain: str) -> None:
         lock(_domain_lock(account, name))
         ended, _by_model = AccountDomainBlock.objects.filter(account=account, domain=name).delete()
         if ended:
-            publish(DomainUnblocked(account_id=account.id, domain=name))
+            publish(events.DomainUnblocked(account_id=account.id, domain=name))
 
 
 def _domain_lock(account: Account, domain: str) -> str:
@@ -147,7 +140,7 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
             target=target,
             defaults={"hide_notifications": hide_notifications, "expires_at": expires_at},
         )
-        publish(AccountMuted(account_id=account.id, target_id=target.id))
+        publish(events.AccountMuted(account_id=account.id, target_id=target.id))
 
 
 def unmute_account(*, account: Account, target: Account) -> None:
@@ -182,5 +175,5 @@ def _end_mutes(mutes: QuerySet[Mute], account_id: int, target_id: int, *, at: da
         ended, _by_model = mutes.delete()
         if ended:
             Follow.objects.filter(account_id=account_id, target_id=target_id).update(direct_since=at)
-            publish(AccountUnmuted(account_id=account_id, target_id=target_id))
+            publish(events.AccountUnmuted(account_id=account_id, target_id=target_id))
     return bool(ended)

@@ -15,14 +15,7 @@ from typing import Any, Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.events import (
-    AccountDeleted,
-    AccountErasureDue,
-    AccountSanctioned,
-    AccountSuspended,
-    AccountUnsuspended,
-    ProfileUpdated,
-)
+from accounts import events
 from accounts.identity.policies.sign_up import email_digest
 from accounts.identity.services.sessions import end_sessions, publish_user_state
 from accounts.identity.services.staff import keep_one_administrator
@@ -150,7 +143,7 @@ def release_account(*, by: Staff, account: Account) -> None:
     with _acting(by, account, "release", Permission.DELETE_USER_DATA) as subject:
         subject.write(held_at=None)
         if subject.after and (subject.account.deleted_at or subject.account.erased_at):
-            publish(AccountErasureDue(account_id=subject.account.id))
+            publish(events.AccountErasureDue(account_id=subject.account.id))
 
 
 def apply_domain_rule(
@@ -198,17 +191,19 @@ def erase_suspended() -> int:
             account = due.select_for_update(no_key=True).filter(pk=account_id).first()
             if account is not None:
                 change_account(account.id, erased_at=clock.now())
-                publish(AccountDeleted(account_id=account.id, local=account.local))
+                publish(events.AccountDeleted(account_id=account.id, local=account.local))
                 begun += 1
     return begun
 
 
 def _publish_suspended(account: Account, severance_type: SeveranceType, cause: str) -> None:
     publish(
-        AccountSuspended(account_id=account.id, local=account.local, severance_type=str(severance_type), cause=cause)
+        events.AccountSuspended(
+            account_id=account.id, local=account.local, severance_type=str(severance_type), cause=cause
+        )
     )
     if account.local:
-        publish(ProfileUpdated(account_id=account.id))
+        publish(events.ProfileUpdated(account_id=account.id))
 
 
 def _end_suspension(subject: _Subject) -> None:
@@ -217,9 +212,9 @@ def _end_suspension(subject: _Subject) -> None:
     CanonicalEmailBlock.objects.filter(account=account).delete()
     if user is not None:
         publish_user_state(user=user)
-    publish(AccountUnsuspended(account_id=account.id))
+    publish(events.AccountUnsuspended(account_id=account.id))
     if account.local:
-        publish(ProfileUpdated(account_id=account.id))
+        publish(events.ProfileUpdated(account_id=account.id))
 
 
 @contextmanager
@@ -239,7 +234,7 @@ def _acting(by: Staff, account: Account, action: str, permission: Permission, **
             return
         # A suspension and its end have published ProfileUpdated, which says the same to whoever wants to know.
         if current.local and "suspended_at" not in subject.after:
-            publish(AccountSanctioned(account_id=current.pk))
+            publish(events.AccountSanctioned(account_id=current.pk))
         record_about(
             by,
             action,

@@ -15,15 +15,9 @@ from accounts.queries.accounts import find_account
 from accounts.queries.discovery import list_directory, load_suggestions
 from accounts.queries.relations import list_blocked, list_blocked_domains, list_muted, load_known_relations
 from accounts.queries.users import find_own_account
+from accounts.serializers import relationship
 from accounts.serializers.account import present_accounts
 from accounts.serializers.inputs.accounts import DirectoryInput, DomainInput, FamiliarInput, NoteInput
-from accounts.serializers.relationship import (
-    DomainBlockPreviewSerializer,
-    FamiliarFollowersSerializer,
-    MutedAccountSerializer,
-    RelationshipSerializer,
-    SuggestionSerializer,
-)
 from accounts.services.blocking import block_domain, unblock_domain
 from accounts.services.follow_requests import authorize_request, reject_request, remove_follower
 from accounts.services.private import dismiss_suggestion, endorse_account, unendorse_account, write_note
@@ -98,7 +92,7 @@ class NetworksViewSet(ApiViewSet):
         page = self.paginate(list_muted(self.account_id))
         accounts = present_accounts([row.target_id for row in page.items], self.viewer_id)
         shown = [(accounts[row.target_id], row.expires_at) for row in page.items if row.target_id in accounts]
-        return page.respond(MutedAccountSerializer(shown, many=True).data)
+        return page.respond(relationship.MutedAccountSerializer(shown, many=True).data)
 
     def follow_requests(self, request: Request) -> HttpResponse:
         """Accounts that have requested to follow the caller."""
@@ -156,7 +150,7 @@ class NetworksViewSet(ApiViewSet):
         found = networks.load_familiar_followers(self.account_id, ids)
         accounts = present_accounts([number for people in found.values() for number in people], self.viewer_id)
         shown = [(number, found[number]) for number in ids if number in found]
-        return reply(FamiliarFollowersSerializer(shown, many=True, context={"accounts": accounts}).data)
+        return reply(relationship.FamiliarFollowersSerializer(shown, many=True, context={"accounts": accounts}).data)
 
     def _own_account(self) -> Account:
         return find_own_account(self.identity.account_id)
@@ -164,7 +158,7 @@ class NetworksViewSet(ApiViewSet):
     def _relationship(self, target: Account) -> HttpResponse:
         # `load_relations` is not used, because it leaves out the viewer: a note about oneself is shown too.
         _known, relations = load_known_relations(self.account_id, [target.id], with_suspended=True)
-        return reply(RelationshipSerializer(target.id, context={"relations": relations}).data)
+        return reply(relationship.RelationshipSerializer(target.id, context={"relations": relations}).data)
 
 
 def _respond(page: ListPage[Any], viewer_id: int | None) -> HttpResponse:
@@ -189,7 +183,7 @@ class DomainBlocksViewSet(ApiViewSet):
     def preview(self, request: Request) -> Any:
         """The follows that blocking a server would end."""
         domain = DomainInput.read(request).domain
-        return DomainBlockPreviewSerializer(networks.count_follows_with(self.account_id, domain)).data
+        return relationship.DomainBlockPreviewSerializer(networks.count_follows_with(self.account_id, domain)).data
 
     def create(self, request: Request) -> Any:
         """Block a server."""
@@ -233,7 +227,7 @@ class DiscoveryViewSet(ApiViewSet):
         page = self.paginate(load_suggestions(self.account_id))
         accounts = present_accounts([found.account_id for found in page.items], self.viewer_id)
         shown = [found for found in page.items if found.account_id in accounts]
-        return page.respond(SuggestionSerializer(shown, many=True, context={"accounts": accounts}).data)
+        return page.respond(relationship.SuggestionSerializer(shown, many=True, context={"accounts": accounts}).data)
 
     def suggested_accounts(self, request: Request) -> HttpResponse:
         """Suggestions of accounts to follow."""

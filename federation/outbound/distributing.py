@@ -10,18 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from accounts import events as account_events
 from accounts.emojis.queries import EmojiLookup, account_texts
-from accounts.events import (
-    AccountBlocked,
-    AccountDeleted,
-    AccountFollowed,
-    AccountMoved,
-    AccountUnblocked,
-    AccountUnfollowed,
-    FollowRequested,
-    FollowsToRenew,
-    ProfileUpdated,
-)
 from accounts.models import Account, Follow, FollowRequest
 from accounts.services.key_pairs import keys_of
 from accounts.transfers.models import Move
@@ -42,18 +32,7 @@ from federation.outbound.queueing import drop_waiting, enqueue, last_due
 from federation.outbound.quoting import send_quote_requests
 from social.kernel import clock
 from social.kernel.events import publish
-from statuses.events import (
-    PollEnded,
-    PollVoted,
-    PollVotesDue,
-    QuotePolicyChanged,
-    QuoteSettled,
-    StatusDeleted,
-    StatusEdited,
-    StatusFavourited,
-    StatusPublished,
-    StatusUnfavourited,
-)
+from statuses import events as status_events
 from statuses.models import Favourite, Poll, PollVote, QuoteState
 from statuses.policies.visibility import is_for_followers_only
 from statuses.queries.posts import load_posts
@@ -92,7 +71,7 @@ def _due_after_earlier(key: str, inboxes: Iterable[str], delay: timedelta | None
     return max(moments, default=None)
 
 
-def send_published(events: Sequence[StatusPublished]) -> None:
+def send_published(events: Sequence[status_events.StatusPublished]) -> None:
     """Send a Create or Announce of each post to its audience."""
     found = load_posts(event.status_id for event in events)
     posts = [post for post in found if post.local and not post.is_deleted and not post.author.is_suspended]
@@ -112,20 +91,22 @@ def send_published(events: Sequence[StatusPublished]) -> None:
     send_quote_requests(post.id for post in posts if post.quote_state == QuoteState.PENDING)
 
 
-def send_edited(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
+def send_edited(
+    events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
+) -> None:
     """Send an Update of each post to every server where the post may have arrived. The Update replaces earlier ones that are
     still waiting to be sent.
     """
     _send_updates((event.status_id for event in events), activities.update)
 
 
-def send_poll_votes(events: Sequence[PollVotesDue]) -> None:
+def send_poll_votes(events: Sequence[status_events.PollVotesDue]) -> None:
     """Send an Update of each poll with its current votes."""
     begin_announcement(event.poll_id for event in events)
     _send_updates((event.status_id for event in events), activities.update_poll)
 
 
-def send_poll_ended(events: Sequence[PollEnded]) -> None:
+def send_poll_ended(events: Sequence[status_events.PollEnded]) -> None:
     """Send an Update of each poll that has ended, with its final votes; nothing when an edit has moved the end into the
     future.
     """
@@ -154,7 +135,7 @@ def _send_updates(status_ids: Iterable[int], activity: Callable[[dict[str, Any],
             )
 
 
-def send_deleted(events: Sequence[StatusDeleted]) -> None:
+def send_deleted(events: Sequence[status_events.StatusDeleted]) -> None:
     """Send a Delete of each post, or the Undo of each boost, to every server where it may have arrived. Deliveries about the
     post that are still waiting are dropped.
 
@@ -171,7 +152,7 @@ def send_deleted(events: Sequence[StatusDeleted]) -> None:
         enqueue(account=account, document=document, inboxes=inboxes, key=f"status:{post.id}", supersedes=True)
 
 
-def send_favourited(events: Sequence[StatusFavourited]) -> None:
+def send_favourited(events: Sequence[status_events.StatusFavourited]) -> None:
     """Send a Like to the server of each post's author."""
     rows = Favourite.objects.select_related("account", "status__account").filter(
         id__one_of=[event.favourite_id for event in events], account__domain=None, status__local=False
@@ -186,7 +167,7 @@ def send_favourited(events: Sequence[StatusFavourited]) -> None:
         )
 
 
-def send_voted(events: Sequence[PollVoted]) -> None:
+def send_voted(events: Sequence[status_events.PollVoted]) -> None:
     """Send the votes of local accounts to the server of the poll's author."""
     votes = PollVote.objects.select_related("account", "poll__status__account").filter(
         id__one_of=[event.vote_id for event in events]
@@ -202,7 +183,7 @@ def send_voted(events: Sequence[PollVoted]) -> None:
         )
 
 
-def send_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
+def send_unfavourited(events: Sequence[status_events.StatusUnfavourited]) -> None:
     """Send an Undo of the Like to the server of each post's author."""
     posts = {post.id: post for post in load_posts(event.status_id for event in events) if not post.local}
     accounts = _accounts([*(event.account_id for event in events), *(post.account_id for post in posts.values())])
@@ -216,7 +197,7 @@ def send_unfavourited(events: Sequence[StatusUnfavourited]) -> None:
         )
 
 
-def send_follow_requested(events: Sequence[FollowRequested]) -> None:
+def send_follow_requested(events: Sequence[account_events.FollowRequested]) -> None:
     """Send a Follow to the server of each account that a local account asks to follow."""
     requests = FollowRequest.objects.select_related("account", "target").filter(
         id__one_of=[event.request_id for event in events], account__domain=None, target__domain__isnull=False
@@ -232,7 +213,7 @@ def send_follow_requested(events: Sequence[FollowRequested]) -> None:
         )
 
 
-def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
+def send_follows_again(events: Sequence[account_events.FollowsToRenew]) -> None:
     """Send again the Follows of a remote account by local accounts, RENEWED_AT_ONCE at a time. A server that has lost
     the follows restores them, any other server answers as before (contract, federation section 10 "Key change").
     """
@@ -252,10 +233,10 @@ def send_follows_again(events: Sequence[FollowsToRenew]) -> None:
                 key=_pair_key(row.account_id, row.target_id),
             )
         if len(rows) == RENEWED_AT_ONCE:
-            publish(FollowsToRenew(account_id=event.account_id, after=rows[-1].account_id))
+            publish(account_events.FollowsToRenew(account_id=event.account_id, after=rows[-1].account_id))
 
 
-def send_followed(events: Sequence[AccountFollowed]) -> None:
+def send_followed(events: Sequence[account_events.AccountFollowed]) -> None:
     """Send an Accept to the server of each new remote follower."""
     follows = Follow.objects.select_related("account", "target").filter(
         id__one_of=[event.follow_id for event in events], account__domain__isnull=False, target__domain=None
@@ -280,7 +261,7 @@ def send_answer(events: Sequence[FollowAnswerDue]) -> None:
             _answer(account, follower, event.uri, accepted=event.accepted, number=number)
 
 
-def send_unfollowed(events: Sequence[AccountUnfollowed]) -> None:
+def send_unfollowed(events: Sequence[account_events.AccountUnfollowed]) -> None:
     """Send an Undo of a local account's Follow, or a Reject of a remote account's Follow.
 
     When the remote follower itself has ended the follow, nothing is sent, and an Accept that is still waiting is dropped.
@@ -317,18 +298,18 @@ def _answer(account: Account, follower: Account, uri: str, *, accepted: bool, nu
     )
 
 
-def send_blocked(events: Sequence[AccountBlocked]) -> None:
+def send_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
     """Send a Block to the server of each blocked remote account."""
     _send_of_block(events, activities.block)
 
 
-def send_unblocked(events: Sequence[AccountUnblocked]) -> None:
+def send_unblocked(events: Sequence[account_events.AccountUnblocked]) -> None:
     """Send an Undo of the Block to the server of each remote account that is no longer blocked."""
     _send_of_block(events, activities.undo_block)
 
 
 def _send_of_block(
-    events: Sequence[AccountBlocked] | Sequence[AccountUnblocked],
+    events: Sequence[account_events.AccountBlocked] | Sequence[account_events.AccountUnblocked],
     activity: Callable[[Account, str, str], dict[str, Any]],
 ) -> None:
     """Send the activity that `activity` builds for each block of a remote account by a local account."""
@@ -341,7 +322,7 @@ def _send_of_block(
             enqueue(account=account, document=document, inboxes=inbox_of(target), key=_pair_key(account.id, target.id))
 
 
-def send_profile(events: Sequence[ProfileUpdated]) -> None:
+def send_profile(events: Sequence[account_events.ProfileUpdated]) -> None:
     """Send an Update of each actor to its followers, to accounts that it has mentioned lately, and to relays. The Update
     replaces earlier ones that are still waiting to be sent.
     """
@@ -362,7 +343,7 @@ def send_profile(events: Sequence[ProfileUpdated]) -> None:
         )
 
 
-def send_moved(events: Sequence[AccountMoved]) -> None:
+def send_moved(events: Sequence[account_events.AccountMoved]) -> None:
     """Send a Move of each local account to its followers; nothing for a move that was reverted in the meantime."""
     for event in events:
         move = Move.objects.select_related("account", "target").filter(account_id=event.account_id).latest("id")
@@ -372,7 +353,7 @@ def send_moved(events: Sequence[AccountMoved]) -> None:
             enqueue(account=account, document=document, inboxes=followers_inboxes(account.id), key=f"move:{account.id}")
 
 
-def send_account_deleted(events: Sequence[AccountDeleted]) -> None:
+def send_account_deleted(events: Sequence[account_events.AccountDeleted]) -> None:
     """Send a Delete of each actor to every known server: its posts and mentions may have reached any of them."""
     for account in _accounts(event.account_id for event in events).values():
         enqueue(

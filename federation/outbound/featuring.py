@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from accounts import events as account_events
 from accounts.collections.models import Collection, CollectionItem, ItemState
-from accounts.events import (
-    CollectionChanged,
-    CollectionItemAdded,
-    CollectionItemRemoved,
-    CollectionListed,
-    FeaturedTagChanged,
-)
 from accounts.models import Account, FeaturedTag, Tag
 from federation.documents import activities, featured_collections
 from federation.documents.actors import featured_tag
@@ -37,7 +31,7 @@ def send_pins(events: Sequence[StatusPinChanged]) -> None:
         _send(accounts[post.account_id], post.object_uri, f"status:{post.id}", is_added=post.id in pinned)
 
 
-def send_featured_tags(events: Sequence[FeaturedTagChanged]) -> None:
+def send_featured_tags(events: Sequence[account_events.FeaturedTagChanged]) -> None:
     """Send an Add of each hashtag that is featured now, and a Remove of each hashtag that is not."""
     accounts = Account.objects.filter(id__one_of=[event.account_id for event in events]).in_bulk()
     tags = Tag.objects.filter(id__one_of=[event.tag_id for event in events]).in_bulk()
@@ -60,7 +54,7 @@ def _send(account: Account, target: str | dict[str, Any], key: str, *, is_added:
     )
 
 
-def send_listed(events: Sequence[CollectionListed]) -> None:
+def send_listed(events: Sequence[account_events.CollectionListed]) -> None:
     """Send an Add for each collection that is discoverable now, and a Remove for each other collection. The Remove contains
     only the id, because collections that are not discoverable are not published.
     """
@@ -77,7 +71,7 @@ def send_listed(events: Sequence[CollectionListed]) -> None:
         _send_listing(account, number, featured_collections.listing(account, target))
 
 
-def send_collections(events: Sequence[CollectionChanged]) -> None:
+def send_collections(events: Sequence[account_events.CollectionChanged]) -> None:
     """Send an Update of each collection that is discoverable."""
     collections = _shown_collections(event.collection_id for event in events)
     items = featured_collections.load_items(collections)
@@ -86,7 +80,7 @@ def send_collections(events: Sequence[CollectionChanged]) -> None:
         _send_listing(collection.account, number, featured_collections.update(collection, document))
 
 
-def send_items_added(events: Sequence[CollectionItemAdded]) -> None:
+def send_items_added(events: Sequence[account_events.CollectionItemAdded]) -> None:
     """Send an Add of each item that was added to a discoverable collection."""
     collections = _shown_collections(event.collection_id for event in events)
     items = featured_collections.load_items(collections)
@@ -99,7 +93,7 @@ def send_items_added(events: Sequence[CollectionItemAdded]) -> None:
                 _send_listing(owner, number, featured_collections.item_listing(owner, number, target))
 
 
-def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
+def send_items_removed(events: Sequence[account_events.CollectionItemRemoved]) -> None:
     """Send a Remove of each item that was taken out of a discoverable collection."""
     collections = _shown_collections(event.collection_id for event in events)
     for event in events:
@@ -110,7 +104,7 @@ def send_items_removed(events: Sequence[CollectionItemRemoved]) -> None:
             _send_listing(owner, collection.id, featured_collections.item_listing(owner, collection.id, target))
 
 
-def send_feature_requests(events: Sequence[CollectionItemAdded]) -> None:
+def send_feature_requests(events: Sequence[account_events.CollectionItemAdded]) -> None:
     """Send a FeatureRequest to the server of each account that was put into a local collection and has not answered yet."""
     pending_items = CollectionItem.objects.filter(
         id__one_of=[event.item_id for event in events], state=ItemState.PENDING, collection__uri=None
@@ -139,7 +133,7 @@ def send_feature_answers(events: Sequence[FeatureAnswerDue]) -> None:
             )
 
 
-def send_withdrawn(events: Sequence[CollectionItemRemoved]) -> None:
+def send_withdrawn(events: Sequence[account_events.CollectionItemRemoved]) -> None:
     """Send a Delete of the authorization of each local account that has left a remote collection."""
     collections = Collection.objects.filter(id__one_of=[event.collection_id for event in events], uri__isnull=False)
     collections_by_id = collections.select_related("account").in_bulk()

@@ -13,17 +13,10 @@ from django.db.models import F
 from accounts.models import Account, KeyPair
 from accounts.models.account import SuspensionOrigin
 from accounts.queries.accounts import has_address, split_address
+from accounts.services import remote_accounts
 from accounts.services.changing import note_fetched
 from accounts.services.domains import note_host, note_reached
 from accounts.services.erasing import end_account
-from accounts.services.remote_accounts import (
-    RemoteKey,
-    RemoteProfile,
-    is_stale,
-    may_refresh,
-    release_address,
-    store_remote_account,
-)
 from accounts.transfers.models import Move
 from federation.documents.reading import Rejected, origin_of, uri_of, without_fragment
 from federation.documents.received_actors import ReceivedActor, read_actor, read_key
@@ -78,7 +71,7 @@ def refresh_if_stale(uri: str) -> None:
     reached.
     """
     account = Account.objects.filter(uri=uri).exclude(domain=None).first()
-    if account is None or not is_stale(account):
+    if account is None or not remote_accounts.is_stale(account):
         return
     try:
         refresh(account)
@@ -153,7 +146,7 @@ def find_successor(uri: str, target_uri: str, *, deadline: float = DEADLINE, may
         raise Rejected(Reason.MOVE_TO_ITSELF)
     target = find_account_by_uri(target_uri)
     if may_fetch and (target is None or not (target.local or uri in target.also_known_as)):
-        if target is not None and not may_refresh(target):
+        if target is not None and not remote_accounts.may_refresh(target):
             raise Unavailable("the new account was looked at a moment ago")
         target = fetch_actor(target_uri, deadline=deadline, follow_move=False)
     if target is None or target.suspended or target.uri == uri or uri not in target.also_known_as:
@@ -202,7 +195,7 @@ def _confirmed_address(received: ReceivedActor, deadline: float, *, again: bool 
     if pair is None or pair[1] is None:
         raise Rejected(Reason.ACTOR_WITHOUT_ADDRESS)
     confirmed_account = Account.objects.filter(has_address(*pair), uri=received.uri).first()
-    if confirmed_account is not None and not (again and is_stale(confirmed_account)):
+    if confirmed_account is not None and not (again and remote_accounts.is_stale(confirmed_account)):
         return webfinger.WebFingerResult(confirmed_account.username, pair[1], received.uri)
     found = webfinger.confirm(pair[0], pair[1], received.uri, deadline=deadline)
     if found.username.lower() != received.username.lower():
@@ -233,10 +226,10 @@ def keep_actor(
             check_id(received.uri, received.uri, Account)
             if Account.objects.filter(uri=received.uri, deleted_at__isnull=False).exists():
                 raise Unavailable("the account that it was is being removed")
-            other = release_address(username=found.username, domain=found.domain, uri=received.uri)
+            other = remote_accounts.release_address(username=found.username, domain=found.domain, uri=received.uri)
             if other is not None:
                 request_actor(other)
-            account = store_remote_account(
+            account = remote_accounts.store_remote_account(
                 profile=_profile(received, found, rule, moved_to_id), keys=received.keys, is_announced=is_announced
             )
             request_links(account)
@@ -256,16 +249,16 @@ def keep_described(actor: Account, document: Mapping[str, Any]) -> Account:
     pair = KeyPair.objects.filter(account=actor).first()
     if pair is not None and not received.keys and received.key_reference in (None, pair.key_id):
         known_keys = {pair.key_id: pair.public_key} | pair.further_keys
-        received = replace(received, keys=[RemoteKey(*key) for key in known_keys.items()])
+        received = replace(received, keys=[remote_accounts.RemoteKey(*key) for key in known_keys.items()])
     received, found = _with_key(received, DEADLINE), _confirmed_address(received, DEADLINE, again=False)
     return keep_actor(received, found, moved_to_id=_successor_id(received, DEADLINE), is_announced=True)
 
 
 def _profile(
     received: ReceivedActor, found: webfinger.WebFingerResult, rule: DomainRule | None, moved_to_id: int | None
-) -> RemoteProfile:
+) -> remote_accounts.RemoteProfile:
     shows_pictures = rule is None or not rule.reject_media
-    return RemoteProfile(
+    return remote_accounts.RemoteProfile(
         limited_since=rule.created_at if rule is not None and rule.severity == DomainSeverity.SILENCE else None,
         uri=received.uri,
         username=found.username,

@@ -19,16 +19,9 @@ from accounts.pages.settings import signed_in
 from accounts.queries.tags import named_tag
 from federation.documents.context import with_context
 from federation.documents.discovery import WEBFINGER_PATH
+from federation.views import negotiation
 from federation.views.actors import actor_response
 from federation.views.featured_collections import collection_response
-from federation.views.negotiation import (
-    Representation,
-    alternate,
-    document,
-    not_acceptable,
-    preferred_representation,
-    reads,
-)
 from federation.views.posts import post_response
 from federation.views.profiles import may_be_indexed, open_in_app, profile_page
 from federation.views.reading import find_local_account, require_signature
@@ -70,42 +63,42 @@ def _negotiated(
     as_page: Callable[..., HttpResponseBase],
     **names: str,
 ) -> HttpResponseBase:
-    form = preferred_representation(request)
+    form = negotiation.preferred_representation(request)
     if form is None:
-        return not_acceptable()
-    if form is Representation.DOCUMENT:
+        return negotiation.not_acceptable()
+    if form is negotiation.Representation.DOCUMENT:
         return as_document(request, **names)
     response = as_page(request, **names)
     patch_vary_headers(response, ("Accept", "Origin"))
     return response
 
 
-@reads
+@negotiation.reads
 def _collection(request: HttpRequest, id: str) -> HttpResponse:
     return collection_response(request, id)
 
 
-@reads
+@negotiation.reads
 def _hashtag(request: HttpRequest, name: str) -> HttpResponse:
     """Return the document of a hashtag, which contains only an id and a type (contract, federation section 2)."""
     require_signature(request)
     uri = links.tag_url(named_tag(name).name)
-    return document(with_context({"id": uri, "type": "OrderedCollection"}))
+    return negotiation.document(with_context({"id": uri, "type": "OrderedCollection"}))
 
 
-@reads
+@negotiation.reads
 def _actor(request: HttpRequest, username: str) -> HttpResponse:
     return actor_response(request, find_local_account(username, served_while_suspended=True))
 
 
-@reads
+@negotiation.reads
 def _note(request: HttpRequest, username: str, id: str) -> HttpResponse:
     return post_response(request, username, id)
 
 
 def no_feed(request: HttpRequest, username: str) -> HttpResponse:
     """`/@:username/:id.rss`: 406, because a single post has no feed (contract, federation section 1)."""
-    return not_acceptable()
+    return negotiation.not_acceptable()
 
 
 def _profile(request: HttpRequest, username: str) -> HttpResponseBase:
@@ -169,5 +162,5 @@ def _add_documents(response: HttpResponseBase, account: Account, uri: str = "") 
     resource = quote(f"acct:{account.username}@{settings.LOCAL_DOMAIN}", safe="")
     response.headers["Link"] = (
         f'<{links.web_url(WEBFINGER_PATH)}?resource={resource}>; rel="lrdd"; type="application/jrd+json", '
-        + alternate(uri or account.uri)
+        + negotiation.alternate(uri or account.uri)
     )

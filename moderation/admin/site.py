@@ -24,13 +24,7 @@ from moderation.policies.documents import (
     NUMBERS,
     RETENTION_NAMES,
 )
-from moderation.services.documents import (
-    THUMBNAIL_LIMIT,
-    change_icon,
-    change_site,
-    change_thumbnail,
-    hide_first_steps,
-)
+from moderation.services import documents
 from social.api.staff import takes
 from social.kernel.errors import Invalid, KernelError
 from timelines.policies.access import Openness
@@ -39,9 +33,9 @@ from timelines.policies.access import Openness
 FORM_BYTES: Final = 1024 * 1024
 
 _PICTURES: Final[dict[str, Callable[..., object]]] = {
-    "thumbnail": change_thumbnail,
-    "icon": change_icon,
-    "favicon": partial(change_icon, favicon=True),
+    "thumbnail": documents.change_thumbnail,
+    "icon": documents.change_icon,
+    "favicon": partial(documents.change_icon, favicon=True),
 }
 
 
@@ -52,7 +46,7 @@ class SiteAdmin(PermittedAdmin):
     permission = Permission.MANAGE_SETTINGS
     ordering = ()
 
-    @takes(3 * THUMBNAIL_LIMIT + FORM_BYTES)
+    @takes(3 * documents.THUMBNAIL_LIMIT + FORM_BYTES)
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the form in place of a list of rows."""
         if not self.is_permitted(request):
@@ -82,13 +76,13 @@ class SiteAdmin(PermittedAdmin):
         if not self.is_permitted(request):
             raise PermissionDenied
         if request.method == "POST":
-            hide_first_steps(by=acting(request))
+            documents.hide_first_steps(by=acting(request))
         return redirect("admin:index")
 
     def _save(self, request: HttpRequest, form: SiteForm) -> bool:
         by = acting(request)
         try:
-            change_site(by=by, texts=form.texts)
+            documents.change_site(by=by, texts=form.texts)
             for name, change in _PICTURES.items():
                 picture = form.cleaned_data[name]
                 if picture is not None or form.cleaned_data[f"remove_{name}"]:

@@ -14,15 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.pages.forms import ServiceForm
 from accounts.queries.site_settings import fixed_site_settings
-from moderation.policies.documents import (
-    ACCESS_NAMES,
-    AUDIENCES,
-    DAYS_LIMIT,
-    LANDING_PAGES,
-    NUMBERS,
-    RETENTION_NAMES,
-    SiteTexts,
-)
+from moderation.policies import documents
 from social.api.staff_forms import Lines, Styled, text_field
 from social.api.staff_navigation import links_to
 from social.kernel.media import images
@@ -41,7 +33,7 @@ def _switch(label: Any, help_text: Any = "") -> forms.BooleanField:
 
 
 def _audience(label: Any) -> forms.ChoiceField:
-    return forms.ChoiceField(label=label, choices=[(value, _AUDIENCE_NAMES[value]) for value in AUDIENCES])
+    return forms.ChoiceField(label=label, choices=[(value, _AUDIENCE_NAMES[value]) for value in documents.AUDIENCES])
 
 
 _OPENNESS_NAMES = {
@@ -62,7 +54,7 @@ _UNLIMITED = _("0: forever")
 
 
 def _days(label: Any, words: Any = _UNLIMITED) -> forms.IntegerField:
-    return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=DAYS_LIMIT)
+    return forms.IntegerField(label=label, help_text=words, min_value=0, max_value=documents.DAYS_LIMIT)
 
 
 _LANDING_NAMES = {
@@ -107,7 +99,7 @@ def _picture(label: Any, help_text: Any) -> forms.FileField:
 
 
 def _number(name: str, label: Any, help_text: Any) -> forms.IntegerField:
-    least, most = NUMBERS[name]
+    least, most = documents.NUMBERS[name]
     return forms.IntegerField(label=label, help_text=help_text, min_value=least, max_value=most)
 
 
@@ -215,7 +207,7 @@ class SiteForm(Styled, ServiceForm):
     )
     site_landing_page = forms.ChoiceField(
         label=_("What visitors see on the front page"),
-        choices=[(value, _LANDING_NAMES[value]) for value in LANDING_PAGES],
+        choices=[(value, _LANDING_NAMES[value]) for value in documents.LANDING_PAGES],
     )
     thumbnail = _picture(
         _("Picture"), _("Cut to 1200 by 630 pixels; shown on the front page and where links are shared")
@@ -258,14 +250,14 @@ class SiteForm(Styled, ServiceForm):
         ),
         "federation": ("site_limited_federation",),
         "visibility": (
-            *ACCESS_NAMES,
+            *documents.ACCESS_NAMES,
             "site_trends_without_review",
             "site_publish_activity",
             "site_publish_peers",
             "site_show_domain_blocks",
             "site_show_domain_blocks_rationale",
         ),
-        "retention": ("site_remote_media_megabytes", *RETENTION_NAMES, "site_remote_posts_limit"),
+        "retention": ("site_remote_media_megabytes", *documents.RETENTION_NAMES, "site_remote_posts_limit"),
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -318,12 +310,12 @@ class SiteForm(Styled, ServiceForm):
             yield Part(part, _PART_NAMES[part], fields, lists, found)
 
     @property
-    def texts(self) -> SiteTexts:
+    def texts(self) -> documents.SiteTexts:
         """Return the texts that the form holds."""
         sent = {name: value for name, value in self.cleaned_data.items() if name.startswith("site_")}
         languages = dict.fromkeys([*sent["site_languages"], *self.cleaned_data["add_languages"]])
         lists = {"site_languages": tuple(languages), "site_suggested_accounts": tuple(sent["site_suggested_accounts"])}
-        return SiteTexts(**sent | lists)
+        return documents.SiteTexts(**sent | lists)
 
 
 def _id_of(field: forms.BoundField) -> str:

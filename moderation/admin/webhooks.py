@@ -76,7 +76,7 @@ def _secret(webhook: Webhook) -> SafeString:
 
 def _attempts(webhook: Webhook) -> SafeString:
     rows = [
-        [moment(attempt.created_at), address(attempt.event), _answer(attempt), _duration(attempt)]
+        [moment(attempt.created_at), address(attempt.event), _answer(attempt), address(f"{attempt.milliseconds} ms")]
         for attempt in list_attempts(webhook)
     ]
     return table([_("When"), _("Event"), _("Answer"), _("Duration")], rows)
@@ -86,10 +86,6 @@ def _answer(attempt: WebhookAttempt) -> SafeString:
     if not attempt.error:
         return mark(str(attempt.status), "good")
     return shortened(attempt.error, 160)
-
-
-def _duration(attempt: WebhookAttempt) -> SafeString:
-    return address(f"{attempt.milliseconds} ms")
 
 
 STATE: Final = ENABLED_STATES.column()

@@ -72,7 +72,7 @@ _SIGNER = Signer(salt="moderation.strike")
 def strike_link(strike_id: int) -> str:
     """Return the URL of a strike's page, with the key that gives access, for the mail to the person concerned."""
     path = reverse("strike", args=[strike_id])
-    return links.web_url(f"{path}?key={_key(strike_id)}")
+    return links.web_url(f"{path}?key={_SIGNER.signature(str(strike_id))}")
 
 
 def opens(key: str, strike_id: int) -> bool:
@@ -81,7 +81,3 @@ def opens(key: str, strike_id: int) -> bool:
         return _SIGNER.unsign(f"{strike_id}:{key}") == str(strike_id)
     except BadSignature:
         return False
-
-
-def _key(strike_id: int) -> str:
-    return _SIGNER.signature(str(strike_id))

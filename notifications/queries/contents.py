@@ -15,7 +15,7 @@ from accounts.queries.relations import load_relations_of
 from social.kernel import links
 from statuses.policies.audience import can_see
 from statuses.policies.filters import Filters
-from statuses.policies.posts import Post, PostBody
+from statuses.policies.posts import PostBody
 from statuses.queries.filters import load_filters_of
 from statuses.queries.posts import load_bodies, load_posts
 
@@ -57,11 +57,7 @@ def load_contents(subjects: Collection[Subject]) -> dict[Subject, Content]:
             related = relations.get(recipient_id) or Relations(viewer_id=recipient_id)
             if post is None or body is None or not can_see(post, recipient_id, related, post.mentioned_ids):
                 continue
-            link = _link(post, body)
+            link = links.status_url(post.username, post.id) if post.local else body.url or post.object_uri
         if sender_id in people:
             found[subject] = Content(people[sender_id], body, link, filters.get(recipient_id, _NO_FILTERS))
     return found
-
-
-def _link(post: Post, body: PostBody) -> str:
-    return links.status_url(post.username, post.id) if post.local else body.url or post.object_uri

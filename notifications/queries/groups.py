@@ -15,19 +15,7 @@ from accounts.models import Account
 from accounts.policies.audience import PRESENT
 from accounts.queries.accounts import CountedAccounts, load_accounts, load_counted_accounts
 from notifications.policies.outcomes import RULES
-from notifications.queries.listing import (
-    COLUMNS,
-    SHOWN_CONDITION,
-    UNFILTERED,
-    UNGROUPED,
-    ListedNotification,
-    NotificationFilter,
-    Subjects,
-    find_notification,
-    load_named,
-    load_subjects,
-    unread_cursor,
-)
+from notifications.queries import listing
 from social.kernel.cursors import Cursor
 from social.kernel.errors import NotFound
 from social.kernel.ids import MAX_ID, parse_id
@@ -102,7 +90,7 @@ _UNREAD_ROWS: Final = """
   WHERE {whose} AND {part}{bound}
   ORDER BY {order}n.id DESC LIMIT %(stretch)s)
 """
-_GROUP_CONDITION: Final = f"{SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
+_GROUP_CONDITION: Final = f"{listing.SHOWN_CONDITION} AND NOT n.filtered AND n.group_key = %(key)s"
 # Existence of the post was checked for the head; all notifications of a group are about the same post.
 _KEY_CONDITION: Final = f"""
 n.account_id = %(account)s AND n.group_key = k.key AND NOT n.filtered AND n.id <= %(highest)s
@@ -137,7 +125,7 @@ class Heads:
     and above which the next pages begin.
     """
 
-    rows: list[ListedNotification] = field(default_factory=list)
+    rows: list[listing.ListedNotification] = field(default_factory=list)
     span: Span = Span()
     ends: tuple[int, int] = (0, 0)
 
@@ -149,7 +137,7 @@ class NotificationGroup:
     notifications on the page.
     """
 
-    newest: ListedNotification
+    newest: listing.ListedNotification
     key: str
     count: int
     most_recent_id: int
@@ -168,13 +156,13 @@ class GroupPage:
     accounts: CountedAccounts
     partial: Mapping[int, Account] | None
     statuses: PostPage
-    subjects: Subjects
+    subjects: listing.Subjects
     supported: Collection[str] | None
     named: Mapping[int, Account]
 
 
 def list_heads(
-    account_id: int, row_filter: NotificationFilter, grouped_types: Collection[str], cursor: Cursor
+    account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], cursor: Cursor
 ) -> Heads:
     """Return the first notification of each group at a cursor, in its direction. At most two queries, which read a limited
     number of notifications: a page of all types is shorter if these do not fill it.
@@ -185,7 +173,7 @@ def list_heads(
     start, other = (cursor.after, cursor.before) if rising else (cursor.before, cursor.after)
     beyond, before = (">", "<") if rising else ("<", ">")
     far = other if other is not None else MAX_ID + 1 if rising else -1
-    words = {"shown": SHOWN_CONDITION, "direction": cursor.direction, "beyond": beyond, "before": before}
+    words = {"shown": listing.SHOWN_CONDITION, "direction": cursor.direction, "beyond": beyond, "before": before}
     words["bound"] = "" if other is None else f" AND n.id {before} %({'before' if rising else 'after'})s"
     words |= {"end": str(MAX_ID), "opposite": "DESC"} if rising else {"end": "0", "opposite": "ASC"}
     parameters = {
@@ -196,13 +184,17 @@ def list_heads(
         "sender": row_filter.from_account_id,
         "grouped": list(grouped_types),
     }
-    rows: list[ListedNotification] = []
+    rows: list[listing.ListedNotification] = []
     stop = None
     for stretch in STRETCHES:
-        stop_sql = _STOP.format(part=UNFILTERED, stretch=stretch, **words) if parts[0] == UNFILTERED else _NO_STOP
+        stop_sql = (
+            _STOP.format(part=listing.UNFILTERED, stretch=stretch, **words)
+            if parts[0] == listing.UNFILTERED
+            else _NO_STOP
+        )
         heads = " UNION ALL ".join(_HEAD.format(part=part, **words) for part in parts)
-        found = rows_of(_HEADS.format(stop=stop_sql, parts=heads, columns=COLUMNS, **words), parameters)
-        rows = [ListedNotification(*values) for _stop, *values in found]
+        found = rows_of(_HEADS.format(stop=stop_sql, parts=heads, columns=listing.COLUMNS, **words), parameters)
+        rows = [listing.ListedNotification(*values) for _stop, *values in found]
         stop = found[0][0] if found and len(found) < cursor.limit else None
         if stop is None:
             break
@@ -218,7 +210,7 @@ def list_heads(
 
 
 def load_groups(
-    account_id: int, heads: Sequence[ListedNotification], grouped_types: Collection[str], span: Span
+    account_id: int, heads: Sequence[listing.ListedNotification], grouped_types: Collection[str], span: Span
 ) -> list[NotificationGroup]:
     """Return the groups of these notifications, in their order. One query."""
     grouped = [head for head in heads if head.group_key is not None and head.type in grouped_types]
@@ -230,7 +222,7 @@ def load_groups(
     groups = []
     for head in heads:
         count, newest_id, sample, lowest_id, latest_at = 1, head.id, [head.from_account_id], head.id, head.created_at
-        key = f"{UNGROUPED}{head.id}"
+        key = f"{listing.UNGROUPED}{head.id}"
         if head.key in found and head.type in grouped_types:
             key = head.key
             count, newest_id, sample, lowest_id, latest_at = found[key]
@@ -241,8 +233,8 @@ def load_groups(
 
 def find_group(account_id: int, key: str) -> NotificationGroup:
     """Return the group of an account's notifications with this key. Raises NotFound."""
-    if key.startswith(UNGROUPED):
-        head = find_notification(account_id, parse_id(key.removeprefix(UNGROUPED)) or 0)
+    if key.startswith(listing.UNGROUPED):
+        head = listing.find_notification(account_id, parse_id(key.removeprefix(listing.UNGROUPED)) or 0)
         if head.group_key is not None:
             raise NotFound
     else:
@@ -253,15 +245,15 @@ def find_group(account_id: int, key: str) -> NotificationGroup:
     return load_groups(account_id, [head], GROUPED_TYPES, Span())[0]
 
 
-def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[ListedNotification]:
+def list_of_group(account_id: int, key: str, cursor: Cursor) -> list[listing.ListedNotification]:
     """Return the notifications of one group at a cursor, newest first. One query."""
-    sql = f"SELECT {COLUMNS} FROM notifications_notification n WHERE {_GROUP_CONDITION}{cursor.ordered('n.id')}"  # noqa: S608 (constants)
+    sql = f"SELECT {listing.COLUMNS} FROM notifications_notification n WHERE {_GROUP_CONDITION}{cursor.ordered('n.id')}"  # noqa: S608 (constants)
     rows = rows_of(sql, {"account": account_id, "key": key, **cursor.parameters})
-    return cursor.newest_first([ListedNotification(*values) for values in rows])
+    return cursor.newest_first([listing.ListedNotification(*values) for values in rows])
 
 
 def count_unread_groups(
-    account_id: int, row_filter: NotificationFilter, grouped_types: Collection[str], limit: int
+    account_id: int, row_filter: listing.NotificationFilter, grouped_types: Collection[str], limit: int
 ) -> int:
     """Return the number of groups with notifications newer than the account's marker, up to `limit`. At most four queries.
     Only the newest notifications are counted, as many as the longest stretch has; if types are chosen, as many of each.
@@ -269,10 +261,10 @@ def count_unread_groups(
     parts = row_filter.parts()
     if not parts or limit < 1:
         return 0
-    after = unread_cursor(account_id, limit).after
+    after = listing.unread_cursor(account_id, limit).after
     bound = "" if after is None else " AND n.id > %(after)s"
     rows = " UNION ALL ".join(_unread_rows(part, bound) for part in parts)
-    sql = _COUNT.format(rows=rows, shown=SHOWN_CONDITION, any_part=" OR ".join(parts))
+    sql = _COUNT.format(rows=rows, shown=listing.SHOWN_CONDITION, any_part=" OR ".join(parts))
     parameters = {
         "account": account_id,
         "types": row_filter.chosen_types,
@@ -292,7 +284,7 @@ def count_unread_groups(
 
 def _unread_rows(part: str, bound: str) -> str:
     # BETWEEN for the reason given at _STOP. The indexes for the other conditions have further columns after the account.
-    if part == UNFILTERED:
+    if part == listing.UNFILTERED:
         whose, order = "n.account_id BETWEEN %(account)s AND %(account)s", "n.account_id ASC, "
     else:
         whose, order = "n.account_id = %(account)s", ""
@@ -304,11 +296,11 @@ def _unread_rows(part: str, bound: str) -> str:
 _UNREAD: Final = f"""
 SELECT count(DISTINCT COALESCE(CASE WHEN n.type = ANY(%(grouped)s::text[]) THEN n.group_key END, n.id::text))
   FROM (SELECT n.account_id, n.id, n.type, n.group_key, n.from_account_id, n.status_id FROM notifications_notification n
-         WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {UNFILTERED}
+         WHERE n.account_id BETWEEN %(account)s AND %(account)s AND {listing.UNFILTERED}
          ORDER BY n.account_id, n.id DESC LIMIT {STRETCHES[0]}) n
  WHERE n.id > COALESCE((SELECT m.last_read_id FROM timelines_marker m
                WHERE m.account_id = %(account)s AND m.timeline = %(timeline)s), 0)
-   AND {SHOWN_CONDITION}
+   AND {listing.SHOWN_CONDITION}
 """  # noqa: S608 (constants)
 
 
@@ -332,12 +324,12 @@ def load_group_page(
     first account of each group is shown in full, and another query loads the others in short form.
     """
     rows = [group.newest for group in groups]
-    subjects = load_subjects(rows, viewer_id)
+    subjects = listing.load_subjects(rows, viewer_id)
     in_full = dict.fromkeys(number for group in groups for number in (group.sample[:1] if partial else group.sample))
     in_short = [number for group in groups for number in group.sample if number not in in_full]
     accounts = load_counted_accounts([*in_full, *subjects.people], viewer_id)
     statuses = hydrate(dict.fromkeys(row.status_id for row in rows if row.status_id is not None), viewer_id)
-    named = load_named(rows, subjects, supported)
+    named = listing.load_named(rows, subjects, supported)
     return GroupPage(
         groups, accounts, load_accounts(in_short) if partial else None, statuses, subjects, supported, named
     )

@@ -9,15 +9,7 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from accounts.events import (
-    AccountBlocked,
-    AccountFollowed,
-    AccountMuted,
-    AccountUnfollowed,
-    DomainBlocked,
-    FollowRequested,
-    UserActivated,
-)
+from accounts import events as account_events
 from accounts.models import Follow, FollowRequest, User
 from accounts.models.user import Permission
 from accounts.queries.relations import blocks_domain, load_block_pairs, load_relations
@@ -37,15 +29,7 @@ from notifications.services.notifying import (
 from social.kernel import clock
 from social.kernel.events import publish
 from social.kernel.plans import IDS, Plan
-from statuses.events import (
-    PollEnded,
-    StatusDeleted,
-    StatusFavourited,
-    StatusPublished,
-    StatusQuoted,
-    StatusReblogged,
-    StatusUnfavourited,
-)
+from statuses import events as status_events
 from statuses.models import Favourite, Mention, Poll, PollVote, Quote, QuoteState, Status
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_conversational
 from statuses.queries.posts import load_posts
@@ -63,7 +47,7 @@ _FAVOURITES = Plan(
 )
 
 
-def notify_followed(events: Sequence[AccountFollowed]) -> None:
+def notify_followed(events: Sequence[account_events.AccountFollowed]) -> None:
     """Notify of a new follower; an accepted request replaces the notification of the request (contract, behaviours section
     13).
     """
@@ -85,7 +69,7 @@ def notify_followed(events: Sequence[AccountFollowed]) -> None:
     )
 
 
-def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
+def notify_follow_requested(events: Sequence[account_events.FollowRequested]) -> None:
     """Notify a locked account of a follow request."""
     requests = FollowRequest.objects.filter(id__one_of=[event.request_id for event in events])
     notify(
@@ -96,7 +80,7 @@ def notify_follow_requested(events: Sequence[FollowRequested]) -> None:
     )
 
 
-def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
+def forget_follow(events: Sequence[account_events.AccountUnfollowed]) -> None:
     """Delete the notification of a follow or request that has ended, read or unread."""
     for event in events:
         # The id may be the id of a follow or of a request: it is unique only together with both accounts.
@@ -107,7 +91,7 @@ def forget_follow(events: Sequence[AccountUnfollowed]) -> None:
         )
 
 
-def notify_mentioned(events: Sequence[StatusPublished]) -> None:
+def notify_mentioned(events: Sequence[status_events.StatusPublished]) -> None:
     """Notify the local accounts that a post mentions, unless it also mentions or replies to an account that they block;
     silently addressed accounts are not notified. Add a direct post to the conversations of the notified accounts for whom
     it is not held (behaviours section 11).
@@ -145,7 +129,7 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
     add_posts([(account_id, status_id) for account_id, status_id in notified if status_id is not None])
 
 
-def notify_followers(events: Sequence[StatusPublished]) -> None:
+def notify_followers(events: Sequence[status_events.StatusPublished]) -> None:
     """Notify the followers who have set `notify` of an author's posts; of the author's replies, only those to the author's own
     posts count (behaviours section 13, `status`).
 
@@ -196,7 +180,7 @@ def _notify_followers(status: Status, *, after_id: int) -> None:
         publish(FollowersWaiting(status_id=status.id, after_id=follows[-1].id))
 
 
-def notify_reblogged(events: Sequence[StatusReblogged]) -> None:
+def notify_reblogged(events: Sequence[status_events.StatusReblogged]) -> None:
     """Notify the author of a boosted post."""
     boosts = Status.objects.select_related("reblog_of").filter(
         id__one_of=[event.reblog_id for event in events], deleted_at=None, reblog_of__deleted_at=None
@@ -216,7 +200,7 @@ def notify_reblogged(events: Sequence[StatusReblogged]) -> None:
     )
 
 
-def notify_quoted(events: Sequence[StatusQuoted]) -> None:
+def notify_quoted(events: Sequence[status_events.StatusQuoted]) -> None:
     """Notify the author of a quoted post, if they may read the quoting post."""
     quotes = Quote.objects.select_related("quoted_status").filter(
         id__one_of=[event.quote_id for event in events],
@@ -240,7 +224,7 @@ def notify_quoted(events: Sequence[StatusQuoted]) -> None:
     )
 
 
-def notify_favourited(events: Sequence[StatusFavourited]) -> None:
+def notify_favourited(events: Sequence[status_events.StatusFavourited]) -> None:
     """Notify the author of a favourited post."""
     notify(
         [
@@ -252,7 +236,7 @@ def notify_favourited(events: Sequence[StatusFavourited]) -> None:
     )
 
 
-def notify_poll_ended(events: Sequence[PollEnded]) -> None:
+def notify_poll_ended(events: Sequence[status_events.PollEnded]) -> None:
     """Notify the author of a poll that has ended, and its local voters (behaviours section 13, `poll`).
 
     A poll that is still open is skipped: an edit has moved its end, and another event was published for the new end.
@@ -290,18 +274,18 @@ def _poll_note(poll: Poll, recipient_id: int) -> Note:
     return Note(recipient_id, poll.status.account_id, NotificationType.POLL, cause, poll.status_id)
 
 
-def forget_favourite(events: Sequence[StatusUnfavourited]) -> None:
+def forget_favourite(events: Sequence[status_events.StatusUnfavourited]) -> None:
     """Delete the notification of a favourite that was undone."""
     take_back(f"favourite:{event.favourite_id}" for event in events)
 
 
-def forget_status(events: Sequence[StatusDeleted]) -> None:
+def forget_status(events: Sequence[status_events.StatusDeleted]) -> None:
     """Delete the notifications about a deleted post; for an undone boost, the notification of the boost."""
     remove_of_posts([event.status_id for event in events])
     take_back(f"reblog:{event.status_id}" for event in events)
 
 
-def forget_blocked(events: Sequence[AccountBlocked]) -> None:
+def forget_blocked(events: Sequence[account_events.AccountBlocked]) -> None:
     """Delete, after a block, the notifications of both accounts about each other (SEED-130), and the permission of the
     blocked account, unless the block was undone meanwhile.
     """
@@ -312,14 +296,14 @@ def forget_blocked(events: Sequence[AccountBlocked]) -> None:
         NotificationPermission.objects.filter(account_id=account_id, from_account_id=target_id).delete()
 
 
-def forget_blocked_domains(events: Sequence[DomainBlocked]) -> None:
+def forget_blocked_domains(events: Sequence[account_events.DomainBlocked]) -> None:
     """Delete, after a block of a server, the notifications about its accounts."""
     for event in events:
         if blocks_domain(event.account_id, event.domain):
             remove_from_domain(account_id=event.account_id, domain=event.domain)
 
 
-def forget_muted(events: Sequence[AccountMuted]) -> None:
+def forget_muted(events: Sequence[account_events.AccountMuted]) -> None:
     """Delete existing notifications about an account after a mute that includes notifications."""
     for event in events:
         mute = load_relations(event.account_id, [event.target_id]).muting.get(event.target_id)
@@ -342,7 +326,7 @@ def notify_reported(events: Sequence[ReportFiled]) -> None:
     )
 
 
-def notify_signed_up(events: Sequence[UserActivated]) -> None:
+def notify_signed_up(events: Sequence[account_events.UserActivated]) -> None:
     """Notify everyone who manages users that a new user can use their account (behaviours section 6)."""
     users = User.objects.filter(pk__one_of=[event.user_id for event in events])
     staff = list(list_staff(Permission.MANAGE_USERS).values_list("account_id", flat=True))

@@ -23,16 +23,7 @@ from notifications.models import (
     NotificationType,
 )
 from notifications.models.notification import MESSAGE_TYPES
-from notifications.policies.outcomes import (
-    DEFAULT_POLICY,
-    FOLLOWER_AGE,
-    NEW_ACCOUNT_AGE,
-    RULES,
-    Candidate,
-    NotificationOutcome,
-    is_dropped,
-    outcome_of,
-)
+from notifications.policies import outcomes
 from notifications.queries.listing import UNGROUPED
 from notifications.queries.requests import load_permitted
 from notifications.services.requests import MESSAGES_SQL, lock_recipients, make_requests, review_requests
@@ -91,7 +82,7 @@ class Note:
 
 
 def _group_key(note: Note) -> str | None:
-    if not RULES[note.type].grouped:
+    if not outcomes.RULES[note.type].grouped:
         return None
     bucket = int(clock.now().timestamp()) // _GROUP_SECONDS
     return f"{note.type}-{note.status_id}-{bucket}" if note.status_id else f"{note.type}-{bucket}"
@@ -106,23 +97,27 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
     Remote recipients are left out: their own server notifies them. The number of statements does not depend on the number
     of recipients.
     """
-    judged = [(note, found, outcome_of(found)) for note, found in _candidates(notes) if not is_dropped(found)]
+    judged = [
+        (note, found, outcomes.outcome_of(found))
+        for note, found in _candidates(notes)
+        if not outcomes.is_dropped(found)
+    ]
     if not judged:
         return []
     with transaction.atomic():
         # Permissions are read only for the few pairs that a policy stops, and only after the lock (see `lock_recipients`).
-        stopped = {note.pair for note, _found, decided in judged if decided is not NotificationOutcome.DELIVER}
+        stopped = {note.pair for note, _found, decided in judged if decided is not outcomes.NotificationOutcome.DELIVER}
         lock_recipients({recipient_id for recipient_id, _sender in stopped})
         permitted = load_permitted(stopped)
         decided = [
-            (note, outcome_of(replace(found, permitted=True)) if note.pair in permitted else decided)
+            (note, outcomes.outcome_of(replace(found, permitted=True)) if note.pair in permitted else decided)
             for note, found, decided in judged
         ]
         inserted = _insert(
             [
-                (note, decided is NotificationOutcome.HOLD)
+                (note, decided is outcomes.NotificationOutcome.HOLD)
                 for note, decided in decided
-                if decided is not NotificationOutcome.DROP
+                if decided is not outcomes.NotificationOutcome.DROP
             ]
         )
         delivered = [row for row in inserted if not row.held]
@@ -131,7 +126,7 @@ def notify(notes: Sequence[Note]) -> list[tuple[int, int | None]]:
     return [(row.account_id, row.status_id) for row in delivered]
 
 
-def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, Candidate]]:
+def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, outcomes.Candidate]]:
     """Return the notifications for local accounts, with the data on which their outcome depends."""
     people = (
         {
@@ -156,14 +151,15 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, Candidate]]:
     muted = load_muted({(note.recipient_id, note.status_id) for note in local if note.status_id is not None})
 
     def policy_of(note: Note) -> NotificationPolicy:
-        return getattr(people[note.recipient_id], "notification_policy", DEFAULT_POLICY)
+        return getattr(people[note.recipient_id], "notification_policy", outcomes.DEFAULT_POLICY)
 
     def asks(note: Note, setting: str) -> bool:
-        return RULES[note.type].filterable and getattr(policy_of(note), setting) != Handling.ACCEPT
+        return outcomes.RULES[note.type].filterable and getattr(policy_of(note), setting) != Handling.ACCEPT
 
     now = clock.now()
     followers = load_followers_since(
-        {(note.sender_id, note.recipient_id) for note in local if asks(note, "for_not_followers")}, now - FOLLOWER_AGE
+        {(note.sender_id, note.recipient_id) for note in local if asks(note, "for_not_followers")},
+        now - outcomes.FOLLOWER_AGE,
     )
     solicited = load_solicited(
         {
@@ -177,7 +173,7 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, Candidate]]:
         user = getattr(sender, "user", None)
         yield (
             note,
-            Candidate(
+            outcomes.Candidate(
                 type=note.type,
                 recipient_id=recipient.id,
                 sender_id=sender.id,
@@ -188,7 +184,7 @@ def _candidates(notes: Sequence[Note]) -> Iterator[tuple[Note, Candidate]]:
                 thread_muted=(recipient.id, note.status_id) in muted,
                 sender_staff=user is not None and user.is_staff,
                 sender_limited=sender.limited,
-                sender_new=sender.created_at > now - NEW_ACCOUNT_AGE,
+                sender_new=sender.created_at > now - outcomes.NEW_ACCOUNT_AGE,
                 sender_bot=sender.actor_type in (ActorType.SERVICE, ActorType.APPLICATION),
                 follows_recipient=(sender.id, recipient.id) in followers,
                 unsolicited=note.private and (note.status_id, recipient.id) not in solicited,

@@ -6,13 +6,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from notifications.models import AnnualReport
-from notifications.queries.annual_reports import (
-    find_requested,
-    find_state,
-    load_report,
-    load_unread,
-    parse_year,
-)
+from notifications.queries import annual_reports
 from notifications.serializers.annual_report import (
     AnnualReportsSerializer,
     AnnualReportStateSerializer,
@@ -45,31 +39,33 @@ class AnnualReportsViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """List the reports that are not marked as read."""
-        return reply(AnnualReportsSerializer(load_unread(self.account_id)).data)
+        return reply(AnnualReportsSerializer(annual_reports.load_unread(self.account_id)).data)
 
     def retrieve(self, request: Request, year: str) -> HttpResponse:
         """Show the report of a year."""
-        return reply(AnnualReportsSerializer(load_report(self.account_id, parse_year(year))).data)
+        return reply(
+            AnnualReportsSerializer(annual_reports.load_report(self.account_id, annual_reports.parse_year(year))).data
+        )
 
     def state(self, request: Request, year: str) -> HttpResponse:
         """Show whether the report of a year exists, or can be requested."""
-        state, report = find_state(self.account_id, parse_year(year))
+        state, report = annual_reports.find_state(self.account_id, annual_reports.parse_year(year))
         return _reply(AnnualReportStateSerializer(state).data, report)
 
     def mark_read(self, request: Request, year: str) -> HttpResponse:
         """Mark the report of a year as read."""
-        mark_read(account_id=self.account_id, year=parse_year(year))
+        mark_read(account_id=self.account_id, year=annual_reports.parse_year(year))
         return reply({})
 
     def generate(self, request: Request, year: str) -> HttpResponse:
         """Request the report of a year: 202 while it is computed, 200 when it is finished or none is offered."""
-        report = request_report(account_id=self.account_id, year=parse_year(year))
+        report = request_report(account_id=self.account_id, year=annual_reports.parse_year(year))
         return _reply({}, report, status=200 if report is None else 202)
 
     def refresh(self, request: Request, id: int) -> HttpResponse:
         """Progress of the computation of a report, or of the fetching of the thread around a post."""
         try:
-            found = _state_of(find_requested(self.account_id, id))
+            found = _state_of(annual_reports.find_requested(self.account_id, id))
         except NotFound:
             found = _thread_around(find_post(id, self.account_id).proper.id)
         return reply(AsyncRefreshSerializer(found).data)

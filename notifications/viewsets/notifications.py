@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.serializers.account import present_accounts
+from notifications.queries import listing
 from notifications.queries.groups import (
     GROUPED_TYPES,
     Heads,
@@ -17,14 +18,6 @@ from notifications.queries.groups import (
     list_of_group,
     load_group_page,
     load_groups,
-)
-from notifications.queries.listing import (
-    ListedNotification,
-    NotificationFilter,
-    count_unread,
-    find_notification,
-    list_notifications,
-    load_page,
 )
 from notifications.serializers.inputs.notifications import (
     PARTIAL_AVATARS,
@@ -47,12 +40,12 @@ from social.kernel.ids import parse_id
 _PAGES = ByCursor(Limit(40, 80), next_when="any")
 
 
-def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> NotificationFilter | None:
+def _filter(form: ListInput | CountInput, *, include_filtered: bool = False) -> listing.NotificationFilter | None:
     """Return the filter of a request; None if `account_id` is not a valid id."""
     sender_id = parse_id(form.account_id)
     if form.account_id and sender_id is None:
         return None
-    return NotificationFilter(form.types, form.exclude_types, sender_id, include_filtered)
+    return listing.NotificationFilter(form.types, form.exclude_types, sender_id, include_filtered)
 
 
 class NotificationsViewSet(ApiViewSet):
@@ -71,20 +64,20 @@ class NotificationsViewSet(ApiViewSet):
         if row_filter is None:
             return reply([])
         me = self.account_id
-        page = self.paginate(partial(list_notifications, me, row_filter))
-        return page.respond(present(load_page(page.items, me, form.supported_types)))
+        page = self.paginate(partial(listing.list_notifications, me, row_filter))
+        return page.respond(present(listing.load_page(page.items, me, form.supported_types)))
 
     def unread_count(self, request: Request) -> Any:
         """Count the notifications that are newer than the marker."""
         form = CountInput.read(request)
         row_filter = _filter(form)
-        count = count_unread(self.account_id, row_filter, form.effective_limit) if row_filter is not None else 0
+        count = listing.count_unread(self.account_id, row_filter, form.effective_limit) if row_filter is not None else 0
         return UnreadCountSerializer(count).data
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """Show one notification."""
         me = self.account_id
-        entities = present(load_page([find_notification(me, id)], me))
+        entities = present(listing.load_page([listing.find_notification(me, id)], me))
         if not entities:
             raise NotFound
         return reply(entities[0])
@@ -119,10 +112,10 @@ class NotificationGroupsViewSet(ApiViewSet):
         """List notifications in groups, newest first."""
         form = GroupListInput.read(request)
         me, grouped = self.account_id, form.grouped_types or GROUPED_TYPES
-        row_filter = NotificationFilter(form.types, form.exclude_types, include_filtered=form.include_filtered)
+        row_filter = listing.NotificationFilter(form.types, form.exclude_types, include_filtered=form.include_filtered)
         found: list[Heads] = []
 
-        def load(cursor: Cursor) -> Sequence[ListedNotification]:
+        def load(cursor: Cursor) -> Sequence[listing.ListedNotification]:
             found.append(list_heads(me, row_filter, grouped, cursor))
             return found[0].rows
 

@@ -7,14 +7,7 @@ from typing import Any, Final
 from django.http import HttpResponse
 from rest_framework.request import Request
 
-from notifications.queries.requests import (
-    count_requests,
-    find_policy,
-    find_request,
-    is_merged,
-    list_requests,
-    load_request_page,
-)
+from notifications.queries import requests
 from notifications.serializers.inputs.notifications import PolicyInput, PolicyV1Input, RequestsInput
 from notifications.serializers.policy import (
     MergedSerializer,
@@ -41,8 +34,8 @@ class NotificationPolicyViewSet(ApiViewSet):
 
     def retrieve(self, request: Request) -> Any:
         """Show the policy, with the number of pending requests."""
-        context = {"summary": count_requests(self.account_id)}
-        return NotificationPolicySerializer(find_policy(self.account_id), context=context).data
+        context = {"summary": requests.count_requests(self.account_id)}
+        return NotificationPolicySerializer(requests.find_policy(self.account_id), context=context).data
 
     def update(self, request: Request) -> Any:
         """Change the settings that are sent."""
@@ -60,8 +53,8 @@ class NotificationPolicyV1ViewSet(ApiViewSet):
 
     def retrieve(self, request: Request) -> Any:
         """Show the policy."""
-        context = {"summary": count_requests(self.account_id)}
-        return NotificationPolicyV1Serializer(find_policy(self.account_id), context=context).data
+        context = {"summary": requests.count_requests(self.account_id)}
+        return NotificationPolicyV1Serializer(requests.find_policy(self.account_id), context=context).data
 
     def update(self, request: Request) -> Any:
         """Change the settings that are sent."""
@@ -84,12 +77,14 @@ class NotificationRequestsViewSet(ApiViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """List the pending requests, newest first."""
-        page = self.paginate(list_requests(self.account_id))
-        return page.respond(present_requests(load_request_page(page.items, self.account_id)))
+        page = self.paginate(requests.list_requests(self.account_id))
+        return page.respond(present_requests(requests.load_request_page(page.items, self.account_id)))
 
     def retrieve(self, request: Request, id: int) -> Any:
         """Show one request."""
-        return present_requests(load_request_page([find_request(self.account_id, id)], self.account_id))[0]
+        return present_requests(
+            requests.load_request_page([requests.find_request(self.account_id, id)], self.account_id)
+        )[0]
 
     def accept(self, request: Request, id: int) -> Any:
         """Accept the sender and deliver the held notifications."""
@@ -115,4 +110,4 @@ class NotificationRequestsViewSet(ApiViewSet):
 
     def merged(self, request: Request) -> Any:
         """Show whether the notifications of accepted requests are in the list."""
-        return MergedSerializer(is_merged(self.account_id)).data
+        return MergedSerializer(requests.is_merged(self.account_id)).data

@@ -31,35 +31,26 @@ from statuses.queries.posts import load_votes
 from statuses.queries.requests import is_requested
 from statuses.queries.statuses import find_poll, find_post, find_post_and_relations
 from statuses.serializers.inputs.statuses import VoteInput
-from statuses.services.interactions import (
-    bookmark_status,
-    favourite_status,
-    mute_conversation,
-    reblog_status,
-    unbookmark_status,
-    unfavourite_status,
-    unmute_conversation,
-    unreblog_status,
-)
+from statuses.services import interactions
 from statuses.services.pins import pin_status, unpin_status
 from statuses.services.polls import vote
 
 
 def _favourite(user: User, status_id: int) -> bool:
     post, relations = find_post_and_relations(status_id, user.account_id)
-    done = favourite_status(account_id=user.account_id, status=post, relations=relations)
+    done = interactions.favourite_status(account_id=user.account_id, status=post, relations=relations)
     return not done and is_requested(user.account_id, post.proper, Interaction.FAVOURITE)
 
 
 def _boost(user: User, status_id: int) -> bool:
     counted_all(limits.family("statuses"), user)
     post, relations = find_post_and_relations(status_id, user.account_id)
-    return reblog_status(account=find_author(user.account_id), status=post, relations=relations) is None
+    return interactions.reblog_status(account=find_author(user.account_id), status=post, relations=relations) is None
 
 
 def _unboost(user: User, status_id: int) -> None:
     counted_all(limits.limited("deletions"), user)
-    unreblog_status(account_id=user.account_id, status_id=status_id)
+    interactions.unreblog_status(account_id=user.account_id, status_id=status_id)
 
 
 def _pin(user: User, status_id: int) -> None:
@@ -84,17 +75,17 @@ def _block_author(user: User, status_id: int) -> None:
 #: the author of the post is asked first.
 _ACTS: Final[dict[str, Callable[[User, int], object]]] = {
     "favourite": _favourite,
-    "unfavourite": lambda user, number: unfavourite_status(account_id=user.account_id, status_id=number),
+    "unfavourite": lambda user, number: interactions.unfavourite_status(account_id=user.account_id, status_id=number),
     "boost": _boost,
     "unboost": _unboost,
-    "bookmark": lambda user, number: bookmark_status(
+    "bookmark": lambda user, number: interactions.bookmark_status(
         account_id=user.account_id, status=find_post(number, user.account_id)
     ),
-    "unbookmark": lambda user, number: unbookmark_status(account_id=user.account_id, status_id=number),
-    "mute": lambda user, number: mute_conversation(
+    "unbookmark": lambda user, number: interactions.unbookmark_status(account_id=user.account_id, status_id=number),
+    "mute": lambda user, number: interactions.mute_conversation(
         account_id=user.account_id, status=find_post(number, user.account_id)
     ),
-    "unmute": lambda user, number: unmute_conversation(
+    "unmute": lambda user, number: interactions.unmute_conversation(
         account_id=user.account_id, status=find_post(number, user.account_id)
     ),
     "pin": _pin,

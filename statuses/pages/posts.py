@@ -28,18 +28,7 @@ from social.kernel.errors import NotFound
 from social.kernel.text.markup import plain
 from social.kernel.text.names import is_hashtag, unambiguous_domain, visible_text
 from social.kernel.text.to_html import QUOTE_FALLBACK
-from social.pages.frame import (
-    Sharing,
-    absolute,
-    allow_caching,
-    allow_framing,
-    allow_scripts,
-    path_of,
-    sharing_of_site,
-    show,
-    shown_picture,
-    url_of,
-)
+from social.pages import frame
 from social.pages.text import shown_html
 from statuses.models import FilterAction, Interaction, MediaType
 from statuses.policies.audience import may_reblog
@@ -152,7 +141,7 @@ def _with_acts(post: dict[str, Any], row: Post, page: PostPage, reader: Reader) 
         "waits": is_pending(row.interaction_policy),
         "quote": post["quote_approval"]["current_user"] in _QUOTABLE,
         "translate": may_be_translated(row, get_language() or ""),
-        "report_url": "" if mine else url_of("report", account_id=row.account_id),
+        "report_url": "" if mine else frame.url_of("report", account_id=row.account_id),
     }
     return post | {"number": row.id, "acts": acts}
 
@@ -230,8 +219,8 @@ def _page_of(entity: dict[str, Any], reader: Reader | None) -> str:
     """
     here = ""
     if reader is not None and "@" in entity["account"]["acct"]:
-        here = url_of("remote_post", acct=entity["account"]["acct"], id=int(entity["id"]))
-    return here or path_of(entity["url"])
+        here = frame.url_of("remote_post", acct=entity["account"]["acct"], id=int(entity["id"]))
+    return here or frame.path_of(entity["url"])
 
 
 def _covers(entity: dict[str, Any], reader: Reader | None) -> tuple[str, str]:
@@ -284,8 +273,8 @@ def _file(file: dict[str, Any]) -> dict[str, Any]:
     # A file that this server cannot show becomes a link to its remote address.
     url = file["remote_url"] if file["type"] == MediaType.UNKNOWN and file["url"] else file["url"]
     return file | {
-        "url": path_of(url),
-        "preview": path_of(file["preview_url"]),
+        "url": frame.path_of(url),
+        "preview": frame.path_of(file["preview_url"]),
         "description": file["description"] or "",
         "width": size.get("width") or 0,
         "height": size.get("height") or 0,
@@ -305,7 +294,7 @@ def shown_card(card: dict[str, Any]) -> dict[str, Any]:
     address = card_url(card["url"])
     return card | {
         "host": unambiguous_domain(host_of(address)) if address is not None else "",
-        "image": path_of(card["image"]),
+        "image": frame.path_of(card["image"]),
     }
 
 
@@ -338,21 +327,21 @@ def summary_of(post: dict[str, Any]) -> str:
     return " ".join(visible_text(post["warning"] or plain(content)).split())
 
 
-def sharing_of(post: dict[str, Any]) -> Sharing:
+def sharing_of(post: dict[str, Any]) -> frame.Sharing:
     """Return the preview metadata of a post's page, without anything that its author has hidden behind a content warning
     or marked as sensitive.
 
     The picture is the post's first picture, otherwise the author's avatar, otherwise the server's picture.
     """
-    author, url = post["author"], absolute(post["url"])
+    author, url = post["author"], frame.absolute(post["url"])
     pictures = (file for file in post["files"] if file["type"] == MediaType.IMAGE)
     open_picture = next(pictures, None) if not (post["sensitive"] or post["warning"]) else None
-    return Sharing(
+    return frame.Sharing(
         kind="article",
         url=url,
         title=f"{author.name} ({author.address})",
         description=summary_of(post),
-        image=absolute(open_picture["url"]) if open_picture is not None else shown_picture(author.avatar),
+        image=frame.absolute(open_picture["url"]) if open_picture is not None else frame.shown_picture(author.avatar),
         image_description=open_picture["description"] if open_picture is not None else "",
         large_image=open_picture is not None,
         published_at=post["moment"],
@@ -375,8 +364,8 @@ def tagged(request: HttpRequest, username: str, name: str) -> HttpResponse:
         raise NotFound
     posts = newest_shown(account.id, AccountStatusesFilter(tagged=name), limit=TAGGED_POSTS_LIMIT)
     context: dict[str, Any] = {"name": name, "person": shown_person(account), "posts": posts}
-    context["sharing"] = sharing_of_site(request.path, title=f"#{name} – {context['person'].address}")
-    return allow_caching(show(request, "statuses/tagged.html", context))
+    context["sharing"] = frame.sharing_of_site(request.path, title=f"#{name} – {context['person'].address}")
+    return frame.allow_caching(frame.show(request, "statuses/tagged.html", context))
 
 
 @require_safe
@@ -387,5 +376,7 @@ def embed(request: HttpRequest, username: str, id: str) -> HttpResponse:
     """
     for post in load_shown([find_embeddable(username, id).id]):
         context = {"post": post, "sharing": sharing_of(post)}
-        return allow_caching(allow_framing(allow_scripts(show(request, "statuses/embed.html", context))))
+        return frame.allow_caching(
+            frame.allow_framing(frame.allow_scripts(frame.show(request, "statuses/embed.html", context)))
+        )
     raise NotFound

@@ -17,15 +17,7 @@ from social.kernel import json
 from social.kernel.text.charsets import decode_page
 from statuses.models import CardType
 from statuses.models.card import DESCRIPTION_LIMIT, NAME_LIMIT, TITLE_LIMIT
-from statuses.policies.preview_values import (
-    address_of,
-    creator_of,
-    language_of,
-    moment_of,
-    player_of,
-    side_of,
-    text_of,
-)
+from statuses.policies import preview_values
 
 PAGE_BYTES: Final = 1 << 20
 """Limit of bytes of a page that are read, because metadata is at the beginning of a page."""
@@ -184,13 +176,13 @@ class _Page:
         yield from map(self._picture, _article_pictures(self.article))
 
     def _picture(self, value: Any, description: str = "") -> PagePicture:
-        return PagePicture(self.address(value), text_of(description, DESCRIPTION_LIMIT))
+        return PagePicture(self.address(value), preview_values.text_of(description, DESCRIPTION_LIMIT))
 
     def address(self, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
             return ""
         try:
-            return address_of(urljoin(self.url, value.strip()))
+            return preview_values.address_of(urljoin(self.url, value.strip()))
         except ValueError:
             return ""
 
@@ -199,31 +191,33 @@ class _Page:
         author, publisher = _first_object(article.get("author")), _first_object(article.get("publisher"))
         written_by = self.meta("author", "article:author", "og:author", "og:article:author")
         author_url = self.address(written_by) if written_by.startswith(("http://", "https://")) else ""
-        player = player_of(self.address(self.meta("og:video:secure_url", "og:video:url", "og:video", "twitter:player")))
+        player = preview_values.player_of(
+            self.address(self.meta("og:video:secure_url", "og:video:url", "og:video", "twitter:player"))
+        )
         return Preview(
-            title=text_of(
+            title=preview_values.text_of(
                 self.meta("og:title", "twitter:title") or article.get("headline") or article.get("name") or self.title,
                 TITLE_LIMIT,
             ),
-            description=text_of(
+            description=preview_values.text_of(
                 self.meta("og:description", "twitter:description")
                 or article.get("description")
                 or self.meta("description"),
                 DESCRIPTION_LIMIT,
             ),
             type=CardType.VIDEO if player else CardType.LINK,
-            language=language_of(self.meta("og:locale"), article.get("inLanguage"), self.language),
-            author_name=text_of("" if author_url else written_by, NAME_LIMIT)
-            or text_of(author.get("name"), NAME_LIMIT),
+            language=preview_values.language_of(self.meta("og:locale"), article.get("inLanguage"), self.language),
+            author_name=preview_values.text_of("" if author_url else written_by, NAME_LIMIT)
+            or preview_values.text_of(author.get("name"), NAME_LIMIT),
             author_url=author_url or self.address(author.get("url")),
-            provider_name=text_of(self.meta("og:site_name") or publisher.get("name"), NAME_LIMIT),
+            provider_name=preview_values.text_of(self.meta("og:site_name") or publisher.get("name"), NAME_LIMIT),
             provider_url=self.address(publisher.get("url")),
-            creator=creator_of(self.meta("fediverse:creator")),
+            creator=preview_values.creator_of(self.meta("fediverse:creator")),
             player_url=player,
-            width=side_of(self.meta("og:video:width", "twitter:player:width")) if player else 0,
-            height=side_of(self.meta("og:video:height", "twitter:player:height")) if player else 0,
+            width=preview_values.side_of(self.meta("og:video:width", "twitter:player:width")) if player else 0,
+            height=preview_values.side_of(self.meta("og:video:height", "twitter:player:height")) if player else 0,
             pictures=first_pictures(self._all_pictures()),
-            published_at=moment_of(
+            published_at=preview_values.moment_of(
                 self.meta("article:published_time", "og:article:published_time", "og:published_time")
                 or article.get("datePublished")
             ),

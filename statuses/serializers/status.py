@@ -15,18 +15,10 @@ from accounts.policies.relations import Relations
 from accounts.serializers.account import CustomEmojiSerializer
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
+from statuses.policies import quotes
 from statuses.policies.cards import host_of
 from statuses.policies.posts import READ_COLUMNS, Post, PostBody, read_as_text
 from statuses.policies.publishing import PLAIN_TEXT
-from statuses.policies.quotes import (
-    DELETED,
-    Group,
-    Permission,
-    automatic_groups,
-    manual_groups,
-    shown_state,
-    shows_quoted,
-)
 from statuses.policies.visibility import shown_visibility
 from statuses.queries.threads import Context
 from statuses.serializers.attachments import MediaAttachmentSerializer
@@ -109,10 +101,10 @@ class QuoteSerializer(EntitySerializer):
     def to_representation(self, instance: Post) -> dict[str, Any]:
         viewer_id, relations = self.context["viewer_id"], self.context["relations"]
         quoted: dict[str, Any] | None = self.context["quoted"]
-        state = shown_state(instance, viewer_id, relations)
-        shown = shows_quoted(instance, viewer_id, relations, whatever_state=self.context["with_source"])
+        state = quotes.shown_state(instance, viewer_id, relations)
+        shown = quotes.shows_quoted(instance, viewer_id, relations, whatever_state=self.context["with_source"])
         if shown and quoted is None:
-            state = DELETED
+            state = quotes.DELETED
         return {"state": state, "quoted_status": quoted if shown else None}
 
 
@@ -122,9 +114,9 @@ class ShallowQuoteSerializer(EntitySerializer):
     def to_representation(self, instance: Post) -> dict[str, Any]:
         viewer_id: int | None = self.context["viewer_id"]
         relations: Relations = self.context["relations"]
-        shown = shows_quoted(instance, viewer_id, relations)
+        shown = quotes.shows_quoted(instance, viewer_id, relations)
         return {
-            "state": shown_state(instance, viewer_id, relations),
+            "state": quotes.shown_state(instance, viewer_id, relations),
             "quoted_status_id": str(instance.quoted_status_id) if shown else None,
         }
 
@@ -132,16 +124,16 @@ class ShallowQuoteSerializer(EntitySerializer):
 class QuoteApprovalSerializer(EntitySerializer):
     """QuoteApproval: the quote policy of a post and the expected outcome for the viewer."""
 
-    def to_representation(self, instance: tuple[int, Permission]) -> dict[str, Any]:
+    def to_representation(self, instance: tuple[int, quotes.Permission]) -> dict[str, Any]:
         policy, expected = instance
         return {
-            "automatic": _group_names(automatic_groups(policy)),
-            "manual": _group_names(manual_groups(policy)),
+            "automatic": _group_names(quotes.automatic_groups(policy)),
+            "manual": _group_names(quotes.manual_groups(policy)),
             "current_user": expected.value,
         }
 
 
-def _group_names(groups: Group) -> list[str]:
+def _group_names(groups: quotes.Group) -> list[str]:
     return [group.name.lower() for group in groups if group.name is not None]
 
 

@@ -180,7 +180,7 @@ def _publish_reply(request: InteractionRequest) -> None:
         created_at=status.created_at,
     )
     announce(status, published)
-    tags = list(Tag.objects.filter(id__one_of=_tag_ids(status)))
+    tags = list(Tag.objects.filter(id__one_of=list(status.status_tags.order_by("id").values_list("tag_id", flat=True))))
     # While the reply waited, its hashtags counted as hashtags of a private post.
     if tags:
         names = [(tag.name, tag.display_name) for tag in tags]
@@ -188,7 +188,3 @@ def _publish_reply(request: InteractionRequest) -> None:
     count_stored(status, published, tags)
     if status.uri is not None:
         adopt_orphans(status)
-
-
-def _tag_ids(status: Status) -> list[int]:
-    return list(status.status_tags.order_by("id").values_list("tag_id", flat=True))

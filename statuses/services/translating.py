@@ -9,16 +9,9 @@ from django.utils.translation import gettext as _
 
 from social.kernel import fragments, translation
 from social.kernel.errors import Forbidden, NotFound
+from statuses.policies import translations
 from statuses.policies.audience import is_for_everybody
 from statuses.policies.posts import Post, PostBody
-from statuses.policies.translations import (
-    CHARACTERS_LIMIT,
-    Translation,
-    prepare_html,
-    prepare_text,
-    restore_html,
-    restore_text,
-)
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_post
 
@@ -32,7 +25,9 @@ def may_be_translated(post: Post, language: str) -> bool:
     return translation.is_on() and is_for_everybody(post) and post.language != language
 
 
-def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[Post, PostBody, Translation]:
+def translate_post(
+    *, account_id: int, status_id: int, language: str
+) -> tuple[Post, PostBody, translations.Translation]:
     """Translate a post for an account that may read it, or return the cached translation of the last 24 hours. For a
     boost, the boosted post is translated.
 
@@ -53,7 +48,7 @@ def translate_post(*, account_id: int, status_id: int, language: str) -> tuple[P
     key = f"translation:{post.id}:{post.version}:{target}"
     kept = fragments.load([key]).get(key)
     if kept is not None:
-        return post, body, Translation(**kept)
+        return post, body, translations.Translation(**kept)
     translated = _translate(body, source, target)
     fragments.save({key: asdict(translated)}, seconds=_RETENTION_SECONDS)
     return post, body, translated
@@ -69,23 +64,23 @@ def _languages(written_in: str | None, wanted: str) -> tuple[str, str]:
     return source, target
 
 
-def _translate(body: PostBody, source: str, target: str) -> Translation:
+def _translate(body: PostBody, source: str, target: str) -> translations.Translation:
     described = {str(media.id): media.description for media in body.media if media.description}
     plain = [body.spoiler_text, *body.poll_options, *described.values()]
-    texts = [prepare_html(body.content), *map(prepare_text, plain)]
-    if sum(map(len, texts)) > CHARACTERS_LIMIT:
+    texts = [translations.prepare_html(body.content), *map(translations.prepare_text, plain)]
+    if sum(map(len, texts)) > translations.CHARACTERS_LIMIT:
         raise Forbidden(_("This post is too long to be translated."))
     sent = [text for text in texts if text]
     answer = translation.translate(sent, source, target)
     answers = iter(answer.texts)
     content, *others = [next(answers) if text else "" for text in texts]
-    warning, *rest = map(restore_text, others)
+    warning, *rest = map(translations.restore_text, others)
     options = len(body.poll_options)
-    return Translation(
+    return translations.Translation(
         language=target,
         detected_source_language=answer.source,
         provider=answer.provider,
-        content=restore_html(content, body.content),
+        content=translations.restore_html(content, body.content),
         spoiler_text=warning,
         options=rest[:options],
         descriptions=dict(zip(described, rest[options:], strict=True)),

@@ -30,17 +30,7 @@ from statuses.queries.page import PostPage, fill, hydrate
 from statuses.queries.posts import load_bodies
 from statuses.queries.statuses import find_own_status, find_post, find_post_and_relations
 from statuses.queries.threads import incomplete_from, load_context
-from statuses.serializers.inputs.statuses import (
-    AccountStatusesInput,
-    DeletionInput,
-    EditInput,
-    IdsInput,
-    InteractionPolicyInput,
-    ReblogInput,
-    RescheduleInput,
-    StatusInput,
-    TranslationInput,
-)
+from statuses.serializers.inputs import statuses
 from statuses.serializers.presenting import (
     present,
     present_acted_on,
@@ -74,30 +64,32 @@ class StatusesViewSet(ApiViewSet):
     """`/api/v1/statuses` and the endpoints below a post."""
 
     endpoints = {
-        "create": Endpoint(user("write:statuses"), "PublishedStatus", input=StatusInput, throttles=family("statuses")),
-        "list": Endpoint(optional_user("read:statuses"), "Status", many=True, input=IdsInput),
+        "create": Endpoint(
+            user("write:statuses"), "PublishedStatus", input=statuses.StatusInput, throttles=family("statuses")
+        ),
+        "list": Endpoint(optional_user("read:statuses"), "Status", many=True, input=statuses.IdsInput),
         "retrieve": Endpoint(optional_user("read:statuses"), "Status"),
         "destroy": Endpoint(
-            user("write:statuses"), "DeletedStatus", input=DeletionInput, throttles=limited("deletions")
+            user("write:statuses"), "DeletedStatus", input=statuses.DeletionInput, throttles=limited("deletions")
         ),
         "update": Endpoint(
             user("write:statuses"),
             "Status",
-            input=EditInput,
+            input=statuses.EditInput,
             throttles=family("statuses"),
             max_body=TEXT_BODY_LIMIT,
         ),
         "history": Endpoint(optional_user("read:statuses"), "StatusEdit", many=True),
         "source": Endpoint(user("read:statuses"), "StatusSource"),
         "translate": Endpoint(
-            user("read:statuses"), "Translation", input=TranslationInput, throttles=limited("translations")
+            user("read:statuses"), "Translation", input=statuses.TranslationInput, throttles=limited("translations")
         ),
         "context": Endpoint(optional_user("read:statuses"), "Context"),
         "favourited_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ACCOUNT_PAGES),
         "reblogged_by": Endpoint(optional_user("read:accounts"), "Account", many=True, paging=_ACCOUNT_PAGES),
         "favourite": Endpoint(user("write:favourites"), "Status"),
         "unfavourite": Endpoint(user("write:favourites"), "Status"),
-        "reblog": Endpoint(user("write:statuses"), "Status", input=ReblogInput, throttles=family("statuses")),
+        "reblog": Endpoint(user("write:statuses"), "Status", input=statuses.ReblogInput, throttles=family("statuses")),
         "unreblog": Endpoint(user("write:statuses"), "Status", throttles=limited("deletions")),
         "bookmark": Endpoint(user("write:bookmarks"), "Status"),
         "unbookmark": Endpoint(user("write:bookmarks"), "Status"),
@@ -109,12 +101,12 @@ class StatusesViewSet(ApiViewSet):
             any_token("read:statuses"), "Status", many=True, paging=ByCursor(Limit(20, 40), prev="since_id")
         ),
         "revoke": Endpoint(user("write:statuses"), "Status"),
-        "interaction_policy": Endpoint(user("write:statuses"), "Status", input=InteractionPolicyInput),
+        "interaction_policy": Endpoint(user("write:statuses"), "Status", input=statuses.InteractionPolicyInput),
     }
 
     def create(self, request: Request) -> Any:
         """`POST /api/v1/statuses`: publish or schedule a post; a repeated `Idempotency-Key` returns the first post."""
-        draft = StatusInput.read(request)
+        draft = statuses.StatusInput.read(request)
         author = find_author(self.account_id)
         key, application_id = request.headers.get("Idempotency-Key"), self.identity.application_id
         try:
@@ -139,7 +131,7 @@ class StatusesViewSet(ApiViewSet):
 
     def list(self, request: Request) -> Any:
         """`GET /api/v1/statuses?id[]=`: several posts, newest id first; posts that the viewer may not read are left out."""
-        requested_ids = set(IdsInput.read(request).id)
+        requested_ids = set(statuses.IdsInput.read(request).id)
         if len(requested_ids) > IDS_LIMIT:
             raise Invalid.sentence(_("At most %(count)d posts can be read at once") % {"count": IDS_LIMIT})
         ids = {number for number in map(parse_id, requested_ids) if number is not None}
@@ -153,12 +145,12 @@ class StatusesViewSet(ApiViewSet):
         """`DELETE /api/v1/statuses/:id`: the response has the source text, so that the post can be written again."""
         status = find_own_status(id, self.account_id)
         entity = present_deleted(status, self.account_id)
-        delete_status(status_id=status.id, delete_media=DeletionInput.read(request).delete_media)
+        delete_status(status_id=status.id, delete_media=statuses.DeletionInput.read(request).delete_media)
         return entity
 
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v1/statuses/:id`: replaces text, files and poll of the post; values that are left out are cleared."""
-        edit_status(author=find_author(self.account_id), status_id=id, draft=EditInput.read(request))
+        edit_status(author=find_author(self.account_id), status_id=id, draft=statuses.EditInput.read(request))
         return present_status(id, self.account_id)
 
     def history(self, request: Request, id: int) -> Any:
@@ -172,7 +164,7 @@ class StatusesViewSet(ApiViewSet):
 
     def translate(self, request: Request, id: int) -> Any:
         """`POST /api/v1/statuses/:id/translate`: a public or unlisted post in another language."""
-        language = TranslationInput.read(request).lang or get_language() or ""
+        language = statuses.TranslationInput.read(request).lang or get_language() or ""
         found = translate_post(account_id=self.account_id, status_id=id, language=language)
         return TranslationSerializer(found).data
 
@@ -228,7 +220,7 @@ class StatusesViewSet(ApiViewSet):
             account=find_author(self.account_id),
             status=post,
             relations=relations,
-            visibility=ReblogInput.read(request).visibility or None,
+            visibility=statuses.ReblogInput.read(request).visibility or None,
         )
         return present_status(reblog_id or post.proper.id, self.account_id)
 
@@ -291,7 +283,7 @@ class StatusesViewSet(ApiViewSet):
         """`PUT /api/v1/statuses/:id/interaction_policy`: changes who may quote, favourite, reply to and boost the caller's own
         post.
         """
-        policies = InteractionPolicyInput.read(request)
+        policies = statuses.InteractionPolicyInput.read(request)
         change_policies(
             author=find_author(self.account_id),
             status=find_post(id, self.account_id),
@@ -307,14 +299,14 @@ class AccountStatusesViewSet(ApiViewSet):
             optional_user("read:statuses"),
             "Status",
             many=True,
-            input=AccountStatusesInput,
+            input=statuses.AccountStatusesInput,
             paging=ByCursor(Limit(20, 40)),
         )
     }
 
     def list(self, request: Request, id: int) -> HttpResponse:
         """List an account's posts that the viewer may read, newest first."""
-        post_filter = AccountStatusesInput.read(request)
+        post_filter = statuses.AccountStatusesInput.read(request)
         loaded: list[PostPage] = []
 
         def load(cursor: Cursor) -> Sequence[int]:
@@ -358,7 +350,7 @@ class ScheduledStatusesViewSet(ApiViewSet):
     endpoints = {
         "list": Endpoint(user("read:statuses"), "ScheduledStatus", many=True, paging=ByCursor(Limit(20, 40))),
         "retrieve": Endpoint(user("read:statuses"), "ScheduledStatus"),
-        "update": Endpoint(user("write:statuses"), "ScheduledStatus", input=RescheduleInput),
+        "update": Endpoint(user("write:statuses"), "ScheduledStatus", input=statuses.RescheduleInput),
         "destroy": Endpoint(user("write:statuses"), EMPTY),
     }
 
@@ -374,7 +366,7 @@ class ScheduledStatusesViewSet(ApiViewSet):
     def update(self, request: Request, id: int) -> Any:
         """`PUT /api/v1/scheduled_statuses/:id`: changes the time; nothing else can be changed."""
         scheduled = listings.find_scheduled(id, self.account_id)
-        moment = RescheduleInput.read(request).scheduled_at
+        moment = statuses.RescheduleInput.read(request).scheduled_at
         if moment is not None:
             reschedule_status(scheduled=scheduled, scheduled_at=moment)
         return ScheduledStatusSerializer(scheduled).data

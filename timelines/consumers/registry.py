@@ -18,14 +18,8 @@ from social.kernel.streams import Hub
 from timelines.consumers.allowances import Allowances
 from timelines.consumers.threads import in_thread
 from timelines.consumers.viewers import FilteredEvents, Viewers
+from timelines.policies import streams
 from timelines.policies.access import FeedAccess
-from timelines.policies.streams import (
-    TOO_MANY_COMMANDS,
-    TOO_MANY_FROM_ADDRESS,
-    TOO_MANY_OF_ACCOUNT,
-    TOO_MANY_SOCKETS,
-    StreamError,
-)
 from timelines.queries.public import load_accesses
 from timelines.queries.streaming import list_valid_tokens
 from timelines.services.presence import record_presence
@@ -89,9 +83,9 @@ class Listening(Protocol):
 
 
 _BOUNDS: Final = (
-    ("token", MAX_CONNECTIONS, TOO_MANY_SOCKETS),
-    ("account", MAX_OF_ACCOUNT, TOO_MANY_OF_ACCOUNT),
-    ("address", MAX_FROM_ADDRESS, TOO_MANY_FROM_ADDRESS),
+    ("token", MAX_CONNECTIONS, streams.TOO_MANY_SOCKETS),
+    ("account", MAX_OF_ACCOUNT, streams.TOO_MANY_OF_ACCOUNT),
+    ("address", MAX_FROM_ADDRESS, streams.TOO_MANY_FROM_ADDRESS),
 )
 
 
@@ -154,7 +148,7 @@ class ConnectionRegistry:
         keys = _keys_of(connection)
         for kind, most, reason in _BOUNDS:
             if kind in keys and self._open[kind, keys[kind]] >= most:
-                raise StreamError(429, reason)
+                raise streams.StreamError(429, reason)
         self.take_command(connection.account_id)
         self._open.update(keys.items())
         self._connections[connection] = time.monotonic()
@@ -164,7 +158,7 @@ class ConnectionRegistry:
         commands.
         """
         if not self._commands.take(account_id):
-            raise StreamError(429, TOO_MANY_COMMANDS)
+            raise streams.StreamError(429, streams.TOO_MANY_COMMANDS)
 
     def leave(self, connection: Listening) -> None:
         """Unregister a connection; an unknown one is ignored."""

@@ -15,16 +15,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from social.kernel.batches import in_batches
-from statuses.events import (
-    CardAttached,
-    QuotePolicyChanged,
-    QuoteSettled,
-    StatusDeleted,
-    StatusEdited,
-    StatusFetched,
-    StatusJoinedThread,
-    StatusPublished,
-)
+from statuses import events as status_events
 from statuses.models import Status
 from statuses.policies.posts import Post
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, is_conversational, is_for_addressed, is_listed
@@ -37,13 +28,7 @@ from timelines.policies.feeds import (
     list_verdict,
     repeated_items,
 )
-from timelines.queries.fan_out import (
-    Readers,
-    list_active_followers,
-    load_hashtag_followers,
-    load_mentioned_readers,
-    load_readers,
-)
+from timelines.queries import fan_out
 from timelines.queries.lists import load_lists_of_members
 from timelines.services.broadcasting import broadcast_deletions, broadcast_posts, broadcast_to_mentioned
 from timelines.services.conversations import add_posts
@@ -82,7 +67,7 @@ class Recipients:
         )
 
 
-def fan_out_posts(events: Sequence[StatusPublished]) -> None:
+def fan_out_posts(events: Sequence[status_events.StatusPublished]) -> None:
     """Add new posts to the feeds of their readers, and publish them to streams, except for repeated boosts. Direct posts
     are added to their author's conversations (`notifications` adds them to the conversations of the mentioned accounts,
     where they may be filtered).
@@ -100,7 +85,7 @@ def fan_out_posts(events: Sequence[StatusPublished]) -> None:
     _broadcast(posts, recipients)
 
 
-def add_fetched(events: Sequence[StatusFetched]) -> None:
+def add_fetched(events: Sequence[status_events.StatusFetched]) -> None:
     """Add old posts that were fetched from other servers to the feeds of their readers, because a feed must contain every
     post that SQL would return. They are not streamed.
 
@@ -110,7 +95,7 @@ def add_fetched(events: Sequence[StatusFetched]) -> None:
     write_feeds(posts, find_recipients(posts))
 
 
-def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
+def fan_out_joined(events: Sequence[status_events.StatusJoinedThread]) -> None:
     """Add to feeds and home streams the replies that could not be shown as long as their parent was unknown.
 
     Idempotent for feeds; a repeated call publishes to streams again. Raises RedisError when feeds cannot be written: the
@@ -122,7 +107,9 @@ def fan_out_joined(events: Sequence[StatusJoinedThread]) -> None:
     _broadcast(posts, recipients, to_public=False)
 
 
-def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSettled]) -> None:
+def fan_out_edits(
+    events: Sequence[status_events.StatusEdited | status_events.QuotePolicyChanged | status_events.QuoteSettled],
+) -> None:
     """Publish changed posts to streams as `status.update`: to the home and list streams of their readers, to public and
     hashtag streams, and to the notification streams of mentioned accounts. Because feeds contain only ids, only posts
     with new hashtags or mentions are added to feeds.
@@ -134,10 +121,10 @@ def fan_out_edits(events: Sequence[StatusEdited | QuotePolicyChanged | QuoteSett
     recipients = find_recipients(posts)
     write_feeds(posts, recipients)
     _broadcast(posts, recipients, Event.STATUS_UPDATE)
-    broadcast_to_mentioned(posts, load_mentioned_readers(posts), Event.STATUS_UPDATE)
+    broadcast_to_mentioned(posts, fan_out.load_mentioned_readers(posts), Event.STATUS_UPDATE)
 
 
-def show_cards(events: Sequence[CardAttached]) -> None:
+def show_cards(events: Sequence[status_events.CardAttached]) -> None:
     """Publish posts to streams again after the preview of their link was attached. Feeds contain ids and do not change."""
     posts = [post for post in load_posts(event.status_id for event in events) if not post.is_deleted]
     _broadcast(posts, find_recipients(posts), Event.STATUS_UPDATE)
@@ -165,7 +152,7 @@ def find_recipients(posts: Sequence[Post]) -> dict[int, Recipients]:
         return {}
     answered_ids = {post.in_reply_to_account_id for post in posts if post.in_reply_to_account_id != post.account_id}
     people = {account for account in answered_ids if account is not None}
-    readers = load_readers(
+    readers = fan_out.load_readers(
         {post.account_id for post in posts},
         people={person for post in posts for person in involved_ids(post)},
         followable=people | {post.proper.account_id for post in posts if post.proper.account_id != post.account_id},
@@ -175,7 +162,7 @@ def find_recipients(posts: Sequence[Post]) -> dict[int, Recipients]:
     return {post.id: _recipients_of(post, readers) for post in posts}
 
 
-def _recipients_of(post: Post, readers: Readers) -> Recipients:
+def _recipients_of(post: Post, readers: fan_out.Readers) -> Recipients:
     of_author = readers.of(post.account_id)
     candidates: Iterable[int] = of_author
     if post.visibility not in FOLLOWER_VISIBILITIES:
@@ -202,7 +189,7 @@ def _recipients_of(post: Post, readers: Readers) -> Recipients:
     return Recipients(homes, lists)
 
 
-def _is_home_post(post: Post, account: int, readers: Readers) -> bool:
+def _is_home_post(post: Post, account: int, readers: fan_out.Readers) -> bool:
     tagged = (post.id,) if account in readers.by_hashtag.get(post.id, ()) else ()
     return home_verdict(post, readers.relations(account, post.account_id), tagged).delivered
 
@@ -245,7 +232,7 @@ def write_feeds(rows: Sequence[Post], recipients: Mapping[int, Recipients]) -> N
     feed.add({name: shared.setdefault(ids, [items[status_id] for status_id in ids]) for name, ids in posts.items()})
 
 
-def withdraw_posts(events: Sequence[StatusDeleted]) -> None:
+def withdraw_posts(events: Sequence[status_events.StatusDeleted]) -> None:
     """Remove deleted posts, and every boost of them, from feeds, and publish the deletions to streams.
 
     Runs in batches, because a post may have tens of thousands of boosts. Raises RedisError when feeds cannot be
@@ -272,11 +259,11 @@ class _Deleted(NamedTuple):
 def _withdraw(posts: Sequence[_Deleted]) -> None:
     """Remove a batch of posts from the feeds of their readers and publish the deletions to streams."""
     authors = {post.account_id for post in posts}
-    followers, lists = list_active_followers(authors), load_lists_of_members(authors)
+    followers, lists = fan_out.list_active_followers(authors), load_lists_of_members(authors)
     rows = {row.id: row for row in load_posts(post.id for post in posts if not post.original)}
     had_files = {post.id for post in posts if post.had_files}
     public = {row.id: Withdrawn(row.local, row.id in had_files) for row in rows.values() if is_listed(row.visibility)}
-    by_hashtag = load_hashtag_followers(public)
+    by_hashtag = fan_out.load_hashtag_followers(public)
     homes = {post.id: followers[post.account_id] | by_hashtag.get(post.id, set()) for post in posts}
     withdrawn: dict[str, list[FeedItem]] = defaultdict(list)
     for post in posts:

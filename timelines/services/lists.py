@@ -19,17 +19,7 @@ from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.accounts import list_accounts
 from accounts.services.following import FollowChange, follow_account
 from accounts.transfers.policies import BadLine, Problem
-from accounts.transfers.services.portable_lists import (
-    ADDRESS,
-    Entry,
-    Existing,
-    PortableList,
-    full_address,
-    in_order,
-    key_of,
-    read_address,
-    register,
-)
+from accounts.transfers.services import portable_lists
 from social.kernel.batches import BATCH
 from social.kernel.errors import FieldError, Invalid, NotFound
 from social.kernel.events import publish
@@ -197,39 +187,44 @@ def _members(account_id: int) -> QuerySet[ListMember]:
 
 
 def _rows(account_id: int) -> Iterator[Sequence[str]]:
-    for member in in_order(_members(account_id)):
-        yield member.list.title, full_address(member.account)
+    for member in portable_lists.in_order(_members(account_id)):
+        yield member.list.title, portable_lists.full_address(member.account)
 
 
-def _read(cells: Sequence[str]) -> Entry:
-    title, address = cells[0], read_address(cells[1])
+def _read(cells: Sequence[str]) -> portable_lists.Entry:
+    title, address = cells[0], portable_lists.read_address(cells[1])
     if len(title) > TITLE_LIMIT:
         raise BadLine(Problem.CELL_TOO_LONG)
-    return Entry(f"{title}\n{key_of(address)}", {"title": title}, address)
+    return portable_lists.Entry(f"{title}\n{portable_lists.key_of(address)}", {"title": title}, address)
 
 
-def _add(account: Account, entry: Entry, member: Account | None) -> None:
+def _add(account: Account, entry: portable_lists.Entry, member: Account | None) -> None:
     if member is None:
         raise NotFound
     add_by_title(account=account, title=entry.values["title"], member=member)
 
 
-def _existing_entries(account_id: int, after: int, limit: int) -> list[Existing]:
+def _existing_entries(account_id: int, after: int, limit: int) -> list[portable_lists.Existing]:
     found = _members(account_id).filter(id__gt=after).order_by("id")[:limit]
-    return [Existing(row.id, f"{row.list.title}\n{full_address(row.account).lower()}", row.account) for row in found]
+    return [
+        portable_lists.Existing(
+            row.id, f"{row.list.title}\n{portable_lists.full_address(row.account).lower()}", row.account
+        )
+        for row in found
+    ]
 
 
-def _remove(account: Account, thing: Existing) -> None:
+def _remove(account: Account, thing: portable_lists.Existing) -> None:
     member = _members(account.id).filter(id=thing.id).first()
     if member is not None:
         remove_members(found=member.list, account_ids=[member.account_id])
 
 
-PORTABLE_LISTS: Final = PortableList(
+PORTABLE_LISTS: Final = portable_lists.PortableList(
     name="lists",
     title=gettext_lazy("Lists"),
     file_name="lists.csv",
-    columns=("List name", ADDRESS),
+    columns=("List name", portable_lists.ADDRESS),
     named=False,
     count=lambda account_id: _members(account_id).count(),
     rows=_rows,
@@ -243,4 +238,4 @@ PORTABLE_LISTS: Final = PortableList(
 
 def register_lists() -> None:
     """Register the users' lists, with their members, for import and export."""
-    register(PORTABLE_LISTS)
+    portable_lists.register(PORTABLE_LISTS)

@@ -19,16 +19,7 @@ from statuses.models import PreviewCard, Status
 from statuses.policies.audience import HASHTAG_TIMELINE
 from statuses.policies.visibility import FEDERATED_POST, LIVE_POST, PUBLIC_POST, is_listed
 from timelines.models import LinkPublisher, Trend, TrendKind, TrendReview
-from timelines.policies.trends import (
-    LINK_HALF_LIFE,
-    LOWEST_SCORE,
-    PEAK_LIFETIME,
-    STATUS_HALF_LIFE,
-    TAG_HALF_LIFE,
-    THRESHOLD,
-    decayed,
-    surprise,
-)
+from timelines.policies import trends
 
 TRENDS_LIMIT: Final = 200
 """Limit of simultaneous trends of each kind."""
@@ -82,9 +73,9 @@ def compute_tags(now: datetime) -> int:
     """Compute trending hashtags: hashtags that more accounts have used today (UTC) than yesterday. Requests a review by
     staff for new hashtags.
     """
-    rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": THRESHOLD})
-    fresh = {tag_id: surprise(today, yesterday) for tag_id, today, yesterday in rows}
-    trending = _renew(TrendKind.TAG, fresh, TAG_HALF_LIFE, now)
+    rows = _rows(_TAGS, {"day": now.astimezone(UTC).date(), "threshold": trends.THRESHOLD})
+    fresh = {tag_id: trends.surprise(today, yesterday) for tag_id, today, yesterday in rows}
+    trending = _renew(TrendKind.TAG, fresh, trends.TAG_HALF_LIFE, now)
     unseen = Tag.objects.filter(id__one_of=trending, reviewed_at=None, requested_review_at=None)
     unseen.update(requested_review_at=now)
     return len(trending)
@@ -97,10 +88,10 @@ def compute_statuses(now: datetime) -> int:
     values = {
         "since": first_at(now - timedelta(days=2)),
         "looked_at": CANDIDATES_LIMIT,
-        "threshold": THRESHOLD,
+        "threshold": trends.THRESHOLD,
     }
     scores = {
-        status_id: decayed(surprise(liked, 1), created_at, now, STATUS_HALF_LIFE)
+        status_id: trends.decayed(trends.surprise(liked, 1), created_at, now, trends.STATUS_HALF_LIFE)
         for status_id, created_at, liked in _rows(_STATUSES, values)
     }
     return len(_store(TrendKind.STATUS, {number: (score, score, now) for number, score in scores.items()}))
@@ -116,10 +107,10 @@ def compute_links(now: datetime) -> int:
     for card_id, day, people in _rows(_LINKS, {"since": first_at(yesterday), "looked_at": CANDIDATES_LIMIT}):
         counts.setdefault(card_id, {})[day] = people
     fresh = {
-        card_id: surprise(days.get(today, 0), sum(days.values()) - days.get(today, 0))
+        card_id: trends.surprise(days.get(today, 0), sum(days.values()) - days.get(today, 0))
         for card_id, days in counts.items()
     }
-    trending = _renew(TrendKind.LINK, fresh, LINK_HALF_LIFE, now)
+    trending = _renew(TrendKind.LINK, fresh, trends.LINK_HALF_LIFE, now)
     hosts = PreviewCard.objects.filter(id__one_of=trending).exclude(host="").values_list("host", flat=True).distinct()
     publishers = [LinkPublisher(domain=host, requested_review_at=now) for host in sorted(hosts)]
     LinkPublisher.objects.bulk_create(publishers, ignore_conflicts=True, batch_size=TRENDS_LIMIT)
@@ -141,15 +132,15 @@ def _renew(kind: TrendKind, fresh: Mapping[int, float], half_life: timedelta, no
     for number in {*peaks, *fresh}:
         peak, peak_at = peaks.get(number, (0.0, now))
         measured = fresh.get(number, 0.0)
-        if measured > peak or now - peak_at > PEAK_LIFETIME:
+        if measured > peak or now - peak_at > trends.PEAK_LIFETIME:
             peak, peak_at = measured, now
-        scores[number] = (decayed(peak, peak_at, now, half_life), peak, peak_at)
+        scores[number] = (trends.decayed(peak, peak_at, now, half_life), peak, peak_at)
     return _store(kind, scores)
 
 
 def _store(kind: TrendKind, scores: Mapping[int, tuple[float, float, datetime]]) -> list[int]:
     """Replace the trends of a kind, and return their ids, the strongest first."""
-    strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= LOWEST_SCORE))[
+    strong = sorted(((-score, number) for number, (score, _p, _at) in scores.items() if score >= trends.LOWEST_SCORE))[
         :TRENDS_LIMIT
     ]
     kept_ids = [number for _score, number in strong]

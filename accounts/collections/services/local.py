@@ -10,14 +10,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
+from accounts.collections import policies
 from accounts.collections.models import ITEMS_LIMIT, Collection, CollectionItem, ItemState
-from accounts.collections.policies import (
-    CollectionDraft,
-    draft_errors,
-    may_be_featured,
-    too_many_collections,
-    too_many_items,
-)
 from accounts.events import CollectionChanged, CollectionItemAdded, CollectionItemRemoved, CollectionListed
 from accounts.models import Account, User
 from accounts.queries.accounts import list_accounts
@@ -34,20 +28,20 @@ from social.kernel.text.names import normalise_hashtag
 _NOTIFIED: Final = ("name", "description")
 
 
-def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
+def create_collection(*, user: User, draft: policies.CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
     """Create a collection of these accounts. Raises NotFound for an unknown account, Forbidden for an account that may
     not be featured, and Invalid for other errors, which are checked last. Publishes CollectionListed for a discoverable
     collection, and CollectionItemAdded for each account.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
-        _check([too_many_items()])
+        _check([policies.too_many_items()])
     members = _featurable(owner.id, account_ids)
-    _check(draft_errors(draft, new=True))
+    _check(policies.draft_errors(draft, new=True))
     with transaction.atomic():
         lock(f"collections:{owner.id}")
         if Collection.objects.filter(account=owner).count() >= user.role.collection_limit:
-            _check([too_many_collections()])
+            _check([policies.too_many_collections()])
         collection = Collection(account=owner, **_values(draft))
         collection.save(force_insert=True)
         items = CollectionItem.objects.bulk_create(
@@ -60,12 +54,12 @@ def create_collection(*, user: User, draft: CollectionDraft, account_ids: Sequen
     return collection
 
 
-def update_collection(*, owner: Account, collection: Collection, draft: CollectionDraft) -> None:
+def update_collection(*, owner: Account, collection: Collection, draft: policies.CollectionDraft) -> None:
     """Change the fields that were sent. Raises Forbidden for another account's collection, Invalid, NotFound for a
     deleted collection. Publishes CollectionChanged, and CollectionListed when `discoverable` changes.
     """
     _require_owner(owner, collection)
-    _check(draft_errors(draft, new=False))
+    _check(policies.draft_errors(draft, new=False))
     with transaction.atomic():
         values = _values(draft)
         if values:
@@ -108,7 +102,7 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
         if items.filter(account=member).exists():
             raise Invalid.sentence(_("Account has already been taken"))
         if items.filter(state__in=[ItemState.ACCEPTED, ItemState.PENDING]).count() >= ITEMS_LIMIT:
-            _check([too_many_items()])
+            _check([policies.too_many_items()])
         item = _new_item(collection, member)
         item.save(force_insert=True)
         publish(CollectionItemAdded(collection_id=collection.id, item_id=item.id))
@@ -178,12 +172,12 @@ def _featurable(owner_id: int, account_ids: Sequence[int]) -> list[Account]:
     if any(number not in known for number in ids):
         raise NotFound
     relations = load_relations(owner_id, ids)
-    if not all(may_be_featured(account, relations) for account in known.values()):
+    if not all(policies.may_be_featured(account, relations) for account in known.values()):
         raise Forbidden
     return [known[number] for number in ids]
 
 
-def _values(draft: CollectionDraft) -> dict[str, Any]:
+def _values(draft: policies.CollectionDraft) -> dict[str, Any]:
     values = {
         name: draft.values[name]
         for name in ("name", "description", "sensitive", "discoverable")

@@ -16,17 +16,8 @@ from typing import IO, Any, Final, TypeVar, cast
 from django.conf import settings
 from django.db import transaction
 
+from accounts.copies import policies
 from accounts.copies.models import CopyFailure, CopyFetch, CopyPurpose, CopyState, QuarantineSource, RemoteCopy
-from accounts.copies.policies import (
-    ACCEPTED,
-    EMOJI_TYPES,
-    PICTURE_BYTES,
-    TERMS,
-    digest_of,
-    host_of,
-    is_due,
-    pause_after,
-)
 from accounts.copies.queries import ListMatch, find_match, needs_perceptual_hash
 from accounts.copies.services.quarantine import Origin, is_quarantined, is_watching, known_result, quarantine_file
 from accounts.events import RemoteCopyStored
@@ -69,14 +60,18 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
     Concurrent requests cause one fetch; the copy fails at once if its server is known not to respond.
     """
     with transaction.atomic():
-        digest = digest_of(purpose, url)
+        digest = policies.digest_of(purpose, url)
         RemoteCopy.objects.bulk_create(
-            [RemoteCopy(digest=digest, purpose=purpose, url=url, host=host_of(url)[:255], state=CopyState.FAILED)],
+            [
+                RemoteCopy(
+                    digest=digest, purpose=purpose, url=url, host=policies.host_of(url)[:255], state=CopyState.FAILED
+                )
+            ],
             ignore_conflicts=True,
             batch_size=1,
         )
         copy = RemoteCopy.objects.select_for_update().get(digest=digest)
-        if is_due(copy, clock.now()) and not is_quarantined(digest):
+        if policies.is_due(copy, clock.now()) and not is_quarantined(digest):
             copy.state, copy.failure, copy.requested_at = CopyState.WAITING, CopyFailure.NONE, clock.now()
             copy.save(update_fields=["state", "failure", "requested_at"])
             row = CopyFetch(copy=copy, host=copy.host)
@@ -133,7 +128,7 @@ class _Download(tempfile.SpooledTemporaryFile[bytes]):
 def _is_taken(purpose: CopyPurpose, found: str | None) -> bool:
     if found in recordings.READABLE:
         return found in _EXTENSIONS and purpose == CopyPurpose.ATTACHMENT
-    return found in (EMOJI_TYPES if purpose == CopyPurpose.EMOJI else images.ACCEPTED)
+    return found in (policies.EMOJI_TYPES if purpose == CopyPurpose.EMOJI else images.ACCEPTED)
 
 
 def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
@@ -220,12 +215,12 @@ async def _in_thread(function: Callable[..., T], *values: Any) -> T:
 
 
 def _download(job: Job[CopyFetch], copy: RemoteCopy, file: IO[bytes]) -> Steps:
-    terms = TERMS[CopyPurpose(copy.purpose)]
+    terms = policies.TERMS[CopyPurpose(copy.purpose)]
     try:
         response: http.Response = yield http.fetch_async(
             http.Request(
                 copy.url,
-                headers={"Accept": ", ".join(ACCEPTED)},
+                headers={"Accept": ", ".join(policies.ACCEPTED)},
                 max_bytes=terms.max_bytes,
                 deadline=terms.seconds,
                 schemes=("https", "http"),
@@ -250,7 +245,7 @@ def _fail(copy: RemoteCopy, failure: CopyFailure) -> None:
         state=CopyState.FAILED,
         failure=failure,
         attempts=min(attempts, 1000),
-        retry_at=clock.now() + pause_after(failure, attempts),
+        retry_at=clock.now() + policies.pause_after(failure, attempts),
     )
 
 
@@ -263,7 +258,7 @@ def _store(copy: RemoteCopy, file: IO[bytes]) -> _Stored:
     try:
         if _is_taken(purpose, found) and found in recordings.READABLE:
             return _store_recording(purpose, file, found, size)
-        if _is_taken(purpose, found) and size <= PICTURE_BYTES:
+        if _is_taken(purpose, found) and size <= policies.PICTURE_BYTES:
             return _store_picture(purpose, file)
     except Invalid as error:
         raise _Failed(CopyFailure.REFUSED, FileReason.FILE_UNREADABLE, error.message) from None

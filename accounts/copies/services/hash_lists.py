@@ -10,16 +10,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.copies import policies
 from accounts.copies.models import HashEntry, HashKind, HashList
-from accounts.copies.policies import (
-    HASHES_LIMIT,
-    LINES_LIMIT,
-    LISTS_LIMIT,
-    HashListDraft,
-    list_errors,
-    read_hashes,
-    words_of,
-)
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
@@ -60,14 +52,16 @@ class Imported:
         return " ".join(words)
 
 
-def create_list(*, by: Staff, draft: HashListDraft) -> HashList:
+def create_list(*, by: Staff, draft: policies.HashListDraft) -> HashList:
     """Create a list, empty and disabled. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
     require(by, Permission.MANAGE_BLOCKS)
     _check(draft)
     with transaction.atomic():
         lock("hash_lists")
-        if HashList.objects.count() >= LISTS_LIMIT:
-            raise Invalid.sentence(_("There are %(count)d lists already: remove one first.") % {"count": LISTS_LIMIT})
+        if HashList.objects.count() >= policies.LISTS_LIMIT:
+            raise Invalid.sentence(
+                _("There are %(count)d lists already: remove one first.") % {"count": policies.LISTS_LIMIT}
+            )
         if HashList.objects.filter(name=draft.name.strip()).exists():
             raise Invalid.of([FieldError("name", "ERR_TAKEN", _("has already been taken"))], details=True)
         made = HashList.objects.create(name=draft.name.strip(), kind=draft.kind, **_values(draft))
@@ -75,7 +69,7 @@ def create_list(*, by: Staff, draft: HashListDraft) -> HashList:
     return made
 
 
-def change_list(*, by: Staff, hash_list: HashList, draft: HashListDraft) -> None:
+def change_list(*, by: Staff, hash_list: HashList, draft: policies.HashListDraft) -> None:
     """Change the source, note, effect (`act`) and distance of a list. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     _check(draft)
@@ -119,14 +113,14 @@ def import_hashes(*, by: Staff, hash_list: HashList, file: IO[bytes], replace: b
         if replace:
             current.entries.all().delete()
         before = 0 if replace else current.size
-        limit = HASHES_LIMIT[HashKind(current.kind)]
+        limit = policies.HASHES_LIMIT[HashKind(current.kind)]
         good, wrong, first_wrong = 0, 0, list[int]()
-        for lines in in_batches(read_hashes(file), _BATCH):
+        for lines in in_batches(policies.read_hashes(file), _BATCH):
             values = dict.fromkeys(value for _number, value in lines if value is not None)
             without = [number for number, value in lines if value is None]
             first_wrong += without[: _WRONG_LIMIT - len(first_wrong)]
             good, wrong = good + len(values), wrong + len(without)
-            if good > limit or good + wrong > LINES_LIMIT:
+            if good > limit or good + wrong > policies.LINES_LIMIT:
                 raise _too_many(limit)
             entries = (_entry(current, value) for value in values)
             HashEntry.objects.bulk_create(entries, batch_size=_BATCH, ignore_conflicts=True)
@@ -142,7 +136,7 @@ def import_hashes(*, by: Staff, hash_list: HashList, file: IO[bytes], replace: b
 
 
 def _entry(hash_list: HashList, value: bytes) -> HashEntry:
-    words = words_of(value) if hash_list.kind == HashKind.PDQ else None
+    words = policies.words_of(value) if hash_list.kind == HashKind.PDQ else None
     return HashEntry(hash_list=hash_list, value=value, words=words)
 
 
@@ -150,12 +144,12 @@ def _too_many(limit: int) -> Invalid:
     return Invalid.sentence(_("A list of this kind has at most %(count)d hashes.") % {"count": limit})
 
 
-def _check(draft: HashListDraft) -> None:
-    if errors := list_errors(draft):
+def _check(draft: policies.HashListDraft) -> None:
+    if errors := policies.list_errors(draft):
         raise Invalid.of(errors, details=True)
 
 
-def _values(draft: HashListDraft) -> dict[str, Any]:
+def _values(draft: policies.HashListDraft) -> dict[str, Any]:
     return {"source": draft.source.strip(), "note": draft.note.strip(), "act": draft.act, "distance": draft.distance}
 
 

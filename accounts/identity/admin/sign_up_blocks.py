@@ -69,10 +69,6 @@ class EmailDomainForm(RowForm):
         return name
 
 
-def _mail_domain(block: EmailDomainBlock) -> Any:
-    return address(unambiguous_domain(block.domain))
-
-
 @admin.register(EmailDomainBlock)
 class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     """E-mail domains whose sign-ups are refused or need approval."""
@@ -87,7 +83,7 @@ class EmailDomainBlockAdmin(AddedOnlyAdmin, FiledBlockListAdmin):
     )
     form = EmailDomainForm
     list_display = (
-        shown("domain", _("Domain"), _mail_domain, order="domain"),
+        shown("domain", _("Domain"), lambda block: address(unambiguous_domain(block.domain)), order="domain"),
         OUTCOME,
         shown("refused", _("Sign-ups blocked in the last 7 days"), lambda block: block.refused or 0, minor=True),
         CREATION,

@@ -41,14 +41,8 @@ from accounts.identity.pages.again import has_asked_issuer
 from accounts.identity.pages.factor_forms import NewPasskeyForm, SecondFactorAgainForm, counter_of
 from accounts.identity.pages.steps import sign_in_url
 from accounts.identity.queries.sign_in import find_app, load_second_factors
+from accounts.identity.services import second_factors
 from accounts.identity.services.mails import RECOVERY_CODES_MADE, report_security_change
-from accounts.identity.services.second_factors import (
-    accept_app_code,
-    factor_added,
-    factor_removed,
-    keep_passkey,
-    make_recovery_codes,
-)
 from accounts.models import User
 from accounts.pages.forms import ServiceForm
 from accounts.pages.person import shown_person
@@ -155,7 +149,7 @@ class ActivateAppView(ActivateTOTPView):
         if authenticator is not None:
             # The code must not be accepted again at the next sign-in.
             counter = counter_of(authenticator, form.cleaned_data["code"])
-            accept_app_code(authenticator=authenticator, counter=counter)
+            second_factors.accept_app_code(authenticator=authenticator, counter=counter)
         return _show_new_codes(self.request) or response
 
 
@@ -182,7 +176,7 @@ class RecoveryCodesView(View):
         """Create the codes. Raises NotFound for a user without a second factor."""
         self._count_codes(request)
         assert isinstance(request.user, User)
-        codes = make_recovery_codes(user=request.user)
+        codes = second_factors.make_recovery_codes(user=request.user)
         report_security_change(user=request.user, kind=RECOVERY_CODES_MADE, address=client_ip(request))
         return _show_codes(request, codes)
 
@@ -219,7 +213,7 @@ class AddPasskeyView(AddWebAuthnView):
         """Store the passkey and sign out other browsers (row 24)."""
         data = form.cleaned_data
         authenticator, _codes = add_authenticator(self.request, name=data["name"], credential=data["credential"])
-        keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
+        second_factors.keep_passkey(authenticator=authenticator, count=form.count, verified=form.verified)
         return _show_new_codes(self.request) or redirect("mfa_index")
 
 
@@ -286,13 +280,13 @@ class PasskeyAgainView(ReauthenticateWebAuthnView):
 def _show_new_codes(request: HttpRequest) -> HttpResponse | None:
     """Return the page with the recovery codes, which are created with the first factor; None for a further factor."""
     assert isinstance(request.user, User)
-    codes = factor_added(user=request.user, session_key=request.session.session_key)
+    codes = second_factors.factor_added(user=request.user, session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None
 
 
 def _finish_removal(request: HttpRequest) -> None:
     assert isinstance(request.user, User)
-    factor_removed(user=request.user, session_key=request.session.session_key)
+    second_factors.factor_removed(user=request.user, session_key=request.session.session_key)
 
 
 def _wanted_page(request: HttpRequest, has_factor: bool) -> str:

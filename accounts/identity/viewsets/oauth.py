@@ -14,13 +14,7 @@ from rest_framework.request import Request
 
 from accounts.identity.policies.authorization import sentence_of
 from accounts.identity.queries.tokens import find_application, find_token
-from accounts.identity.serializers.inputs.oauth import (
-    ClientInput,
-    GrantInput,
-    RegistrationInput,
-    ResendInput,
-    TokenInput,
-)
+from accounts.identity.serializers.inputs import oauth
 from accounts.identity.serializers.oauth import (
     ApplicationSerializer,
     CredentialApplicationSerializer,
@@ -49,7 +43,7 @@ class AppsViewSet(ApiViewSet):
         "create": Endpoint(
             anyone(),
             "CredentialApplication",
-            input=RegistrationInput,
+            input=oauth.RegistrationInput,
             throttles=limited("apps"),
         ),
         "verify_credentials": Endpoint(any_token(), "Application"),
@@ -57,7 +51,7 @@ class AppsViewSet(ApiViewSet):
 
     def create(self, request: Request) -> HttpResponse:
         """Register an application; the answer is the only place where its secret is shown."""
-        form = RegistrationInput.read(request)
+        form = oauth.RegistrationInput.read(request)
         made = register_application(
             name=form.client_name, redirect_uris=form.redirect_uris, scopes=form.scopes, website=form.website
         )
@@ -75,13 +69,15 @@ class EmailsViewSet(ApiViewSet):
 
     endpoints = {
         # Any token: an application's own token gets the same error as a token of another application, not the usual error.
-        "resend": Endpoint(any_token("write:accounts"), EMPTY, input=ResendInput, throttles=limited("confirmations")),
+        "resend": Endpoint(
+            any_token("write:accounts"), EMPTY, input=oauth.ResendInput, throttles=limited("confirmations")
+        ),
         "check": Endpoint(any_token("read:accounts"), "Boolean"),
     }
 
     def resend(self, request: Request) -> Any:
         """Send the confirmation mail again, to another address if one is given."""
-        form = ResendInput.read(request)
+        form = oauth.ResendInput.read(request)
         user = find_user(self.identity.user_id) if self.identity.user_id is not None else None
         resend_confirmation(user=user, application_id=self.identity.application_id, email=form.email)
         return {}
@@ -113,9 +109,9 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
     """
 
     endpoints = {
-        "token": Endpoint(anyone(), "Token", input=GrantInput),
-        "revoke": Endpoint(anyone(), EMPTY, input=TokenInput),
-        "introspect": Endpoint(anyone(), "Introspection", input=TokenInput),
+        "token": Endpoint(anyone(), "Token", input=oauth.GrantInput),
+        "revoke": Endpoint(anyone(), EMPTY, input=oauth.TokenInput),
+        "introspect": Endpoint(anyone(), "Introspection", input=oauth.TokenInput),
         "token_info": Endpoint(any_token(), "TokenInfo"),
         "userinfo": Endpoint(user("profile"), "UserInfo"),
         "metadata": Endpoint(anyone(), "OAuthMetadata"),
@@ -123,18 +119,18 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
 
     def token(self, request: Request) -> HttpResponse:
         """Issue a token for a code, or the application's own token."""
-        _uri, *answer = self.create_token_response(_oauth_request(request, GrantInput))
+        _uri, *answer = self.create_token_response(_oauth_request(request, oauth.GrantInput))
         return _reply(*answer)
 
     def revoke(self, request: Request) -> HttpResponse:
         """Revoke a token; its streams are closed and its push subscription is removed."""
-        _uri, *answer = self.create_revocation_response(_oauth_request(request, TokenInput))
+        _uri, *answer = self.create_revocation_response(_oauth_request(request, oauth.TokenInput))
         return _reply(*answer)
 
     def introspect(self, request: Request) -> HttpResponse:
         """Answer whether a token of the requesting application is valid, and which scopes it has (RFC 7662)."""
         core = self.get_oauthlib_core()
-        sent = core._extract_params(_oauth_request(request, TokenInput))
+        sent = core._extract_params(_oauth_request(request, oauth.TokenInput))
         return _reply(*core.server.create_introspect_response(*sent))
 
     def token_info(self, request: Request) -> Any:
@@ -158,7 +154,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return error("invalid_request", status=response.status_code, error_description=body["error"])
 
 
-def _oauth_request(request: Request, form: type[ClientInput]) -> OAuthRequest:
+def _oauth_request(request: Request, form: type[oauth.ClientInput]) -> OAuthRequest:
     return OAuthRequest(form.read(request), request.META.get("HTTP_AUTHORIZATION", ""))
 
 

@@ -27,17 +27,9 @@ from accounts.transfers.models import Archive, ArchiveState, Import, ImportState
 from accounts.transfers.pages.forms import ImportForm
 from accounts.transfers.policies import FILE_LIMIT, LINES_LIMIT, Problem, Unreadable, write_line
 from accounts.transfers.queries import all_failures, find_import, find_latest_archive, list_failures, list_imports
+from accounts.transfers.services import portable_lists
 from accounts.transfers.services.archives import find_archive_file, next_archive_at, request_archive
 from accounts.transfers.services.importing import drop_import, read_import, start_import
-from accounts.transfers.services.portable_lists import (
-    ADDRESS,
-    FOLLOWS,
-    all_lists,
-    find_list,
-    follow_cells,
-    full_address,
-    in_order,
-)
 from social.api import limits
 from social.kernel.errors import Conflict, NotFound, require_found
 from social.pages.frame import show
@@ -61,7 +53,7 @@ def exports(request: HttpRequest) -> HttpResponse:
     context = {
         "lists": [
             {"title": portable.title, "name": portable.name, "count": portable.count(account.id)}
-            for portable in all_lists()
+            for portable in portable_lists.all_lists()
         ],
         "archive": archive,
         "archive_items": sum(items for _size, items in archive.files.values()) if archive is not None else 0,
@@ -74,7 +66,7 @@ def exports(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export_list(request: HttpRequest, name: str) -> HttpResponseBase:
     """`/settings/exports/<name>.csv`: returns a list as a file. Raises NotFound for an unknown list."""
-    user, portable = signed_in(request), find_list(name)
+    user, portable = signed_in(request), portable_lists.find_list(name)
     counted(limits.EXPORTS, user)
     head = [portable.columns] if portable.named else []
     return table(portable.file_name, chain(head, portable.rows(user.account_id)))
@@ -140,7 +132,7 @@ def imports(request: HttpRequest) -> HttpResponse:
             try:
                 made = read_import(
                     account=user.account,
-                    portable=find_list(sent["kind"]),
+                    portable=portable_lists.find_list(sent["kind"]),
                     # One byte beyond the limit is enough to refuse the file.
                     data=sent["file"].read(FILE_LIMIT + 1),
                     file_name=sent["file"].name,
@@ -195,14 +187,14 @@ def failures(request: HttpRequest, import_id: int) -> HttpResponseBase:
     user = signed_in(request)
     counted(limits.EXPORTS, user)
     batch = find_import(user.account_id, import_id)
-    portable = find_list(batch.kind)
+    portable = portable_lists.find_list(batch.kind)
     # The first line names the columns, so that the import ignores the additional column.
     lines = ((*row.cells, str(_PROBLEMS[Problem(row.error)])) for row in all_failures(batch))
     return table(portable.file_name, chain([(*portable.columns, "Error")], lines))
 
 
 def _described(batch: Import) -> dict[str, Any]:
-    portable = find_list(batch.kind)
+    portable = portable_lists.find_list(batch.kind)
     settled = batch.done + batch.failed
     return {
         "batch": batch,
@@ -242,27 +234,27 @@ def severances(request: HttpRequest) -> HttpResponse:
 def ended_follows(request: HttpRequest, severed_id: int) -> HttpResponseBase:
     """Download of the ended follows, in the format of the export of follows: the file can be imported. Raises NotFound."""
     user = signed_in(request)
-    rows = in_order(list_ended_follows(find_severance(user.account_id, severed_id)))
+    rows = portable_lists.in_order(list_ended_follows(find_severance(user.account_id, severed_id)))
     counted(limits.EXPORTS, user)
 
     def lines() -> Iterator[Sequence[str]]:
-        yield FOLLOWS.columns
+        yield portable_lists.FOLLOWS.columns
         for row in rows:
-            yield follow_cells(row)
+            yield portable_lists.follow_cells(row)
 
-    return table(FOLLOWS.file_name, lines())
+    return table(portable_lists.FOLLOWS.file_name, lines())
 
 
 @require_safe
 def ended_followers(request: HttpRequest, severed_id: int) -> HttpResponseBase:
     """Download of the ended followers. Raises NotFound."""
     user = signed_in(request)
-    rows = in_order(list_ended_followers(find_severance(user.account_id, severed_id)))
+    rows = portable_lists.in_order(list_ended_followers(find_severance(user.account_id, severed_id)))
     counted(limits.EXPORTS, user)
 
     def lines() -> Iterator[Sequence[str]]:
-        yield (ADDRESS,)
+        yield (portable_lists.ADDRESS,)
         for row in rows:
-            yield (full_address(row.account),)
+            yield (portable_lists.full_address(row.account),)
 
     return table("followers.csv", lines())

@@ -19,14 +19,7 @@ from accounts.serializers.account import counters
 from accounts.services.remote_accounts import find_or_resolve
 from accounts.transfers.pages.forms import AliasForm
 from accounts.transfers.queries import list_moves, load_aliases
-from accounts.transfers.services.moving import (
-    MOVE_INTERVAL,
-    add_alias,
-    cancel_move,
-    move_account,
-    next_move_at,
-    remove_alias,
-)
+from accounts.transfers.services import moving
 from social.api import limits
 from social.kernel.errors import Invalid, NotFound, Unavailable
 from social.kernel.text.names import clean_input
@@ -47,11 +40,11 @@ def migration(request: HttpRequest) -> HttpResponse:
         target = _find(request, user, form)
         if target is not None:
             try:
-                move_account(user=user, target=target)
+                moving.move_account(user=user, target=target)
             except Invalid as refusal:
                 form.add_details(refusal)
             except Unavailable:
-                form.add_error("acct", _unreachable())
+                form.add_error("acct", _("The server of this account does not answer. Please try again later."))
             else:
                 messages.success(
                     request, _("You have moved. Your followers are being moved to the new account one by one.")
@@ -62,7 +55,7 @@ def migration(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def cancel_migration(request: HttpRequest) -> HttpResponse:
-    cancel_move(user=signed_in(request))
+    moving.cancel_move(user=signed_in(request))
     messages.success(request, _("This account can be used again."))
     return redirect("settings_migration")
 
@@ -78,7 +71,7 @@ def aliases(request: HttpRequest) -> HttpResponse:
             alias = _find(request, user, form)
             if alias is not None:
                 try:
-                    add_alias(account=user.account, alias=alias)
+                    moving.add_alias(account=user.account, alias=alias)
                 except Invalid as refusal:
                     form.add_details(refusal)
                 else:
@@ -98,7 +91,7 @@ def aliases(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def forget_alias(request: HttpRequest) -> HttpResponse:
-    remove_alias(account=signed_in(request).account, uri=request.POST.get("uri", ""))
+    moving.remove_alias(account=signed_in(request).account, uri=request.POST.get("uri", ""))
     return redirect("settings_aliases")
 
 
@@ -114,18 +107,14 @@ def _find(request: HttpRequest, user: User, form: Any) -> Account | None:
         return None
 
 
-def _unreachable() -> str:
-    return _("The server of this account does not answer. Please try again later.")
-
-
 def _show(request: HttpRequest, user: User, form: MoveForm, *, status: int = 200) -> HttpResponse:
     account = user.account
     context = {
         "form": form,
         "moved_to": shown_person(account.moved_to) if account.moved_to is not None else None,
-        "next_move_at": next_move_at(account),
+        "next_move_at": moving.next_move_at(account),
         "moves": list(list_moves(account.id)),
         "followers_count": counters(account)["followers_count"],
-        "pause_days": MOVE_INTERVAL.days,
+        "pause_days": moving.MOVE_INTERVAL.days,
     }
     return show(request, "accounts/settings/migration.html", context, status=status)

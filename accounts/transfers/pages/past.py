@@ -14,18 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.pages.person import shown_person
 from accounts.pages.settings import counted, signed_in
+from accounts.transfers import queries
 from accounts.transfers.models import PastImport, PastState
 from accounts.transfers.pages.files import change, table
 from accounts.transfers.pages.forms import PastForm, PastStartForm
 from accounts.transfers.past import sentence_of, undo_end
-from accounts.transfers.queries import (
-    LIST_SIZE,
-    find_past_import,
-    list_left_out,
-    list_moved_here,
-    list_past_imports,
-    load_allowance,
-)
 from accounts.transfers.services.past import drop_past, start_past, take_archive, undo_past
 from social.api import limits
 from social.kernel.errors import Conflict, Invalid
@@ -50,13 +43,15 @@ def past_imports(request: HttpRequest) -> HttpResponse:
                 form.add_error("file", refusal.message)
             else:
                 return redirect("settings_past_import", made.id)
-    found = [_described(each) for each in list_past_imports(user.account_id).order_by("-id")[:LIST_SIZE]]
+    found = [
+        _described(each) for each in queries.list_past_imports(user.account_id).order_by("-id")[: queries.LIST_SIZE]
+    ]
     context = {
         "form": form,
         "imports": found,
         "busy": any(each["busy"] for each in found),
-        "allowance": load_allowance(user.account_id),
-        "moved_here": [shown_person(each) for each in list_moved_here(user.account)],
+        "allowance": queries.load_allowance(user.account_id),
+        "moved_here": [shown_person(each) for each in queries.list_moved_here(user.account)],
     }
     return show(request, "accounts/settings/past_imports.html", context, status=422 if form.errors else 200)
 
@@ -64,10 +59,10 @@ def past_imports(request: HttpRequest) -> HttpResponse:
 @require_safe
 def one_past_import(request: HttpRequest, import_id: int) -> HttpResponse:
     """Show an import of old posts: its planned changes, its progress, and the entries that were left out. Raises NotFound."""
-    found = find_past_import(signed_in(request).account_id, import_id)
+    found = queries.find_past_import(signed_in(request).account_id, import_id)
     lines = [
         {"line": row.line, "uri": row.uri, "reason": sentence_of(row.reason)}
-        for row in list_left_out(found)[:LIST_SIZE]
+        for row in queries.list_left_out(found)[: queries.LIST_SIZE]
     ]
     reasons = [{"number": number, "reason": sentence_of(reason)} for reason, number in sorted(found.reasons.items())]
     context = {**_described(found), "lines": lines, "reasons": reasons, "form": PastStartForm()}
@@ -101,8 +96,8 @@ def left_out(request: HttpRequest, import_id: int) -> HttpResponseBase:
     """Download of a table of the entries that were left out. Raises NotFound."""
     user = signed_in(request)
     counted(limits.EXPORTS, user)
-    found = find_past_import(user.account_id, import_id)
-    lines = ((str(row.line), row.uri, sentence_of(row.reason)) for row in list_left_out(found).iterator())
+    found = queries.find_past_import(user.account_id, import_id)
+    lines = ((str(row.line), row.uri, sentence_of(row.reason)) for row in queries.list_left_out(found).iterator())
     return table("left_out.csv", [("Entry", "Address", "Reason"), *lines])
 
 

@@ -24,15 +24,7 @@ from accounts.models import Account
 from accounts.services import erasing
 from accounts.transfers.models import Archive, ArchiveState
 from accounts.transfers.policies import write_line
-from accounts.transfers.services.archive_files import (
-    ARCHIVE,
-    ArchiveWriter,
-    FilesMissing,
-    folder_of,
-    locked,
-    remove_folder,
-    writing,
-)
+from accounts.transfers.services import archive_files
 from accounts.transfers.services.past import remove_files_of
 from accounts.transfers.services.portable_lists import all_lists
 from social.kernel import clock, links
@@ -59,7 +51,7 @@ class ArchivePart:
     """
 
     name: str
-    write: Callable[[Account, int, ArchiveWriter], int | None]
+    write: Callable[[Account, int, archive_files.ArchiveWriter], int | None]
 
 
 _parts: dict[str, ArchivePart] = {}
@@ -105,7 +97,7 @@ def find_archive_file(*, account: Account, archive_id: int) -> Path:
     expired archive.
     """
     found = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
-    path = folder_of(archive_id) / ARCHIVE
+    path = archive_files.folder_of(archive_id) / archive_files.ARCHIVE
     if not found.filter(expires_at__gt=clock.now()).exists() or not path.exists():
         raise NotFound
     return path
@@ -123,7 +115,7 @@ def write_archive(archive_id: int) -> None:
 
     The archive of a deleted account is removed with its files. Raises Unavailable while another process writes it.
     """
-    with locked(folder_of(archive_id)):
+    with archive_files.locked(archive_files.folder_of(archive_id)):
         unfinished = _write_for(archive_id, TURN_SECONDS)
     if unfinished:
         with transaction.atomic():
@@ -137,7 +129,7 @@ def _write_for(archive_id: int, seconds: float) -> bool:
         # The row is read under the lock, so that it includes the changes that another process has made before.
         archive = Archive.objects.select_related("account").filter(id=archive_id).first()
         if archive is None:
-            remove_folder(archive_id)
+            archive_files.remove_folder(archive_id)
             return False
         if archive.state != ArchiveState.BUILDING:
             return False
@@ -153,12 +145,12 @@ def _write_step(archive: Archive) -> None:
     names = [*_parts, _DOCUMENTS]
     name = archive.part or names[0]
     try:
-        with writing(archive.id, archive.files) as writer:
+        with archive_files.writing(archive.id, archive.files) as writer:
             if name == _DOCUMENTS:
                 cursor = _write_document(writer)
             else:
                 cursor = _parts[name].write(archive.account, archive.cursor, writer)
-    except FilesMissing:
+    except archive_files.FilesMissing:
         # The archive is started again from the first part.
         _save(archive, part="", cursor=0, files={})
         return
@@ -170,8 +162,8 @@ def _write_step(archive: Archive) -> None:
         _finish(archive, writer.files)
 
 
-def _write_document(writer: ArchiveWriter) -> int | None:
-    waiting = sorted(set(writer.files) - {ARCHIVE})
+def _write_document(writer: archive_files.ArchiveWriter) -> int | None:
+    waiting = sorted(set(writer.files) - {archive_files.ARCHIVE})
     if not waiting:
         writer.finish()
         return None
@@ -187,15 +179,15 @@ def _save(archive: Archive, **values: object) -> bool:
 
 def _finish(archive: Archive, files: dict[str, list[int]]) -> None:
     now = clock.now()
-    for path in folder_of(archive.id).iterdir():
-        if path.name != ARCHIVE:
+    for path in archive_files.folder_of(archive.id).iterdir():
+        if path.name != archive_files.ARCHIVE:
             path.unlink()
     with transaction.atomic():
         done = {
             "state": ArchiveState.READY,
             "finished_at": now,
             "expires_at": now + RETENTION,
-            "size": files[ARCHIVE][0],
+            "size": files[archive_files.ARCHIVE][0],
         }
         if _save(archive, files=files, **done):
             publish(ArchiveReady(archive_id=archive.id))
@@ -205,7 +197,7 @@ def _remove(archive: Archive) -> None:
     """Delete the row, then the files: a step that runs late finds no row and removes its own files."""
     with transaction.atomic():
         Archive.objects.filter(id=archive.id).delete()
-        transaction.on_commit(lambda: remove_folder(archive.id), robust=True)
+        transaction.on_commit(lambda: archive_files.remove_folder(archive.id), robust=True)
 
 
 def forget_archives() -> int:
@@ -228,7 +220,7 @@ def _remove_archives(account_id: int) -> int:
     return len(chosen)
 
 
-def _write_pictures(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+def _write_pictures(account: Account, cursor: int, writer: archive_files.ArchiveWriter) -> int | None:
     for name in ("avatar", "header"):
         path: str = getattr(account, name)
         if path:
@@ -242,7 +234,7 @@ def picture_name(account: Account, name: str) -> str:
     return f"{name}.{path.rpartition('.')[2]}" if path else ""
 
 
-def _write_lists(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+def _write_lists(account: Account, cursor: int, writer: archive_files.ArchiveWriter) -> int | None:
     lists = all_lists()
     portable = lists[cursor]
     lines = [write_line(portable.columns)] if portable.named else []
@@ -255,7 +247,7 @@ def _write_lists(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
     return cursor + 1 if cursor + 1 < len(lists) else None
 
 
-def _write_identities(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
+def _write_identities(account: Account, cursor: int, writer: archive_files.ArchiveWriter) -> int | None:
     """Write what is stored about the sign-in by issuers, if the person uses it."""
     identities = SocialAccount.objects.filter(user__account=account).order_by("id")
     shown = [

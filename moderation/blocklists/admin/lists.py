@@ -23,14 +23,7 @@ from moderation.admin.domain_rules import SEVERITY_KINDS
 from moderation.blocklists.models import Blocklist, EntryStep, TakenAs
 from moderation.blocklists.policies import BlocklistDraft, blocklist_errors
 from moderation.blocklists.queries import SERVERS_LIMIT, count_entries, list_log, list_waiting, try_entries
-from moderation.blocklists.services.lists import (
-    change_list,
-    fetch_soon,
-    subscribe,
-    switch_list,
-    unsubscribe,
-    withdraw_list,
-)
+from moderation.blocklists.services import lists
 from moderation.blocklists.services.settling import approve_entries
 from moderation.models import DomainSeverity
 from moderation.policies.domain_rules import STRICTNESS
@@ -189,9 +182,9 @@ class BlocklistAdmin(EditedAdmin):
     permission = Permission.MANAGE_FEDERATION
     form = BlocklistForm
     writes = Writes(
-        create=lambda by, row, form: subscribe(by=by, draft=form.draft),
-        change=lambda by, row, form: change_list(by=by, blocklist=row, draft=form.draft),
-        remove=lambda by, row: unsubscribe(by=by, blocklist=row),
+        create=lambda by, row, form: lists.subscribe(by=by, draft=form.draft),
+        change=lambda by, row, form: lists.change_list(by=by, blocklist=row, draft=form.draft),
+        remove=lambda by, row: lists.unsubscribe(by=by, blocklist=row),
     )
     list_display = (
         shown("name", _("Name"), lambda blocklist: format_html("<bdi>{}</bdi>", blocklist.name), order="name"),
@@ -224,7 +217,7 @@ class BlocklistAdmin(EditedAdmin):
         Act(
             "fetch_now",
             _("Fetch"),
-            lambda by, blocklist: fetch_soon(by=by, blocklist=blocklist),
+            lambda by, blocklist: lists.fetch_soon(by=by, blocklist=blocklist),
             icon="refresh",
             one=Words(_("Fetch this list now?"), _("The list will be fetched in a moment.")),
             fits=lambda blocklist: blocklist.enabled,
@@ -232,7 +225,7 @@ class BlocklistAdmin(EditedAdmin):
             audit=_("%(by)s had the list %(target)s fetched"),
         ),
         *switches(
-            lambda by, blocklist, enabled: switch_list(by=by, blocklist=blocklist, enabled=enabled),
+            lambda by, blocklist, enabled: lists.switch_list(by=by, blocklist=blocklist, enabled=enabled),
             on=(
                 Words(_("Switch this list on? It is fetched in a moment."), _("The list is on.")),
                 Words("", ngettext_lazy("%(count)d list is on.", "%(count)d lists are on.", "count")),
@@ -245,7 +238,7 @@ class BlocklistAdmin(EditedAdmin):
         Act(
             "withdraw",
             _("Withdraw"),
-            lambda by, blocklist: withdraw_list(by=by, blocklist=blocklist),
+            lambda by, blocklist: lists.withdraw_list(by=by, blocklist=blocklist),
             icon="undo",
             variant=ActionVariant.DANGER,
             one=Words(

@@ -4,15 +4,9 @@ from typing import Annotated
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
+from accounts.copies import queries
 from accounts.copies.models import DISTANCE_LIMIT, HashKind, HashList, ListedAct
 from accounts.copies.policies import HashListDraft
-from accounts.copies.queries import (
-    export_hashes,
-    find_hash_list,
-    find_match,
-    list_hash_lists,
-    needs_perceptual_hash,
-)
 from accounts.copies.services.hash_lists import create_list, delete_list, import_hashes, switch_list
 from accounts.policies.staff import OPERATOR
 from social.kernel.errors import NotFound
@@ -23,7 +17,7 @@ from social.management.base import OperatorCommand, undone_if, would
 
 def _find_list(name: str) -> HashList:
     try:
-        return find_hash_list(name)
+        return queries.find_hash_list(name)
     except NotFound:
         raise CommandError(_("There is no list %(name)s.") % {"name": name}) from None
 
@@ -39,7 +33,7 @@ class Command(OperatorCommand):
     def list_(self, *, json: bool) -> None:
         """Show the lists, with the numbers of their hashes and of the files that they have refused."""
         columns = ("id", "name", "enabled", "kind", "act", "distance", "size", "matches", "source")
-        rows = [row | {"id": str(row["id"])} for row in list_hash_lists().values(*columns)]
+        rows = [row | {"id": str(row["id"])} for row in queries.list_hash_lists().values(*columns)]
         self.print_rows(rows, as_json=json, empty=_("There are no hash lists."))
 
     def add(
@@ -77,7 +71,7 @@ class Command(OperatorCommand):
         file: the file to write
         """
         with file.open("w", encoding="ascii") as opened:
-            opened.writelines(export_hashes(hash_list))
+            opened.writelines(queries.export_hashes(hash_list))
 
     def enable(self, hash_list: _List, *, dry_run: bool) -> None:
         """Enable a list: from now on it is asked about files.
@@ -110,5 +104,7 @@ class Command(OperatorCommand):
         file: the picture, video or other file
         """
         with file.open("rb") as opened:
-            match = find_match(digest_of(opened), perceptual_hash(opened) if needs_perceptual_hash() else None)
+            match = queries.find_match(
+                digest_of(opened), perceptual_hash(opened) if queries.needs_perceptual_hash() else None
+            )
         self.stdout.write(match.words if match is not None else _("No enabled list has this file."))

@@ -14,13 +14,7 @@ from accounts.models import CanonicalEmailBlock, EmailDomainBlock, IpBlock
 from accounts.models.user import Permission
 from moderation.models import DomainAllow, DomainRule
 from moderation.queries.blocks import list_blocks_of
-from moderation.serializers.admin import (
-    CanonicalEmailBlockSerializer,
-    DomainAllowSerializer,
-    DomainRuleSerializer,
-    EmailDomainBlockSerializer,
-    IpBlockSerializer,
-)
+from moderation.serializers import admin
 from moderation.serializers.inputs.admin_blocks import (
     DomainNameInput,
     DomainRuleInput,
@@ -46,13 +40,13 @@ class AdminDomainBlocksViewSet(AdminRowsViewSet):
         also=("domain",),
         most=500,
     )
-    model, serializer = DomainRule, DomainRuleSerializer
+    model, serializer = DomainRule, admin.DomainRuleSerializer
     titles = {"list": "List of rules, newest first.", "retrieve": "A rule.", "destroy": "Remove a rule."}
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer errors as other endpoints do; a conflict includes the existing rule (contract, entities "Errors")."""
         if isinstance(exc, domain_rules.AlreadyRuled):
-            known = DomainRuleSerializer(exc.rule).data
+            known = admin.DomainRuleSerializer(exc.rule).data
             return reply({"error": exc.message, "existing_domain_block": known}, status=422)
         return super().handle_exception(exc)
 
@@ -74,7 +68,7 @@ class AdminDomainAllowsViewSet(AdminRowsViewSet):
     endpoints = row_endpoints(
         "domain_allows", Permission.MANAGE_FEDERATION, "AdminDomainAllow", create=DomainNameInput, most=500
     )
-    model, serializer = DomainAllow, DomainAllowSerializer
+    model, serializer = DomainAllow, admin.DomainAllowSerializer
     titles = {
         "list": "List of allowed servers, newest first.",
         "retrieve": "An allowed server.",
@@ -98,7 +92,7 @@ class AdminEmailDomainBlocksViewSet(_SignUpBlocksViewSet):
     endpoints = row_endpoints(
         "email_domain_blocks", Permission.MANAGE_BLOCKS, "AdminEmailDomainBlock", create=EmailDomainInput
     )
-    model, serializer = EmailDomainBlock, EmailDomainBlockSerializer
+    model, serializer = EmailDomainBlock, admin.EmailDomainBlockSerializer
     titles = {
         "list": "List of e-mail domain blocks, newest first.",
         "retrieve": "An e-mail domain block.",
@@ -122,7 +116,7 @@ class AdminIpBlocksViewSet(_SignUpBlocksViewSet):
     endpoints = row_endpoints(
         "ip_blocks", Permission.MANAGE_BLOCKS, "AdminIpBlock", create=NetworkInput, update=NetworkInput
     )
-    model, serializer = IpBlock, IpBlockSerializer
+    model, serializer = IpBlock, admin.IpBlockSerializer
     titles = {
         "list": "List of network blocks, newest first, expired ones included.",
         "retrieve": "A network block.",
@@ -151,7 +145,7 @@ class AdminCanonicalEmailBlocksViewSet(_SignUpBlocksViewSet):
             input=EmailTestInput,
         ),
     }
-    model, serializer = CanonicalEmailBlock, CanonicalEmailBlockSerializer
+    model, serializer = CanonicalEmailBlock, admin.CanonicalEmailBlockSerializer
     titles = {
         "list": "List of blocks of e-mail addresses, newest first.",
         "retrieve": "A block of an e-mail address.",

@@ -14,13 +14,7 @@ from accounts.policies.staff import can, staff_of
 from accounts.queries.tags import view_tags
 from accounts.queries.users import find_user
 from accounts.services.tags import review_tag
-from moderation.serializers.admin import (
-    AdminTagSerializer,
-    LinkPublisherSerializer,
-    present_links_for_staff,
-    present_statuses_for_staff,
-    present_tags_for_staff,
-)
+from moderation.serializers import admin
 from moderation.serializers.inputs.admin import TagInput
 from moderation.viewsets.admin.base import AdminRowsViewSet, AdminViewSet, require_second_factor
 from social.api import access
@@ -39,9 +33,9 @@ _WRITER: Final = access.staff("admin:write", Permission.MANAGE_TAXONOMIES)
 
 
 _PRESENT: Final = {
-    TrendKind.TAG: present_tags_for_staff,
-    TrendKind.STATUS: present_statuses_for_staff,
-    TrendKind.LINK: present_links_for_staff,
+    TrendKind.TAG: admin.present_tags_for_staff,
+    TrendKind.STATUS: admin.present_statuses_for_staff,
+    TrendKind.LINK: admin.present_links_for_staff,
 }
 
 
@@ -94,21 +88,21 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         if not self._is_reviewing():
             return super().tags(request)
         page = self.paginate(list_trending(TrendKind.TAG))
-        return page.respond(present_tags_for_staff(page.items, self.account_id))
+        return page.respond(admin.present_tags_for_staff(page.items, self.account_id))
 
     def statuses(self, request: Request) -> HttpResponse:
         """Trending posts, the strongest first."""
         if not self._is_reviewing():
             return super().statuses(request)
         page = self.paginate(list_trending(TrendKind.STATUS))
-        return page.respond(present_statuses_for_staff(page.items, self.account_id))
+        return page.respond(admin.present_statuses_for_staff(page.items, self.account_id))
 
     def links(self, request: Request) -> HttpResponse:
         """Trending links, the strongest first."""
         if not self._is_reviewing():
             return super().links(request)
         page = self.paginate(list_trending(TrendKind.LINK))
-        return page.respond(present_links_for_staff(page.items, self.account_id))
+        return page.respond(admin.present_links_for_staff(page.items, self.account_id))
 
     approve_tag = _reviewing(TrendKind.TAG, True, "Allow a hashtag to trend.")
     reject_tag = _reviewing(TrendKind.TAG, False, "Keep a hashtag out of trends.")
@@ -142,7 +136,7 @@ class AdminLinkPublishersViewSet(AdminViewSet):
     def list(self, request: Request) -> HttpResponse:
         """List of sites whose pages have trended, the newest first."""
         page = self.paginate(LinkPublisher.objects.all())
-        return page.respond(LinkPublisherSerializer(page.items, many=True).data)
+        return page.respond(admin.LinkPublisherSerializer(page.items, many=True).data)
 
     def approve(self, request: Request, id: int) -> HttpResponse:
         """Allow the pages of a site to trend."""
@@ -154,7 +148,7 @@ class AdminLinkPublishersViewSet(AdminViewSet):
 
     def _review(self, publisher_id: int, *, trendable: bool) -> HttpResponse:
         publisher = review_publisher(by=self.by, publisher_id=publisher_id, trendable=trendable)
-        return reply(LinkPublisherSerializer(publisher).data)
+        return reply(admin.LinkPublisherSerializer(publisher).data)
 
 
 class AdminTagsViewSet(AdminRowsViewSet):
@@ -163,7 +157,7 @@ class AdminTagsViewSet(AdminRowsViewSet):
         "retrieve": Endpoint(_STAFF, "AdminTag"),
         "update": Endpoint(_WRITER, "AdminTag", input=TagInput),
     }
-    model, serializer = Tag, AdminTagSerializer
+    model, serializer = Tag, admin.AdminTagSerializer
     titles = {"list": "List of hashtags, the newest first.", "retrieve": "A hashtag."}
 
     def update(self, request: Request, id: int) -> HttpResponse:

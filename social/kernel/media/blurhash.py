@@ -36,12 +36,8 @@ def _cosines(components: int, size: int) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(math.cos(math.pi * c * x / size) for x in range(size)) for c in range(components))
 
 
-def _signed_power(value: float, exponent: float) -> float:
-    return math.copysign(abs(value) ** exponent, value)
-
-
 def _quantised(share: float) -> int:
-    return max(0, min(18, math.floor(_signed_power(share, 0.5) * 9 + 9.5)))
+    return max(0, min(18, math.floor(math.copysign(abs(share) ** 0.5, share) * 9 + 9.5)))
 
 
 def encode(pixels: bytes, width: int, height: int, components_x: int = 4, components_y: int = 4) -> str:

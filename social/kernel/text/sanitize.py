@@ -72,16 +72,12 @@ def _number(value: str) -> str | None:
     return value if _NUMBER.fullmatch(value) else None
 
 
-def _present(value: str) -> str:
-    return ""
-
-
 _Filter = Callable[[str], str | None]
 _ATTRIBUTES: Final[Mapping[str, Mapping[str, _Filter]]] = {
     "a": {"href": _href, "class": _classes, "translate": _translate},
     "span": {"class": _classes, "translate": _translate},
     "p": {"class": _classes},
-    "ol": {"start": _number, "reversed": _present},
+    "ol": {"start": _number, "reversed": lambda value: ""},
     "li": {"value": _number},
 }
 _LINK: Final = {"rel": "nofollow noopener", "target": "_blank"}

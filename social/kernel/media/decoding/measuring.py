@@ -11,15 +11,9 @@ from typing import Any, Final, cast
 
 from av.video.stream import VideoStream
 
+from social.kernel.media import limits
 from social.kernel.media.decoding import reading
 from social.kernel.media.decoding.jobs import Refused
-from social.kernel.media.limits import (
-    FRAME_RATE_LIMIT,
-    FRAMES_LIMIT,
-    GIF_PIXEL_LIMIT,
-    GIF_TOTAL_PIXELS,
-    VIDEO_PIXEL_LIMIT,
-)
 
 _MICROSECONDS: Final = 1_000_000
 
@@ -32,14 +26,14 @@ def check_limits(recording: reading.Recording, measured: Facts) -> None:
     context = video.codec_context
     pixels = context.width * context.height
     size = {"width": context.width, "height": context.height}
-    if recording.is_gif and pixels > GIF_PIXEL_LIMIT:
+    if recording.is_gif and pixels > limits.GIF_PIXEL_LIMIT:
         raise Refused("size", **size)
-    if pixels > VIDEO_PIXEL_LIMIT:
+    if pixels > limits.VIDEO_PIXEL_LIMIT:
         raise Refused("video_size", **size)
     rate, frames = measured["fps"], measured.pop("frames")
-    if rate > FRAME_RATE_LIMIT:
+    if rate > limits.FRAME_RATE_LIMIT:
         raise Refused("frame_rate", rate=int(rate))
-    if frames > FRAMES_LIMIT or (recording.is_gif and frames * pixels > GIF_TOTAL_PIXELS):
+    if frames > limits.FRAMES_LIMIT or (recording.is_gif and frames * pixels > limits.GIF_TOTAL_PIXELS):
         raise Refused("frames", frames=frames)
 
 
@@ -53,7 +47,9 @@ def measured_facts(file: reading.RecordedFile, recording: reading.Recording) -> 
     duration = container.duration / _MICROSECONDS if container.duration else 0.0
     rate = (video.average_rate or video.guessed_rate) if video is not None else None
     frames = video.frames if video is not None else 0
-    is_counted = recording.is_gif or duration <= 0 or (video is not None and (not rate or rate > FRAME_RATE_LIMIT))
+    is_counted = (
+        recording.is_gif or duration <= 0 or (video is not None and (not rate or rate > limits.FRAME_RATE_LIMIT))
+    )
     if is_counted:
         frames, counted = _counted(file.open())
         duration = counted or duration

@@ -34,16 +34,8 @@ from PIL import (
 )
 from PIL.Image import Resampling
 
-from social.kernel.media import blurhash
+from social.kernel.media import blurhash, limits
 from social.kernel.media.decoding.jobs import Refused
-from social.kernel.media.limits import (
-    ANIMATION_PIXELS,
-    GIF_PIXEL_LIMIT,
-    ORIGINAL_PIXELS,
-    PIXEL_LIMIT,
-    PREVIEW_PIXELS,
-    SIDE_LIMIT,
-)
 
 _PLUGINS: Final = (
     AvifImagePlugin,
@@ -134,7 +126,7 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
-        _check_size(opened, GIF_PIXEL_LIMIT if source_format == "GIF" else PIXEL_LIMIT)
+        _check_size(opened, limits.GIF_PIXEL_LIMIT if source_format == "GIF" else limits.PIXEL_LIMIT)
         moving = _is_moving(opened, parameters)
         if moving:
             if source_format == "GIF":
@@ -144,7 +136,7 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
     original = _animated(source, source_format, None, outputs[0]) if moving else None
     target = _TARGETS[source_format]
     image = _plain(image, alpha=target != "JPEG")
-    preview = reduced(image, PREVIEW_PIXELS)
+    preview = reduced(image, limits.PREVIEW_PIXELS)
     return {
         "original": original or write(image, target, outputs[0]),
         "preview": write(preview, target, outputs[1]),
@@ -160,7 +152,7 @@ def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[I
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
-        _check_size(opened, PIXEL_LIMIT)
+        _check_size(opened, limits.PIXEL_LIMIT)
         moving = _is_moving(opened, parameters)
         if moving:
             area = parameters["width"] * parameters["height"] if parameters["cropped"] else 0
@@ -177,17 +169,17 @@ def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[I
 def cover(source: IO[bytes], output: IO[bytes]) -> tuple[Facts, Image.Image]:
     """Write a preview of a picture for use as a cover; return its facts and its pixels."""
     with _opened(source) as opened:
-        _check_size(opened, PIXEL_LIMIT)
+        _check_size(opened, limits.PIXEL_LIMIT)
         image = _upright(opened)
     target = _TARGETS[cast(str, opened.format)]
-    preview = reduced(_plain(image, alpha=target != "JPEG"), PREVIEW_PIXELS)
+    preview = reduced(_plain(image, alpha=target != "JPEG"), limits.PREVIEW_PIXELS)
     return write(preview, target, output), preview
 
 
 def still(source: IO[bytes], side: int) -> Image.Image:
     """Return the picture, or the first frame of an animation, on white; a JPEG is decoded no larger than `side` needs."""
     with _opened(source) as opened:
-        _check_size(opened, PIXEL_LIMIT)
+        _check_size(opened, limits.PIXEL_LIMIT)
         opened.draft(None, (side, side))
         image = _upright(opened)
     return _plain(image, alpha=False)
@@ -203,7 +195,7 @@ def _opened(source: IO[bytes]) -> Iterator[ImageFile.ImageFile]:
 
 
 def _check_size(image: Image.Image, pixels: int) -> None:
-    if image.width * image.height > pixels or max(image.size) > SIDE_LIMIT:
+    if image.width * image.height > pixels or max(image.size) > limits.SIDE_LIMIT:
         raise Refused("size", width=image.width, height=image.height)
 
 
@@ -217,13 +209,13 @@ def _frame_count(opened: Image.Image) -> int:
 
 
 def _check_animation(image: Image.Image, pixels: int) -> None:
-    if _frame_count(image) * pixels > ANIMATION_PIXELS:
+    if _frame_count(image) * pixels > limits.ANIMATION_PIXELS:
         raise Refused("animation")
 
 
 def _in_shape(image: Image.Image, shape: Mapping[str, Any] | None) -> Image.Image:
     if shape is None:
-        return reduced(image, ORIGINAL_PIXELS)
+        return reduced(image, limits.ORIGINAL_PIXELS)
     size = (shape["width"], shape["height"])
     if shape["cropped"]:
         return ImageOps.fit(image, size, Resampling.BICUBIC)
@@ -275,13 +267,13 @@ def _frames(source: IO[bytes]) -> Iterator[Image.Image]:
 
 def _upright(opened: Image.Image) -> Image.Image:
     """Return the decoded picture, in a mode of `eight_bits`, turned by its EXIF data, with at most ORIGINAL_PIXELS."""
-    fitting = fitted_size(opened.size, ORIGINAL_PIXELS)
+    fitting = fitted_size(opened.size, limits.ORIGINAL_PIXELS)
     if fitting != opened.size:
         # A JPEG can be decoded at half or a quarter of its size, which is cheaper than shrinking it afterwards.
         opened.draft(None, (fitting[0] * 2, fitting[1] * 2))
     _mend_transparency(opened)
     opened.load()
-    image = reduced(eight_bits(opened), ORIGINAL_PIXELS)
+    image = reduced(eight_bits(opened), limits.ORIGINAL_PIXELS)
     image.info = {name: value for name, value in opened.info.items() if name != "transparency"}
     # A picture is not refused because of broken EXIF data.
     with contextlib.suppress(Exception):
