@@ -60,7 +60,6 @@ def others() -> str:
 
 
 def main() -> None:
-    """Seed, measure, print a table."""
     parser = argparse.ArgumentParser(
         prog="benchmarks",
         description=__doc__,

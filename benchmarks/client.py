@@ -21,7 +21,6 @@ class Client:
         self.token = token
 
     def raw(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
-        """The body of a successful answer."""
         headers = {"Content-Type": kind} if body is not None else {}
         if self.token is not None:
             headers["Authorization"] = f"Bearer {self.token}"
@@ -33,11 +32,9 @@ class Client:
         return data
 
     def call(self, method: str, path: str, data: Any = None) -> Any:
-        """JSON in, JSON out."""
         return json.loads(self.raw(method, path, None if data is None else json.dumps(data).encode()))
 
     def upload(self, path: str, file: bytes, name: str = "picture.jpg") -> Any:
-        """A multipart upload of one file."""
         mark = "----------benchmark"
         head = f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
         body = head + file + f"\r\n--{mark}--\r\n".encode()

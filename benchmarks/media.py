@@ -98,7 +98,6 @@ def processed(data: bytes) -> bytes:
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(prog="benchmarks.media", description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     arguments = parser.parse_args()

@@ -94,7 +94,6 @@ class Reader(threading.Thread):
 
 
 def main() -> None:
-    """Seed, import, undo, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--posts", type=int, default=100_000)
     parser.add_argument("--pictures", type=int, default=50, help="a picture at every so many posts")

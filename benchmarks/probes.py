@@ -28,7 +28,6 @@ class Latencies:
 
     @classmethod
     def of(cls, seconds: Sequence[float], lost: int = 0) -> Latencies:
-        """From seconds."""
         ordered = sorted(seconds) or [float("inf")]
         return cls(statistics.median(ordered) * 1000, ordered[int((len(ordered) - 1) * 0.99)] * 1000, lost)
 

@@ -35,7 +35,6 @@ class Memory:
 
     @property
     def total(self) -> float:
-        """Of all kinds."""
         return sum(sum(part.values()) for part in (self.own, self.files, self.shared))
 
     def __str__(self) -> str:
@@ -54,7 +53,6 @@ class Tree:
         self.root = psutil.Process(pid)
 
     def processes(self) -> list[psutil.Process]:
-        """All of them, now."""
         return [self.root, *self.root.children(recursive=True)]
 
     def cpu(self) -> float:

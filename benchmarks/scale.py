@@ -120,7 +120,6 @@ def measure(call: Callable[[str], Any], path: str, postmaster: int, times: int) 
 
 
 def main() -> int:
-    """Fill, request, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="where the filled servers are kept")
     parser.add_argument("--posts", type=int, default=1_100_000)

@@ -29,8 +29,6 @@ _REFUSAL = "staff_refusal"
 
 
 class RowForm(Styled, _ModelForm):
-    """A form of an `EditedAdmin`."""
-
     # The error that the service raised, which is shown above the form; the form keeps the submitted values.
     refusal = ""
 
@@ -107,14 +105,12 @@ class EditedAdmin(PermittedAdmin):
         return self.writes.remove is not None and self.is_permitted(request)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Store the row through the service."""
         if change and self.writes.change is not None:
             self.writes.change(acting(request), obj, form)
         elif not change and self.writes.create is not None:
             obj.pk = self.writes.create(acting(request), obj, form).pk
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Remove the row through the service."""
         if self.writes.remove is not None:
             self.writes.remove(acting(request), obj)
 

@@ -18,5 +18,4 @@ def site_title(request: HttpRequest) -> str:
 
 
 def subtitle(request: HttpRequest) -> str:
-    """Return the domain of this server."""
     return str(settings.LOCAL_DOMAIN)

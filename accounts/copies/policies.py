@@ -158,7 +158,6 @@ class HashListDraft:
 
 
 def list_errors(draft: HashListDraft) -> list[FieldError]:
-    """Return the errors of a draft."""
     errors = []
     if not draft.name.strip():
         errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))

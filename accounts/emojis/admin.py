@@ -57,8 +57,6 @@ class _CategoryForm(StaffForm):
 
 
 class EmojiForm(_CategoryForm):
-    """Picture and name of an emoji."""
-
     shortcode = forms.RegexField(
         r"^[a-zA-Z0-9_]{2,128}$",
         label=gettext_lazy("Name"),
@@ -233,7 +231,6 @@ class CustomEmojiAdmin(EditedAdmin):
     @takes(PACK_BYTES)
     @action(description=gettext_lazy("Import a pack"), icon="unarchive", permissions=["manage"])
     def import_pack(self, request: HttpRequest) -> HttpResponse:
-        """Import the pictures of an archive."""
         sent = self.ask_for(request, PackForm, gettext_lazy("Import a pack of emojis"))
         if isinstance(sent, TemplateResponse):
             return sent

@@ -24,7 +24,6 @@ def text_field(label: Any, **options: Any) -> forms.CharField:
 
 
 def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
-    """Return a checkbox."""
     return forms.BooleanField(label=label, required=False, help_text=help_text)
 
 

@@ -47,8 +47,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Group:
-    """Entries under one heading."""
-
     title: str | Promise
     entries: tuple[Entry, ...]
 

@@ -77,7 +77,6 @@ class ProfileChange:
 
     @property
     def pictures(self) -> dict[str, PictureUpload]:
-        """The uploaded pictures, by name."""
         sent = {"avatar": self.avatar, "header": self.header}
         return {name: upload for name, upload in sent.items() if upload is not None}
 
@@ -96,7 +95,6 @@ def _cleaned(change: ProfileChange) -> ProfileChange:
 
 
 def change_errors(change: ProfileChange) -> list[FieldError]:
-    """Return the errors of a change."""
     errors = []
     if change.display_name is not None and len(change.display_name) > DISPLAY_NAME_LIMIT:
         errors.append(_too_long("display_name", DISPLAY_NAME_LIMIT))

@@ -50,7 +50,6 @@ class _Subject:
     after: dict[str, Any]
 
     def write(self, **values: Any) -> None:
-        """Write the columns whose values differ."""
         changed = {name: value for name, value in values.items() if getattr(self.account, name) != value}
         if changed:
             change_account(self.account.id, **changed)

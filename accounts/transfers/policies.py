@@ -58,8 +58,6 @@ class Unreadable(KernelError):
 
 
 class BadLine(KernelError):
-    """A line that cannot be imported."""
-
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem)
         self.problem = problem

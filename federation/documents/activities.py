@@ -194,7 +194,6 @@ def undo_announce(boost: Post) -> dict[str, Any]:
 
 
 def delete(post: Post) -> dict[str, Any]:
-    """Return the Delete of a post."""
     activity = {
         "id": f"{post.object_uri}#delete",
         "type": "Delete",
@@ -211,7 +210,6 @@ def tombstone(post: Post) -> dict[str, Any]:
 
 
 def delete_actor(account: Account) -> dict[str, Any]:
-    """Return the Delete of an account."""
     activity = {
         "id": f"{account.uri}#delete",
         "type": "Delete",
@@ -237,12 +235,10 @@ def update_actor(account: Account, document: dict[str, Any], unix_time: int) -> 
 
 
 def like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
-    """Return the Like of a post."""
     return _act("Like", f"{account.uri}#likes/{favourite_id}", account, object_uri)
 
 
 def undo_like(account: Account, favourite_id: int, object_uri: str) -> dict[str, Any]:
-    """Return the Undo of a Like."""
     activity = like(account, favourite_id, object_uri)
     return _undo(f"{activity['id']}/undo", account, activity)
 
@@ -274,7 +270,6 @@ def block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
 
 
 def undo_block(account: Account, uri: str, target_uri: str) -> dict[str, Any]:
-    """Return the Undo of a Block."""
     return _undo(f"{uri}/undo", account, block(account, uri, target_uri))
 
 

@@ -49,7 +49,6 @@ def page(
     ordered: bool = True,
     terms: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return a page of a collection."""
     kind, name = ("OrderedCollectionPage", "orderedItems") if ordered else ("CollectionPage", "items")
     document: dict[str, Any] = {"id": uri, "type": kind, "partOf": part_of}
     if total is not None:

@@ -164,7 +164,6 @@ def _listing(owner: Account, place: str, target: str | dict[str, Any], terms: It
 
 
 def update(collection: Collection, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the Update of a collection."""
     activity = {
         "id": f"{document['id']}#updates/{int(collection.updated_at.timestamp() * 1000)}",
         "type": "Update",

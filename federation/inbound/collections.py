@@ -140,10 +140,9 @@ def find_asked(incoming: Incoming) -> CollectionItem | None:
 
 def accept(incoming: Incoming, item: CollectionItem) -> None:
     """Store the consent of the featured account, whose server stores the authorization."""
-    result = web_uri(incoming.document.get("result"))
-    if result is None or not same_origin(result, incoming.actor.uri):
-        raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
-    settle_item(item_id=item.id, accepted=True, account_id=incoming.actor.id, approval_uri=result)
+    settle_item(
+        item_id=item.id, accepted=True, account_id=incoming.actor.id, approval_uri=incoming.needed_authorization()
+    )
 
 
 def reject(incoming: Incoming, item: CollectionItem) -> None:

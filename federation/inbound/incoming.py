@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, first, same_origin, uri_of
+from federation.documents.reading import Rejected, first, same_origin, uri_of, web_uri
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.reasons import Reason
@@ -57,6 +57,15 @@ class Incoming:
         if self.object_uri is None:
             raise Rejected(Reason.ABOUT_NOTHING)
         return self.object_uri
+
+    def needed_authorization(self) -> str:
+        """Return the id of the authorization with which an Accept approves a request. Raises Rejected when it names none on its
+        actor's server.
+        """
+        result = web_uri(self.document.get("result"))
+        if result is None or not same_origin(result, self.actor.uri):
+            raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
+        return result
 
 
 def remember_undone(uri: str | None, actor: Account) -> None:

@@ -106,10 +106,7 @@ def find_asked(incoming: Incoming) -> Quote | None:
 
 def accept(incoming: Incoming, quote: Quote) -> None:
     """Accept the quote after the quoted author has accepted it; the author's server stores the authorization."""
-    result = web_uri(incoming.document.get("result"))
-    if result is None or not same_origin(result, incoming.actor.uri):
-        raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
-    settle_quote(quote_id=quote.id, accepted=True, approval_uri=result)
+    settle_quote(quote_id=quote.id, accepted=True, approval_uri=incoming.needed_authorization())
 
 
 def reject(quote: Quote) -> None:

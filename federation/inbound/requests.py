@@ -162,10 +162,7 @@ def find_asked(incoming: Incoming) -> InteractionRequest | None:
 
 def accept(incoming: Incoming, request: InteractionRequest) -> None:
     """Carry out the interaction that the author of a remote post has approved; the author's server stores the authorization."""
-    result = web_uri(incoming.document.get("result"))
-    if result is None or not same_origin(result, incoming.actor.uri):
-        raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
-    settle_request(request_id=request.id, accepted=True, approval_uri=result)
+    settle_request(request_id=request.id, accepted=True, approval_uri=incoming.needed_authorization())
 
 
 def revoke(incoming: Incoming) -> bool:

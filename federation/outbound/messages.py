@@ -46,7 +46,6 @@ class DevicesElsewhere:
     """
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
-        """See `accounts.devices.ports.RemoteDevices`."""
         end = time.monotonic() + LOOKUP_SECONDS
         found = _cached_devices([account.id for account in accounts])
         for account in accounts:
@@ -61,7 +60,6 @@ class DevicesElsewhere:
         return found
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """See `accounts.devices.ports.RemoteDevices`."""
         host = origin_of(device.claim_url)
         if host is None or not may_look_up(host):
             return None
@@ -73,7 +71,6 @@ class DevicesElsewhere:
         return key if device.is_valid(key) else None
 
     def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:
-        """See `accounts.devices.ports.RemoteDevices`."""
         uri = links.web_url(f"/{uuid4()}")
         document = encrypted_message(sender, target.uri, message, uri=uri, franking=franking)
         key = f"messages:{sender.account_id}:{target.id}"
@@ -96,7 +93,6 @@ def _ask(account: Account, seconds: float) -> list[RemoteDevice] | None:
 
 
 def _cached_devices(account_ids: Sequence[int]) -> dict[int, Sequence[RemoteDevice]]:
-    """Return the cached devices, by account."""
     values: Any = []
     if account_ids:
         with redis.best_effort("look for devices of other servers"):

@@ -47,7 +47,6 @@ class RemoteAddresses:
     """
 
     def find_by_address(self, addresses: abc.Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
-        """See `accounts.ports.RemoteAccounts`."""
         end = time.monotonic() + LOOKUP_SECONDS
         found: dict[tuple[str, str], Account] = {}
         for address in addresses:
@@ -60,7 +59,6 @@ class RemoteAddresses:
         return found
 
     def seek(self, addresses: abc.Collection[Address], *, wanted_by: str) -> abc.Collection[Address]:
-        """See `accounts.ports.RemoteAccounts`."""
         hosts = {f"{username}@{domain}": origin_of(f"https://{domain}") for username, domain in addresses if domain}
         failed_at = dict(Lookup.objects.filter(address__one_of=hosts).values_list("address", "dead_at"))
         rows = (
@@ -76,7 +74,6 @@ class RemoteAddresses:
         ]
 
     def refresh(self, account: Account) -> Account:
-        """See `accounts.ports.RemoteAccounts`."""
         try:
             return refresh(account, deadline=LOOKUP_SECONDS)
         except Rejected as error:
@@ -129,7 +126,6 @@ class RemoteDocuments:
     """Remote accounts, posts and collections, found by their id or by the page that links to their document."""
 
     def find_by_url(self, url: str) -> Found | None:
-        """See `timelines.ports.RemoteObjects`."""
         host = origin_of(url)
         if host is None:
             return None

@@ -47,14 +47,12 @@ class RemoteThreads:
     """Implementation of the port `statuses.ports.RemoteThreads`."""
 
     def refresh(self, status_id: int, *, account_id: int) -> AsyncRefresh | None:
-        """See `statuses.ports.RemoteThreads`."""
         state = self.find(status_id)
         if state is None and _begin(status_id, account_id):
             state = self.find(status_id)
         return state if state is not None and state.running else None
 
     def find(self, status_id: int) -> AsyncRefresh | None:
-        """See `statuses.ports.RemoteThreads`."""
         walk = ThreadWalk.objects.filter(status_id=status_id).first()
         if walk is None:
             return None

@@ -42,8 +42,6 @@ _LONGEST_HEADER = 8192
 
 @dataclass(frozen=True)
 class CavageSignature:
-    """A parsed `Signature` header."""
-
     key_id: str
     headers: tuple[str, ...]
     signature: str

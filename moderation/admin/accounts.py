@@ -147,7 +147,6 @@ class AccountAdmin(ActingAdmin):
         return known[object_id]
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Render the account with its overview."""
         account = context["original"]
         account.__dict__["overview"] = load_account_overview(account)
         context["people"] = [shown_card(account.__dict__["overview"].card)]

@@ -67,8 +67,6 @@ ENTRY_TIME = shown("created_at", _("When"), order="id")
 
 @admin.register(AuditEntry)
 class AuditAdmin(PermittedAdmin):
-    """The audit log, which is read-only."""
-
     permission = Permission.VIEW_AUDIT_LOG
     list_display = (ENTRY_TIME, SENTENCE)
     list_display_links = (SENTENCE,)

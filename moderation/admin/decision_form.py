@@ -45,8 +45,6 @@ POST_ACTS: Final = frozenset({"mark", "delete"})
 
 
 class DecisionForm(StaffForm):
-    """A decision about reported accounts."""
-
     acts = forms.MultipleChoiceField(
         label=_("Actions"), choices=ACTS, required=False, widget=forms.CheckboxSelectMultiple
     )

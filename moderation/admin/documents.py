@@ -103,7 +103,6 @@ class RuleAdmin(EditedAdmin):
         return [name for name in RuleForm.base_fields if name not in (f"text_{own}", f"hint_{own}")]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[InstanceRule]:
-        """Return the rules in force."""
         rows: QuerySet[InstanceRule] = super().get_queryset(request)
         return rows.filter(withdrawn_at=None)
 

@@ -85,8 +85,6 @@ class HashListForm(DraftForm):
 
 
 class HashFileForm(StaffForm):
-    """A file of hashes."""
-
     file = forms.FileField(
         label=_("File"), help_text=_("Text or CSV: a hash of 64 hexadecimal digits at the beginning of each line.")
     )

@@ -41,8 +41,6 @@ _PICTURES: Final[dict[str, Callable[..., object]]] = {
 
 @admin.register(SiteSetting)
 class SiteAdmin(PermittedAdmin):
-    """Form for all site settings."""
-
     permission = Permission.MANAGE_SETTINGS
     ordering = ()
 

@@ -279,7 +279,6 @@ class SiteForm(Styled, ServiceForm):
 
     @property
     def languages(self) -> Collection[str]:
-        """Return the names of all languages."""
         return LANGUAGE_NAMES.values()
 
     def clean_add_languages(self) -> list[str]:

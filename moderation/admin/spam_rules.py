@@ -304,7 +304,6 @@ class HeldPostAdmin(PermittedAdmin):
         return list_held().defer("document")
 
     def waiting(self) -> QuerySet[HeldPost]:
-        """Return the posts that wait."""
         return list_held()
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:

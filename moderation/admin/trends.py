@@ -110,7 +110,6 @@ class TrendAdmin(ReviewedAdmin):
         return list_trends_with_names()
 
     def waiting(self) -> QuerySet[Any]:
-        """Return the trends without a decision."""
         return list_trends_with_names().filter(trendable=None)
 
 

@@ -91,7 +91,6 @@ def draft_of(blocklist: Blocklist) -> BlocklistDraft:
 
 
 def blocklist_errors(draft: BlocklistDraft) -> list[FieldError]:
-    """Return the errors of a draft."""
     errors = []
     if not draft.name.strip():
         errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))

@@ -28,7 +28,6 @@ class AnnouncementDraft:
 
 
 def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
-    """Return the errors of a draft."""
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))

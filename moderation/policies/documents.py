@@ -40,7 +40,6 @@ class RuleDraft:
 
 
 def rule_errors(draft: RuleDraft) -> list[FieldError]:
-    """Return the errors of a rule."""
     errors = []
     if not draft.text.strip():
         errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))

@@ -18,7 +18,7 @@ from social.kernel.errors import FieldError
 
 @dataclass(frozen=True)
 class ReportDraft:
-    """Values of a report; its ids are not validated. If `forward_domains` is None, a forwarded report is sent to the server
+    """Values of a report; its ids are not validated. If `forward_to_domains` is None, a forwarded report is sent to the server
     of the reported account.
     """
 
@@ -28,7 +28,7 @@ class ReportDraft:
     rule_ids: tuple[str, ...] = ()
     collection_ids: tuple[str, ...] = ()
     forward: bool = False
-    forward_domains: tuple[str, ...] | None = None
+    forward_to_domains: tuple[str, ...] | None = None
 
 
 def chosen_category(draft: ReportDraft) -> str:

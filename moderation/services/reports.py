@@ -118,7 +118,7 @@ def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDr
     compared without normalising them, which would take seconds for a long list (security row 78).
     """
     assert target.domain is not None  # a remote account: checked by the caller
-    if draft.forward_domains is None:
+    if draft.forward_to_domains is None:
         return [target.domain]
     answered_domains = (
         Status.objects.filter(id__one_of=list(status_ids), in_reply_to_account__domain__isnull=False)
@@ -127,7 +127,7 @@ def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDr
         if status_ids
         else ()
     )
-    domains = {domain.strip().lower() for domain in draft.forward_domains}
+    domains = {domain.strip().lower() for domain in draft.forward_to_domains}
     found = dict.fromkeys((target.domain, *answered_domains))
     return [domain for domain in found if not domains.isdisjoint((domain, display_domain(domain)))]
 

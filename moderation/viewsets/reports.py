@@ -28,6 +28,6 @@ class ReportsViewSet(ApiViewSet):
         if form.account_id is None:
             raise NotFound
         target = find_account(form.account_id)
-        report = file_report(account=find_own_account(self.account_id), target=target, draft=form.draft)
+        report = file_report(account=find_own_account(self.account_id), target=target, draft=form)
         context = {"accounts": present_accounts([target.id], self.account_id)}
         return reply(ReportSerializer(report, context=context).data)

@@ -123,7 +123,6 @@ _HANDLED: Final = {
 
 
 def outcome_of(candidate: Candidate) -> NotificationOutcome:
-    """Return the outcome for a notification."""
     if is_dropped(candidate):
         return NotificationOutcome.DROP
     rule = RULES[candidate.type]

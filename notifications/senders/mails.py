@@ -206,7 +206,6 @@ class _Letter:
     summary: bool = False
 
     def note_sent(self) -> None:
-        """Record that the mail was sent."""
         with transaction.atomic():
             _forget(self.mailbox, self.reported)
             _count_mails(self.mailbox.record, summary=self.summary, mails=1)

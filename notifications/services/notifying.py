@@ -203,8 +203,6 @@ def notify_anew(notes: Sequence[Note]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Inserted:
-    """A row that was inserted."""
-
     id: int
     account_id: int
     sender_id: int

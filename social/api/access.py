@@ -16,8 +16,6 @@ from social.kernel import errors
 
 
 class AccessKind(Enum):
-    """Kinds of callers of an action."""
-
     ANYONE = "anyone"
     OPTIONAL_USER = "optional_user"
     ANY_TOKEN = "any_token"  # noqa: S105  # a kind of caller

@@ -147,7 +147,6 @@ def iso_reset(reset: int) -> str:
 
 
 def headers(count: Count) -> dict[str, str]:
-    """Return the three `X-RateLimit-*` headers."""
     return {
         "X-RateLimit-Limit": str(count.rule.limit),
         "X-RateLimit-Remaining": str(count.remaining),

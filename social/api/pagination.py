@@ -64,7 +64,6 @@ class ByCursor:
 
     @property
     def reads_min_id(self) -> bool:
-        """Tell whether `min_id` is a parameter."""
         return self.takes_min_id or self.prev == "min_id"
 
     @property

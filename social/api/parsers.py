@@ -109,8 +109,6 @@ class JsonParser(BaseParser):
 
 
 class UrlencodedParser(BaseParser):
-    """Parser of `application/x-www-form-urlencoded`, for every method."""
-
     media_type = "application/x-www-form-urlencoded"
 
     def parse(

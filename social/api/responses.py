@@ -36,8 +36,6 @@ def _plain(value: Any) -> Any:
 
 
 class OrjsonRenderer(BaseRenderer):
-    """Renderer of `application/json; charset=utf-8`."""
-
     media_type = "application/json"
     format = "json"
     charset = "utf-8"

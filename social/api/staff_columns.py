@@ -101,7 +101,6 @@ def mark(text: str | Promise, kind: str) -> SafeString:
 
 
 def link(url: str, text: str) -> SafeString:
-    """Return a link, for a column."""
     return format_html('<a href="{}">{}</a>', url, address(text))
 
 
@@ -197,7 +196,6 @@ class States:
         return mark(words, kind)
 
     def column(self, name: str = "state", label: str | _StrPromise = "", order: str | None = None) -> Column:
-        """Return the column with the state."""
         return shown(name, label or gettext_lazy("State"), self.of, order=order)
 
     def filter(self, parameter: str = "state", title: str | Promise = "") -> type[ConditionFilter]:

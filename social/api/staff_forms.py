@@ -49,7 +49,6 @@ class Lines(forms.CharField):
         super().__init__(label=label, help_text=help_text, required=False, widget=widget)
 
     def prepare_value(self, value: Any) -> Any:
-        """Return the text of a list."""
         return "\n".join(value) if isinstance(value, list | tuple) else value
 
     def to_python(self, value: Any) -> Any:

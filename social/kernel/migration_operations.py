@@ -56,7 +56,6 @@ class CreateModels(Operation):
             operation.database_backwards(app_label, schema_editor, from_state, to_state)
 
     def describe(self) -> str:
-        """Return the line of `migrate --plan`."""
         return f"Create models {', '.join(operation.name for operation in self.operations)}"
 
     def references_model(self, name: str, app_label: str) -> bool:
@@ -141,7 +140,6 @@ class InOneTransaction(Operation):
         return states
 
     def describe(self) -> str:
-        """Return the line of `migrate --plan`."""
         return "; ".join(operation.describe() for operation in self.operations)
 
 
@@ -181,7 +179,6 @@ class CreateIndexBesideWriters(Operation):
         """Change nothing."""
 
     def describe(self) -> str:
-        """Return the line of `migrate --plan`."""
         return f"Create index {self.name} where it is missing"
 
 

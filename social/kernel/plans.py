@@ -61,7 +61,6 @@ class OneOf(Lookup):
         return self.rhs if isinstance(self.rhs, BaseExpression) else list(self.rhs)
 
     def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, Any]:
-        """Return the list as one parameter."""
         return "%s", [value]
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:

@@ -47,7 +47,6 @@ class Event:
         return found
 
     def encoded(self) -> str:
-        """Return the fields as JSON."""
         return orjson.dumps(self.values()).decode()
 
     @classmethod

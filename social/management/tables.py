@@ -7,8 +7,6 @@ _WIDEST: Final = 60
 
 
 class Output(Protocol):
-    """Stream to which a command prints."""
-
     def write(self, msg: str) -> None: ...
 
 

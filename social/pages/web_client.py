@@ -124,7 +124,6 @@ class _InlineScripts(HTMLParser):
         self._inside = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a script without an address."""
         self._inside = tag == "script" and "src" not in dict(attrs)
         if self._inside:
             self.texts.append("")

@@ -138,7 +138,6 @@ def keep_domain(cursor: Cursor, domain: str) -> None:
 
 
 def keep_web_domain(cursor: Cursor, web_domain: str) -> None:
-    """Store the domain of the pages."""
     cursor.execute(f"UPDATE {TABLE} SET web_domain = %s WHERE id = 1", [web_domain])  # noqa: S608  (a constant)
 
 

@@ -47,12 +47,10 @@ class Embedded:
 
     @property
     def cluster(self) -> Path:
-        """PostgreSQL's data directory."""
         return self.postgres.cluster
 
     @property
     def sockets(self) -> Path:
-        """The folder of both sockets."""
         return self.postgres.sockets
 
     @property

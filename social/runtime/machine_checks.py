@@ -145,7 +145,6 @@ def web_client() -> Iterator[Check]:
 
 
 def decoding() -> Iterator[Check]:
-    """Check that the decoding process works."""
     try:
         with decoder.decode(jobs.PICTURE, io.BytesIO(_PIXEL), {}):
             pass

@@ -111,7 +111,6 @@ class Postgres:
 
     @property
     def cluster(self) -> Path:
-        """PostgreSQL's own data directory."""
         return self.folder / self.name
 
     @property
@@ -124,7 +123,6 @@ class Postgres:
         return Path("/tmp") / f"social-{self.owner.uid}-{mark}"  # noqa: S108  (`_own_folder` checks whose it is)
 
     def conninfo(self, database: str = "social") -> str:
-        """Return a libpq connection string."""
         return f"host={self.sockets} user=social dbname={database}"
 
     def _own_folder(self, path: Path, mode: int) -> None:

@@ -58,7 +58,6 @@ class RetentionForm(ServiceForm):
 
     @property
     def draft(self) -> RetentionDraft:
-        """Values of a valid submitted form."""
         return RetentionDraft(**self.cleaned_data)
 
     def exceptions(self) -> list[forms.BoundField]:

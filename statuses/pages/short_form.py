@@ -18,8 +18,6 @@ from statuses.services.publishing import publish_status
 
 
 class ShortPostForm(ServiceForm):
-    """Form for a post without files."""
-
     text = forms.CharField(
         label=gettext_lazy("Text"), widget=forms.Textarea({"rows": 6, "dir": "auto", "data-limit": TEXT_LIMIT})
     )

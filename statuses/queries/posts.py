@@ -31,7 +31,6 @@ class _Part(NamedTuple):
 
     @property
     def columns(self) -> str:
-        """Column list for SELECT."""
         return ", ".join((*self.bigint, *self.text, *self.boolean))
 
 

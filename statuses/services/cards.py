@@ -98,8 +98,6 @@ def _request(card: PreviewCard, local: bool) -> None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A stored picture of a page."""
-
     path: str
     byte_count: int
     width: int

@@ -125,7 +125,6 @@ class DirectWebSocket(WebSocketsSansIOProtocol):
             super().handle_events()
 
     async def run_asgi(self) -> None:
-        """Run the application with the extension."""
         offer(cast(Any, self.scope), Direct(self.abort, self.write))
         await super().run_asgi()
 
@@ -167,7 +166,6 @@ class SingleRequest(HttpToolsProtocol):
     _refusal = 400
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # only TCP comes here
-        """Start the time-out of the request."""
         super().connection_made(transport)
         limit_send_buffer(transport)
         self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
@@ -225,7 +223,6 @@ class SingleRequest(HttpToolsProtocol):
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time-out."""
         self._stop()
         super().connection_lost(exc)
 

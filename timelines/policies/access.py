@@ -9,8 +9,6 @@ from typing import Any, Final
 
 
 class Openness(StrEnum):
-    """Values of the access setting."""
-
     PUBLIC = "public"
     AUTHENTICATED = "authenticated"
     DISABLED = "disabled"

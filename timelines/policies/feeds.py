@@ -48,7 +48,6 @@ class FeedReason(StrEnum):
 
     @property
     def delivered(self) -> bool:
-        """Tell whether the post is shown."""
         return self is FeedReason.DELIVER
 
 

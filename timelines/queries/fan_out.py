@@ -81,7 +81,6 @@ class Readers:
     alike: Mapping[int, Set[int]] = field(default_factory=dict)
 
     def of(self, author_id: int) -> Mapping[int, FollowOptions | None]:
-        """Return the readers of an author."""
         return self.by_author.get(author_id, {})
 
     def relations(self, reader_id: int, author_id: int) -> Relations:

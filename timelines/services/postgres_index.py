@@ -184,7 +184,6 @@ class _Finding:
         return bool(self.query or bounded or self.search.query.since or self.search.query.until)
 
     def run(self) -> list[int]:
-        """Return the matching ids, newest first."""
         for stage in self._stages():
             self.found |= set(self._ask(stage))
             if len(self.found) >= self.result_count:

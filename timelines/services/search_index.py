@@ -119,12 +119,10 @@ _FACTS_OF_FILES: Final = {
 def index_posts(
     events: Sequence[StatusPublished | StatusEdited | StatusFetched | StatusImported | CardAttached],
 ) -> None:
-    """Index new and changed posts. Idempotent."""
     write_documents(event.status_id for event in events)
 
 
 def remove_posts(events: Sequence[StatusDeleted]) -> None:
-    """Remove deleted posts from the index."""
     status_index.get().remove([event.status_id for event in events])
 
 

@@ -56,7 +56,6 @@ class Facts:
 
     @property
     def local(self) -> bool:
-        """Tell whether the post is local."""
         return self.domain is None
 
 
@@ -91,7 +90,6 @@ class Message:
     filtered: dict[int, tuple[object, Future[Message]]] = field(default_factory=dict, repr=False, compare=False)
 
     def encode(self) -> bytes:
-        """Encode for `streams.publish`."""
         header: dict[str, Any] = {"event": self.event}
         if self.recipients:
             header["to"] = [str(number) for number in self.recipients]

@@ -36,8 +36,6 @@ _DAYS = (("", _("Forever")), ("1", _("One day")), ("7", _("One week")), ("30", _
 
 
 class InviteForm(StaffForm):
-    """The options of a new invitation."""
-
     max_uses = forms.IntegerField(
         label=_("Number of people who can use it (empty: any number)"), required=False, min_value=1, max_value=2**31 - 1
     )

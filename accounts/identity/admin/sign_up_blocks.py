@@ -174,7 +174,6 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
 
     @action(description=_("Test an address"), icon="search", permissions=["manage"])
     def test(self, request: HttpRequest) -> HttpResponse:
-        """Show whether an address is blocked."""
         sent = self.ask_for(request, EmailTestForm, _("Is this address blocked?"), yes=gettext("Check"))
         if isinstance(sent, TemplateResponse):
             return sent
@@ -187,8 +186,6 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
 
 
 class UsernameForm(RowForm):
-    """A username to be blocked."""
-
     class Meta:
         model = UsernameBlock
         fields = ("username", "exact", "allow_with_approval")

@@ -158,8 +158,6 @@ class _Signature:
 
 
 class PasskeyForm(_Signature, AuthenticateWebAuthnForm):
-    """A passkey as second factor."""
-
     credential = _CredentialField()
 
 
@@ -176,8 +174,6 @@ class PasskeyAgainForm(_Signature, ReauthenticateWebAuthnForm):
 
 
 class NewPasskeyForm(AddWebAuthnForm):
-    """A new passkey and its name."""
-
     passwordless = None
     credential = _CredentialField()
     name = forms.CharField(
@@ -215,8 +211,6 @@ class NewPasskeyForm(AddWebAuthnForm):
 
 
 class PasskeyNameForm(EditWebAuthnForm):
-    """Form that renames a passkey."""
-
     name = forms.CharField(label=_("Name"), max_length=NAME_LIMIT)
 
 

@@ -32,8 +32,6 @@ def _password_field(label: Any, autocomplete: str, **options: Any) -> forms.Char
 
 
 class SignInForm(LoginForm):
-    """E-mail address or username, and password."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         widget = forms.TextInput({"autocomplete": "username", "autofocus": True, **PLAIN})
@@ -130,8 +128,6 @@ class PasswordForm(ChangePasswordForm):
 
 
 class IsItYouForm(ReauthenticateForm):
-    """The password, as reauthentication."""
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["password"] = _password_field(_("Password"), "current-password")

@@ -119,8 +119,6 @@ class ConfirmationForm(ServiceForm):
 
 
 class MoveForm(ConfirmationForm):
-    """The account to move to."""
-
     acct = forms.CharField(
         label=_("Address of the new account"),
         max_length=2400,
@@ -223,8 +221,6 @@ class RenamePasskeyView(EditWebAuthnView):
 
 
 class RemovePasskeyView(_RemovingView, RemoveWebAuthnView):
-    """Removes a passkey from the account."""
-
     template_name = "mfa/webauthn/authenticator_confirm_delete.html"
     success_url = reverse_lazy("mfa_index")
 

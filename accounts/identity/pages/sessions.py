@@ -32,7 +32,6 @@ class SessionsView(View):
         return show(request, "accounts/sessions.html", context)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Sign out the other browsers."""
         assert isinstance(request.user, User)
         end_sessions(user=request.user, except_key=request.session.session_key)
         messages.success(request, _("All other browsers are signed out."))
@@ -74,7 +73,6 @@ class AuthorizedApplicationView(View):
         return redirect("oauth_authorized_applications")
 
     def delete(self, request: HttpRequest, application_id: int) -> HttpResponse:
-        """Do the same as POST."""
         return self.post(request, application_id)
 
     def get(self, request: HttpRequest, application_id: int) -> HttpResponse:

@@ -188,7 +188,6 @@ class _Work:
         return bool(rows)
 
     def is_waiting(self) -> bool:
-        """Tell whether lines are left."""
         return self.batch.rows.exclude(state=ImportRowState.FAILED).exists()
 
     def finish(self) -> None:

@@ -265,6 +265,5 @@ DOMAIN_BLOCKS: Final = PortableList(
 
 
 def register_lists() -> None:
-    """Register the lists of this app."""
     for portable in (FOLLOWS, MUTES, BLOCKS, DOMAIN_BLOCKS):
         register(portable)

@@ -177,8 +177,6 @@ _STATE_LINES: Final = (STATE, ENFORCED, WAITING, NAMED, CHECKED, CHANGED, HELD, 
 
 @admin.register(Blocklist)
 class BlocklistAdmin(EditedAdmin):
-    """Subscriptions to the blocklists of others."""
-
     permission = Permission.MANAGE_FEDERATION
     form = BlocklistForm
     writes = Writes(

@@ -78,8 +78,6 @@ class _Source:
 
 
 class _Query:
-    """Query with a given compiler."""
-
     def __init__(self, query: Any, compiler: SQLCompiler) -> None:
         self._query, self._compiler = query, compiler
 

@@ -82,8 +82,6 @@ class Rendition:
 
 @dataclass(frozen=True)
 class Picture:
-    """The result of one uploaded picture."""
-
     original: Rendition
     preview: Rendition
     blurhash: str

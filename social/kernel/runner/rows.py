@@ -129,12 +129,10 @@ class WantedRow(WaitingRow):
 
     @property
     def asker(self) -> str:
-        """See `WaitingRow.asker`."""
         return self.wanted_by
 
     @classmethod
     def count_wanted(cls, askers: set[str]) -> Counter[str]:
-        """See `WaitingRow.count_wanted`."""
         wanted = cls.objects.filter(wanted_by__one_of=askers, dead_at=None).exclude(wanted_by="")
         return Counter(dict(wanted.values_list("wanted_by").annotate(Count("id"))))
 

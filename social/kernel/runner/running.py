@@ -173,7 +173,6 @@ class Run(Generic[R]):
         self._paced_until = 0.0
 
     def run(self) -> None:
-        """See `Work.run`."""
         end = time.monotonic() + self.terms.slice_seconds
         last_end = end + self.terms.row_seconds
         claiming, is_announced = self.work.claiming, False

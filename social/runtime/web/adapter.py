@@ -303,7 +303,6 @@ class Adapter:
         return size
 
     def _call(self, environ: dict[str, Any]) -> _Answer:
-        """Run the application, in a thread."""
         started: list[Any] = []
         try:
             response = self._application(

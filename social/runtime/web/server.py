@@ -100,7 +100,6 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
         self.on_startup(self._start_threads)
 
     def run(self) -> None:
-        """Serve until a signal stops it."""
         multiprocessing.set_start_method("fork", force=True)
         self.serve(target_loader=lambda: self._adapter, wrap_loader=False)
 
