@@ -122,6 +122,12 @@ def is_vote(document: Mapping[str, Any]) -> bool:
     return is_named_answer and "Note" in reading.kinds_of(document) and not has_content
 
 
+def author_ids(document: Mapping[str, Any]) -> list[str]:
+    """Return the ids of the authors that a post names; without Links, which lead to pages as often as to authors."""
+    items = reading.many(document.get("attributedTo"))
+    return reading.uris_of([item for item in items if not isinstance(item, Mapping) or "id" in item])
+
+
 def read_sent_note(
     document: Mapping[str, Any], sender_uri: str, activity: Mapping[str, Any] | None = None
 ) -> ReceivedNote:
@@ -130,8 +136,8 @@ def read_sent_note(
     The sender counts as the author if it is one of several authors, or if the post names no author by id. The addressing may be
     in the activity alone (contract, federation section 17): a member that the post lacks, or all if the post names nobody.
     """
-    authors = [reading.uri_of(item) for item in reading.many(document.get("attributedTo"))]
-    own = {"attributedTo": sender_uri} if sender_uri in authors or not any(authors) else {}
+    authors = author_ids(document)
+    own = {"attributedTo": sender_uri} if sender_uri in authors or not authors else {}
     activity_members = activity or {}
     names_nobody = not any(reading.uris_of(document.get(name)) for name in ("to", "cc"))
     addressing = {

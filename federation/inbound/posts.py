@@ -10,7 +10,14 @@ from django.db import transaction
 
 from federation.documents.reading import Rejected, same_origin, text_of, uri_of, uris_of
 from federation.documents.received_devices import is_encrypted_message
-from federation.documents.received_notes import OPTION_LENGTH, ReceivedNote, is_note, is_vote, read_sent_note
+from federation.documents.received_notes import (
+    OPTION_LENGTH,
+    ReceivedNote,
+    author_ids,
+    is_note,
+    is_vote,
+    read_sent_note,
+)
 from federation.inbound import collections, messages, quotes, requests
 from federation.inbound.forwarding import forward
 from federation.inbound.incoming import Incoming
@@ -80,7 +87,7 @@ def handle_create(incoming: Incoming) -> None:
 
 def _vote(incoming: Incoming) -> None:
     """Count a vote in a local poll, which names its option by the text, if the actor may read the poll."""
-    authors = uris_of(incoming.object.get("attributedTo"))
+    authors = author_ids(incoming.object)
     if authors and incoming.actor.uri not in authors:
         raise Rejected(Reason.VOTE_OF_OTHER)
     status = find_post_by_uri(uri_of(incoming.object.get("inReplyTo")) or "")
