@@ -83,7 +83,7 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "SIGN_IN_ISSUERS": (
         "none",
         "file with the issuers of OpenID Connect with which people can sign in; see "
-        "[operating.md](operating.md#sign-in-of-an-organisation)",
+        "[operating.md](operating.md#sign-in-with-an-organisation)",
     ),
     "SIGN_IN_ISSUERS_ONLY": (
         "`no`",

@@ -31,6 +31,22 @@ def test_pictures_and_documents_are_there() -> None:
     assert "```mermaid" in README
 
 
+def test_each_line_of_a_shell_example_is_one_command() -> None:
+    for block in re.findall(r"^```sh\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL):
+        for line in block.splitlines():
+            assert len(re.findall(r"(?:^|\s)(?:\./manage\.py|make)\b", line.partition("#")[0])) == 1, line
+
+
+def test_links_between_documents_lead_to_a_heading() -> None:
+    lost = []
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for path, anchor in re.findall(r"\]\(([\w./-]+\.md)#([\w-]+)\)", page.read_text()):
+            headings = re.findall(r"^#+ (.+)$", (page.parent / path).read_text(), flags=re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+            lost += [f"{page.name}: {path}#{anchor}"] if anchor not in anchors else []
+    assert lost == []
+
+
 def test_the_version_stands_in_one_place() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert "version" not in project["project"]
