@@ -24,7 +24,7 @@ NEEDED: Final = (
     ("post", r"api/v1/admin/accounts/<id>/action", P.MANAGE_USERS | P.MANAGE_REPORTS),
     ("", r"api/v[12]/admin/accounts.*", P.MANAGE_USERS),
     ("", r"api/v1/admin/reports.*", P.MANAGE_REPORTS),
-    ("", r"api/v1/admin/domain_(blocks|allows).*", P.MANAGE_FEDERATION),
+    ("", r"api/v1/admin/domain_(blocks|allows|permission_(subscriptions|drafts|excludes)).*", P.MANAGE_FEDERATION),
     ("", r"api/v1/admin/(email_domain|canonical_email|ip)_blocks.*", P.MANAGE_BLOCKS),
     ("", r"api/v1/admin/(measures|dimensions|retention)", P.VIEW_DASHBOARD),
     ("", r"api/v1/admin/tags.*", P.MANAGE_TAXONOMIES),
