@@ -30,8 +30,8 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """The last of the follows that a block or suspension ends was ended. If there were any, they are stored under the severance
-    with this `cause`.
+    """A block or suspension has ended all follows that it ends. If there were any, they are stored under the severance with
+    this `cause`.
     """
 
     cause: str
@@ -44,7 +44,9 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountSanctioned(Event, key="account:{account_id}"):
-    """Staff have limited, marked or held a local account, or have ended that; for a suspension ProfileUpdated is published."""
+    """Staff have limited or held a local account or marked its media as sensitive, or have ended such a sanction. A
+    suspension publishes ProfileUpdated instead.
+    """
 
     account_id: int
 
@@ -69,7 +71,7 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """The keys of a remote account were all replaced, without an activity signed with a known key: its server may have
+    """The keys of a remote account were all replaced, and no known key has signed the change: the account's server may have
     lost the account's followers. The Follows of local accounts with an id above `after` are to be sent again.
     """
 
@@ -107,7 +109,7 @@ class EmailChanged(Event, key="user:{user_id}"):
 
 
 class PasswordResetRequested(Event, key="user:{user_id}"):
-    """A mail is due with a link to set a new password."""
+    """A mail with a link to set a new password is due."""
 
     user_id: int
 
@@ -200,8 +202,8 @@ class FollowRequested(Event, key="pair:{account_id}:{target_id}"):
 class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
     """The follow of `target_id` by `account_id`, or its request, has ended.
 
-    `uri` is its ActivityPub id, if it had one; `ended_by_id` is which of the two accounts ended the follow. Its row is
-    deleted, so the event contains all data that the other server must receive.
+    `uri` is the ActivityPub id of the follow, if it had one; `ended_by_id` is the id of the account that ended it. The row
+    of the follow is deleted, so the event contains all data that the other server must receive.
     """
 
     account_id: int
@@ -316,7 +318,7 @@ class ImportDue(Event, key="import:{import_id}"):
 
 
 class PastImportDue(Event, key="past:{import_id}"):
-    """An archive of a person's own posts is to be read, imported or undone; or this is to be continued."""
+    """Reading, importing or undoing an archive of a person's own posts is to be begun or continued."""
 
     import_id: int
 

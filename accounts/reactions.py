@@ -58,7 +58,7 @@ on(
     when=lambda event: event.invited,
     name="accounts.services.activation.follow_inviters",
 )
-# In one transaction with the event's row, because the service publishes the event of the next step.
+# These services publish the event of their next step, so they run in one transaction with the event's row.
 on(events.AccountDeleted, begin_erasure, database=True)
 on(events.AccountErasureDue, go_on_erasing, batch=1, seconds=30)
 on(

@@ -327,7 +327,9 @@ ACCOUNT_ACTS: Final = (
 
 
 def _on_post(kind: str) -> Callable[..., Any]:
-    """Return a function that takes a decision of this kind about the post `reported_post` of a report, which stays open."""
+    """Return a function that takes a decision of this kind about one post of a report, `reported_post`. The report
+    stays open.
+    """
 
     def run(by: Any, report: Any, sent: dict[str, Any]) -> None:
         decide(

@@ -20,8 +20,7 @@ def find_device(token_id: int) -> Device:
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
     """Load the devices of each of these accounts, oldest first; accounts without devices have an empty list.
 
-    Unknown and suspended accounts are left out, and accounts that block the viewer or that the viewer blocks. Two
-    queries.
+    Accounts that are not `reachable` are left out. Two queries.
     """
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
@@ -41,8 +40,8 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return the ids of the given accounts that exist and are not suspended. Left out are accounts that block the viewer or
-    the viewer's server, and accounts that the viewer blocks or whose server the viewer blocks. One query.
+    """Return the ids of the given accounts that exist and are not suspended. Accounts that block the viewer or the viewer's
+    server are left out, and so are accounts that the viewer blocks, or whose server the viewer blocks. One query.
     """
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by

@@ -49,7 +49,7 @@ def invite_code(request: HttpRequest) -> str:
 #: Name under which the session holds the issuer that signed the person in, and its ID token, with which the issuer's
 #: own session can be ended.
 ISSUER_SESSION = "issuer"
-#: Argument of a sign-in with a link that the operator has made.
+#: Key in `signal_kwargs` that tells that somebody signs in with a recovery link, which an operator has made.
 RECOVERY = "recovery"
 _WAYS = {
     "reauthenticate": gettext_lazy("Use your password"),

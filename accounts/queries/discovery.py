@@ -80,8 +80,8 @@ def load_suggestions(viewer_id: int) -> list[Suggestion]:
     viewer's latest follows, then the most followed accounts.
 
     At most SUGGESTIONS_LIMIT, in four queries (six if staff have chosen accounts for newcomers), from _CANDIDATES of each
-    kind. Left out are the viewer, accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed,
-    and accounts that staff have suppressed.
+    kind. The viewer is left out, and so are accounts that the viewer follows, has requested to follow, blocks, mutes or has
+    dismissed, and accounts that staff have suppressed.
     """
     wanted = _suggestable(viewer_id, _recommendable())
     offered = _offered_ids(viewer_id)

@@ -161,10 +161,8 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Return the ids of accounts that only their followers may feature, among these accounts and the accounts they
-    moved to.
-
-    `approving` are ids of further accounts that only their followers may feature.
+    """Return the ids of accounts that let only their followers feature them. These accounts and the accounts they moved
+    to are examined; `approving`, ids of further accounts that are known to have this rule, are added.
     """
     ids = set(approving)
     for account in accounts:
@@ -177,8 +175,7 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
     """Load the relations that decide whether the viewer may feature these accounts, and those they moved to.
 
-    Executes a query only if some of the accounts may be featured by their followers alone; `approving` are ids of
-    further such accounts.
+    Executes a query only if `featuring_ids` returns any ids; `approving` is its parameter.
     """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 

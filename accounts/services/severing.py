@@ -135,7 +135,7 @@ def _publish(event: Event) -> None:
 def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
     """End a batch of these follows and follow requests, and record the follows; return whether follows may be left.
 
-    `is_here(account_id)` tells whether an account is the side that loses the follow.
+    `is_here(account_id)` tells which of the two accounts is local: the follow is recorded for it, as ended by it.
     """
     follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
     requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])
@@ -159,8 +159,8 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
 
 
 def _record_follows(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
-    """Record the follows, and count them for each account that loses follows. A follow recorded earlier is not counted
-    again.
+    """Record the follows, and count each for its local account, as a lost follower or a lost follow. A follow that was
+    recorded earlier is not counted again.
     """
     severance, _made = Severance.objects.get_or_create(
         cause=act.cause, defaults={"type": act.type, "target_name": act.target_name}

@@ -44,8 +44,8 @@ def enqueue(
 
     `key` names the subject of the activity (`status:12`): activities with the same key reach an inbox in the order of the
     calls. With `supersedes`, deliveries of the key that are still waiting for the same inboxes are dropped: a deleted post need
-    not be sent any more. With `synchronizes`, each server gets a digest of its followers of the account. The activity is sent
-    at `due_at`; None means now. Publishes DeliveriesDue, inside the caller's transaction.
+    not be sent any more. With `synchronizes`, each server gets a digest of the account's followers on that server. The activity
+    is sent at `due_at`; None means now. Publishes DeliveriesDue, inside the caller's transaction.
     """
     inboxes = _elsewhere(inboxes)
     if not inboxes:

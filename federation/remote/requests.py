@@ -65,8 +65,8 @@ def request_collections(uris: Iterable[str], *, named_by: str) -> None:
 
 
 def request_quote(uri: str, wanted_uri: str, *, remaining: int, again: bool = False) -> None:
-    """Request a check of the quote in the post `uri`, for which the quoted post and its author's consent are fetched;
-    `wanted_uri` is the address of the first document that is needed.
+    """Request a check of the quote in the post `uri`. The check fetches the quoted post and its author's consent;
+    `wanted_uri` is the address of the first of these documents.
 
     A check that was given up is repeated only with `again`, for a post that now names another authorization.
     """
@@ -163,8 +163,8 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
 
 
 def request_first_posts(events: Sequence[AccountFollowed]) -> None:
-    """React to AccountFollowed: request the posts and collections of a remote account at its first local follower, and its
-    pinned posts again, because a follower can fetch followers-only posts.
+    """React to AccountFollowed: when a remote account gets its first local follower, request its posts and collections.
+    Request its pinned posts again, because a follower can fetch followers-only posts.
     """
     others = Follow.objects.filter(target=OuterRef("target"), account__domain=None).exclude(id=OuterRef("id"))
     follows = Follow.objects.select_related("target").filter(

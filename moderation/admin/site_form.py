@@ -282,7 +282,7 @@ class SiteForm(Styled, ServiceForm):
         return LANGUAGE_NAMES.values()
 
     def clean_add_languages(self) -> list[str]:
-        """Return the codes of the named languages, which may be given by their codes too. Raises ValidationError."""
+        """Return the codes of the languages in the field, which are typed as names or codes. Raises ValidationError."""
         codes = {name.casefold(): code for code, name in LANGUAGE_NAMES.items()}
         codes |= {code.casefold(): code for code in LANGUAGE_NAMES}
         named = [name.strip() for name in self.cleaned_data["add_languages"].split(",") if name.strip()]

@@ -45,7 +45,7 @@ from statuses.services.reviewing import approve_held, discard_held, discard_held
 
 # Limits of a dry run, which runs within a request.
 _POSTS_LIMIT, _SECONDS_LIMIT = 50_000, 8.0
-#: Session key of the versions of the held posts whose pages the viewer opened most recently.
+#: Session key of a mapping: for each held post that the viewer has opened lately, the version that the viewer saw.
 _SEEN_VERSIONS = "held_versions"
 _SEEN_LIMIT = 100
 

@@ -120,9 +120,9 @@ class RuleFile(BlockFile[DomainRuleDraft]):
 
 
 class PublicRuleFile(RuleFile):
-    """The rules that this server publishes as a blocklist, to which other servers can subscribe. Left out are rules whose
-    domain is obfuscated, and rules that came from the lists of others: otherwise two servers that subscribe to each other's
-    list would never remove such a rule.
+    """The rules that this server publishes as a blocklist, to which other servers can subscribe. Rules whose domain is
+    obfuscated are left out. Rules that came from the lists of others are left out too: otherwise two servers that subscribe
+    to each other's list would never remove such a rule.
     """
 
     def __init__(self, *, with_rationale: bool) -> None:

@@ -93,8 +93,8 @@ def forget_follow(events: Sequence[account_events.AccountUnfollowed]) -> None:
 
 def notify_mentioned(events: Sequence[status_events.StatusPublished]) -> None:
     """Notify the local accounts that a post mentions, unless it also mentions or replies to an account that they block;
-    silently addressed accounts are not notified. Add a direct post to the conversations of the notified accounts for whom
-    it is not held (behaviours section 11).
+    silently addressed accounts are not notified. Add a direct post to the conversations of the accounts that were notified
+    (behaviours section 11): an account whose policy holds the notification does not get the conversation.
     """
     notify_of_mentions({event.status_id: 0 for event in events})
 
@@ -130,8 +130,8 @@ def notify_of_mentions(first_ids: Mapping[int, int]) -> None:
 
 
 def notify_followers(events: Sequence[status_events.StatusPublished]) -> None:
-    """Notify the followers who have set `notify` of an author's posts; of the author's replies, only those to the author's own
-    posts count (behaviours section 13, `status`).
+    """Notify an author's followers of the author's new posts, if they have asked for it (`notify`). Replies to other accounts
+    notify no followers (behaviours section 13, `status`).
 
     A post written more than MAX_AGE before it arrived notifies nobody.
     """

@@ -106,7 +106,7 @@ def link(url: str, text: str) -> SafeString:
 
 @contextmanager
 def read_by(request: HttpRequest) -> Iterator[None]:
-    """Set the request whose user's permissions `may_open` and `row_link` check inside the block, which renders a page."""
+    """Set the request for the block, which renders a page: `may_open` and `row_link` check the permissions of its user."""
     token = _request.set(request)
     try:
         yield

@@ -39,8 +39,9 @@ def publish(channel: str, payload: bytes) -> None:
 
 
 async def _end_tasks(*tasks: asyncio.Task[None]) -> None:
-    """Cancel the tasks until they have ended. Once is not enough: before Python 3.12 `asyncio.wait_for`, by which redis-py
-    sends and connects, forgets a cancellation that comes together with its result."""
+    """Cancel the tasks again and again until all have ended. Once is not enough: redis-py sends and connects with
+    `asyncio.wait_for`, which before Python 3.12 forgets a cancellation that comes together with its result.
+    """
     while pending := [task for task in tasks if not task.done()]:
         for task in pending:
             task.cancel()

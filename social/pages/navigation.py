@@ -72,8 +72,8 @@ _CURRENT_PLACE: Final = SafeString(' aria-current="true"')
 
 
 def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the entries whose pages exist. `current` is the URL name of the current page; `counts` are the texts of the
-    counts of pages, by URL name.
+    """Return the entries whose pages exist. `current` is the URL name of the current page; `counts` maps the URL name of
+    a page to the count that its entry shows, as text.
     """
     return [
         {

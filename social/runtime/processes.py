@@ -48,7 +48,8 @@ _forking = 0
 
 def _prctl() -> Callable[[int], None]:
     libc = ctypes.CDLL(None, use_errno=True)
-    # Bound before the fork: between fork and exec, imports and allocations could wait for a lock of another thread.
+    # The function is looked up before the fork: between fork and exec, imports and allocations could wait for a lock of
+    # another thread.
     call = libc.prctl
 
     def arm(signum: int) -> None:

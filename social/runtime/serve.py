@@ -178,7 +178,7 @@ def main(arguments: list[str]) -> int:
     follow_parent()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "social.settings.base")
     if SUPERVISED not in os.environ:
-        # Under a supervisor this is left out: the supervisor has already checked the installation.
+        # A supervisor checks the installation before it starts its processes.
         try:
             _check_installation()
         except (OperatorError, ImproperlyConfigured) as error:

@@ -10,7 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
-# The number of letters in the largest headline that fill the width of a phone.
+# Number of letters that fit across a phone in the largest headline.
 _WIDE: Final = 16
 
 

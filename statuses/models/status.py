@@ -207,8 +207,8 @@ class Status(Written):
 class StatusStat(models.Model):
     """A post's counters, in a separate table so that counting never rewrites the post's row. A post without counts has no row
     here. The `remote` columns are the counts that the server of a remote post reports, because not every boost, favourite and
-    reply is sent to this server. Later replies, boosts and favourites by local accounts are added to them. They are only
-    displayed.
+    reply is sent to this server. Later replies, boosts and favourites by local accounts are added to these columns. The
+    columns are only displayed.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")

@@ -105,8 +105,8 @@ class PostForm(ServiceForm):
     )
     multiple = check_field(_("Allow several choices"))
     expires_in = forms.ChoiceField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
-    # Set when a local-only post that is not public is redrafted. Public local-only posts have a separate
-    # visibility.
+    # Set when a local-only post that is not public is redrafted. For a public local-only post the form has a visibility
+    # of its own (LOCAL), so this field is not set.
     local_only = forms.BooleanField(required=False, widget=_HIDDEN)
     hide_totals = forms.BooleanField(required=False, widget=_HIDDEN)
     # Idempotency key: a form that is sent twice creates one post.
@@ -220,9 +220,9 @@ class PostForm(ServiceForm):
         return range(max(0, MEDIA_LIMIT - len(self.media_files)))
 
     def details(self) -> dict[str, dict[str, Any]]:
-        """Return, for each part of the page that can be closed, the titles of the values that are `chosen` in it, which are
-        shown beside its name, and whether it is `open`: a part is open if it has options of a poll or errors; the files also
-        on request.
+        """Return the state of each part of the page that can be closed: the titles of the values that are `chosen` in it, to
+        be shown beside its name, and whether it is `open`. A part is open if it has errors, the poll also if it has options,
+        the files also on request.
         """
         wrong, sections = self.errors, self.sections()
         answers = sum(bool(self[name].value()) for name in self._options)

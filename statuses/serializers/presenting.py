@@ -52,7 +52,7 @@ class PageSerializer(EntitySerializer):
         """Return the entities by id, in the page's order; a post that was removed while the page was read is left out."""
         self.page = instance
         self.fresh: dict[str, Any] = {}
-        # Filter matches by post id, so that a post is searched only once, however often it is on the page.
+        # The matches of the viewer's filters, by post id: a post is searched only once, however often it is on the page.
         self.matches: dict[int, dict[int, str]] = {}
         # Authors whose posts do not show the application that wrote them.
         self.silent: set[int] = set()

@@ -1,10 +1,10 @@
 """Full-text search of posts in PostgreSQL.
 
 A document is one `tsvector`. It has the words of the post with their positions and, as lexemes that cannot occur as
-words, the post's author, its facts, whether it is public, and three time spans to which it belongs. One GIN index
-serves the whole query, and the newest posts are found first without sorting all matches: time ranges are queried one
-after the other, so that a word in every second post costs no more than a rare word. Visibility is checked in the
-statement.
+words, the post's author, its properties (`Fact`: "has media", "is a reply"), whether it is public, and three time spans
+to which it belongs. One GIN index serves the whole query, and the newest posts are found first without sorting all
+matches: time ranges are queried one after the other, so that a word in every second post costs no more than a rare word.
+Visibility is checked in the statement.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ SELECT d.status_id, TRUE FROM timelines_searchdocument d JOIN ({_VIEWER_POSTS}) 
  WHERE <fits>
 """  # noqa: S608 (constants)
 
-# Queries about the viewer's posts of the newest days, which are all that most searches need. The statement is the same
-# for every query, because planning takes longer than running it, and the frequency of the words does not matter here.
-# The viewer's posts of two days are looked up one by one; for viewers who are mentioned thousands of times, the posts
+# Searches in the posts of the newest days; most searches need no older posts. The statement is the same for every search,
+# because planning it takes longer than running it, and the frequency of the words does not matter here. The viewer's
+# posts of two days are looked up one by one; for viewers who are mentioned thousands of times, the posts
 # that contain the words are read instead.
 _LIBRARY_LIMIT: Final = 1000
 _RECENT_CONDITION: Final = "d.words @@ %(query)s::tsquery AND d.words @@ %(spans)s::tsquery"

@@ -150,7 +150,7 @@ class IpBlockAdmin(FiledBlockListAdmin):
     search_help_text = _("An address or network, or words from the note")
 
     def kind(self, request: HttpRequest) -> BlockFile[Any]:
-        """Return the file of IP blocks, which refuses a block that would lock out the person who imports it."""
+        """Return the file of IP blocks; lines that would lock out the person who sends this request are refused."""
         return NetworkFile(client_ip(request))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IpBlock]:

@@ -107,8 +107,8 @@ class NetworkDraft:
 class NetworkFile(BlockFile[NetworkDraft]):
     """File of networks; the default severity blocks sign-ups.
 
-    `own_address` is the network address of the person who imports the file: lines that would refuse every request from it are
-    invalid, and lines with networks that contain a large part of all addresses.
+    `own_address` is the network address of the person who imports the file. Lines that would refuse every request from this
+    address are invalid, and so are networks that contain a large part of all addresses.
     """
 
     columns = ("#ip", "#severity", "#comment", "#expires_at")

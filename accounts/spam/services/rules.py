@@ -24,7 +24,9 @@ _LISTS: Final = ("words", "link_hosts", "mail_domains", "networks")
 
 
 def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> SpamRule:
-    """Create a rule, disabled unless `enabled`. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
+    """Create a rule, disabled unless `enabled`. Raises Forbidden for staff without MANAGE_BLOCKS, and Invalid with
+    `details` for wrong values.
+    """
     require(by, Permission.MANAGE_BLOCKS)
     values = _checked_columns(draft)
     with transaction.atomic():
@@ -54,7 +56,7 @@ def change_rule(*, by: Staff, rule: SpamRule, draft: SpamRuleDraft) -> None:
 
 
 def switch_rule(*, by: Staff, rule: SpamRule, enabled: bool) -> None:
-    """Enable or disable a rule, in every process within RECENT_SECONDS. Raises Forbidden, NotFound."""
+    """Enable or disable a rule; other processes notice it within RECENT_SECONDS. Raises Forbidden, NotFound."""
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():
         current = lock_row(rule)
@@ -73,8 +75,8 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
 
 
 def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule]:
-    """Limit an account if a matched rule has that outcome; return that rule in a list, which is empty if the account
-    was limited before.
+    """Limit an account if one of these matched rules has the outcome LIMIT. Return a list with the rule that limited the
+    account; an empty list if no rule did, or if the account was limited before.
     """
     if account.limited:
         return []

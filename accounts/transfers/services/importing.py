@@ -149,7 +149,7 @@ def process_import(import_id: int) -> None:
 
 @dataclass(frozen=True)
 class _Work:
-    """A running import with its kind of list."""
+    """A running import; `portable` tells how lists of its kind are read and added to."""
 
     batch: Import
     portable: PortableList

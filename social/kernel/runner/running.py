@@ -62,7 +62,7 @@ class Job(Generic[R]):
 
 
 class Work(Generic[R]):
-    """Kind of work: its model, and `begin`, which returns the steps for each of the jobs of a claim.
+    """Kind of work. `model` is the model of its rows; `begin` gets the jobs of one claim and returns the steps of each.
 
     Steps are a generator that runs in the worker's own thread, where the database connection is; what it yields is
     awaited on the network loop, and the result or exception is sent back to it. The generator records in `Job.answers`
@@ -303,7 +303,7 @@ class Run(Generic[R]):
         self._ended.append((job, failed))
 
     def settle(self) -> None:
-        """Store the results of the jobs that have ended; those whose lease has expired are dropped, with their answers."""
+        """Store the results of the jobs that have ended. Results and answers of jobs whose lease has expired are dropped."""
         ended, self._ended = self._ended, []
         for host in {host for job, _failed in ended for host, wrong in job.answers.items() if wrong}:
             self._released += [job.row.pk for job in self._claimed.pop(host, ())]
