@@ -163,8 +163,8 @@ def request_members(collection: Collection, *, may_ask: bool) -> None:
 
 
 def request_first_posts(events: Sequence[AccountFollowed]) -> None:
-    """React to AccountFollowed: when a remote account gets its first local follower, request its posts and collections.
-    Request its pinned posts again, because a follower can fetch followers-only posts.
+    """React to AccountFollowed: when a remote account gets its first local follower, request its posts, its collections and,
+    once more, its pinned posts, because a follower can fetch followers-only posts.
     """
     others = Follow.objects.filter(target=OuterRef("target"), account__domain=None).exclude(id=OuterRef("id"))
     follows = Follow.objects.select_related("target").filter(
