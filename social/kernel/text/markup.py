@@ -160,21 +160,42 @@ def plain_of(tokens: Iterable[str | Tag]) -> str:
     return "".join(written).strip()
 
 
+_ANNOTATED: Final = re.compile("<r[tp][ >]")
+
+
+def _with_annotations_last(tokens: Iterable[str | Tag]) -> list[str | Tag]:
+    """Return the tokens of sanitised HTML without `<rp>`, and with each `<rt>` as a paragraph at the end."""
+    text: list[str | Tag] = []
+    annotations: list[str | Tag] = []
+    depths = {"rt": 0, "rp": 0}
+    for token in tokens:
+        if isinstance(token, Tag) and token.name in depths:
+            depths[token.name] += -1 if token.closing else 1
+            if token.name == "rt":
+                annotations.append(token._replace(name="p"))
+        elif not depths["rp"]:
+            (annotations if depths["rt"] else text).append(token)
+    return text + annotations
+
+
 def shown(html: str) -> tuple[str, list[str]]:
     """Return the visible text of sanitised HTML, and the whole text of each link that hides a part of it.
 
     Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from
     Mastodon. A word divided by such an element is seen as one word (security row 74). A link's whole text is its
     address, which people search for too and Mastodon's filters find; it is returned separately, so that it divides no
-    words. Linear in the length of the HTML.
+    words. For the same reason annotations (`<rt>`), displayed above the text, follow the text, and their `<rp>`, which no
+    browser displays, are left out. Linear in the length of the HTML.
     """
-    if _HIDDEN_CLASS not in html:
+    annotated = _ANNOTATED.search(html) is not None
+    if _HIDDEN_CLASS not in html and not annotated:
         return plain(html), []
+    tokens = _with_annotations_last(tokenise(html)) if annotated else tokenise(html)
     seen: list[str | Tag] = []
     link: list[str | Tag] = []
     links: list[str] = []
     hiding, depth, in_link, is_cut = "", 0, False, False
-    for token in tokenise(html):
+    for token in tokens:
         hidden = depth > 0
         if isinstance(token, Tag):
             if hidden and token.name == hiding:

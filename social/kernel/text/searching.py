@@ -18,10 +18,13 @@ of the longest remote texts must not delay other requests (security row 67).
 _TOKENS: Final = regex.compile(r"[\p{L}\p{N}\p{M}_]++|.", regex.DOTALL)
 
 
-# Blanks and characters that are not displayed (Unicode, Default_Ignorable_Code_Point): a run counts as its first blank.
-_GAPS: Final = regex.compile(r"[\s\p{Default_Ignorable_Code_Point}]++")
+# Characters that are not displayed: those of Unicode's Default_Ignorable_Code_Point, and control characters and marks of
+# annotations, to which browsers give no width.
+_INVISIBLE: Final = r"\p{Default_Ignorable_Code_Point}\p{Cc}\ufff9-\ufffc"
+# Blanks and characters that are not displayed: a run counts as its first blank.
+_GAPS: Final = regex.compile(rf"[\s{_INVISIBLE}]++")
 _BLANK: Final = regex.compile(r"\s")
-_REDUNDANT: Final = regex.compile(r"\s{2}|\p{Default_Ignorable_Code_Point}")
+_REDUNDANT: Final = regex.compile(rf"\s{{2}}|(?!\s)[{_INVISIBLE}]")
 # Marks beyond eight on one letter: normalising takes time quadratic in their number.
 _MARKS: Final = regex.compile(r"(?<=\p{M}{8})\p{M}++")
 # A character with the following ones that NFKC may combine with it.
@@ -60,9 +63,9 @@ def _visible_parts(text: str) -> Iterator[tuple[int, int]]:
             yield done, gap.start()
             room -= gap.start() - done
         done = gap.end()
-        blank = next((place for place in range(*gap.span()) if text[place].isspace()), None)
+        blank = _BLANK.search(text, *gap.span())
         if blank is not None and room > 0:
-            yield blank, blank + 1
+            yield blank.span()
             room -= 1
         if room <= 0:
             return

@@ -14,6 +14,8 @@ from social.kernel.text.searching import TEXT_LIMIT, Text, comparable
     [
         "vi\u200bag\u00adra",
         "v\u2060i\ufeffa\u034fg\u180er\U000e0041a",
+        "v\x01i\x1fa\x7fg\x9fr\ufff9a\ufffc",
+        "\x1c" * (TEXT_LIMIT + 1) + "viagra",
         "ｖｉａｇｒａ",
         "𝓿𝓲𝓪𝓰𝓻𝓪",
         "VIAGRA",
