@@ -98,7 +98,8 @@ def _out_of_range(field: str, number: int | None, limit: int) -> list[FieldError
 
 def _word(entry: str) -> str:
     word = " ".join(entry.split())
-    return word if "\0" not in word and len(word) <= WORD_LENGTH else ""
+    # A word without visible characters would be in every text, or in none.
+    return word if "\0" not in word and len(word) <= WORD_LENGTH and comparable(word).strip() else ""
 
 
 def _network(entry: str) -> str:
@@ -175,7 +176,7 @@ class SpamRules:
         words: dict[Sequence[str], set[int]] = {}
         for place, rule in enumerate(self._rules):
             for word in rule.words:
-                small = comparable(word)
+                small = comparable(word).strip()
                 if _UNSPACED.search(small):
                     parts.setdefault(small, set()).add(place)
                 else:

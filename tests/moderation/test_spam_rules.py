@@ -45,6 +45,7 @@ _CUT_LINK = f'<a href="https://spam.com/viagra">{_HIDDEN}https://spam.</span>com
     [
         ({"words": ("free money",)}, "FREE   money for you", True),
         ({"words": ("free",)}, "freedom", False),
+        ({"words": ("free \u200b",)}, "free!", True),
         ({"words": ("儲かる",)}, "必ず儲かる話", True),
         ({"link_hosts": ("spam.com",)}, "https://a.b.spam.com/x", True),
         ({"link_hosts": ("spam.com",)}, "https://notspam.com/spam.com", False),
@@ -188,6 +189,8 @@ def test_staff_with_the_permission_make_change_and_switch_rules() -> None:
         {"link_hosts": ("no host",)},
         {"minimum_mentions": 0},
         {"words": ("x",) * 501},
+        {"words": ("\u200b",)},
+        {"words": ("\u200b \u200b",)},
     ):
         with pytest.raises(Invalid):
             create_rule(
