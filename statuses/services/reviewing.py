@@ -9,6 +9,7 @@ from typing import Final
 
 import orjson
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import Account
@@ -21,7 +22,7 @@ from social.kernel.errors import Conflict, require_found
 from social.kernel.events import publish
 from social.kernel.locks import delete_rows
 from statuses.events import HeldPostApproved
-from statuses.models import HeldPost, ScheduledStatus
+from statuses.models import HeldPost, MediaAttachment, ScheduledStatus
 from statuses.policies.visibility import OPEN_VISIBILITIES
 from statuses.queries.authors import find_author
 from statuses.services.composing import compose
@@ -145,9 +146,15 @@ def _lock(held: HeldPost) -> HeldPost:
 
 
 def version_of(held: HeldPost) -> str:
-    """Return a digest of everything in a held post on which staff base their decision (security row 73)."""
+    """Return a digest of everything in a held post on which staff base their decision (security row 73), with its files,
+    whose descriptions and previews their owner can change while they are attached to no post.
+    """
     scheduled = held.scheduled.draft if held.scheduled is not None else None
     parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft, scheduled]
+    if held.document is None:
+        found = Q(held__held=held) if scheduled is None else Q(scheduled__scheduled=held.scheduled_id)
+        files = MediaAttachment.objects.filter(found).order_by("id")
+        parts += files.values_list("id", "file", "preview", "description")
     return hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()
 
 

@@ -18,7 +18,7 @@ from moderation.queries.held import list_files
 from social.kernel.media import storage
 from statuses.models import HeldPost, MediaAttachment, MediaType, Status
 from statuses.services.media import MediaUpload, SentFile, remove_unattached, upload_media
-from statuses.services.reviewing import approve_held, discard_held
+from statuses.services.reviewing import approve_held, discard_held, version_of
 from tests.factories.accounts import make_token, make_user
 from tests.factories.recordings import sample
 from tests.factories.statuses import make_media, make_status, picture
@@ -127,3 +127,18 @@ def test_a_new_file_of_a_held_edit_waits_with_it_and_is_in_no_other_post(zoe: Us
     assert edited(zoe, post, "the casino", media) == 422, "once more for the same post"
     approve_held(by=OPERATOR, held=HeldPost.objects.get())
     assert list(MediaAttachment.objects.values_list("status_id", "type")) == [(post.id, MediaType.IMAGE)]
+
+
+@pytest.mark.parametrize("is_edit", [False, True])
+def test_row_73_staff_approve_no_file_whose_description_changed_after_they_looked(zoe: User, is_edit: bool) -> None:
+    api, media = Api(make_token(zoe)), make_media(zoe.account)
+    body = {"status": "a casino", "media_ids": [str(media.id)]}
+    if is_edit:
+        post = make_status(zoe.account, "harmless")
+        assert api.put(f"/api/v1/statuses/{post.id}", body).status_code == 422
+    else:
+        assert api.post("/api/v1/statuses", body).status_code == 422
+    seen = HeldPost.objects.get()
+    version = version_of(seen)
+    assert api.put(f"/api/v1/media/{media.id}", {"description": "worse"}).status_code == 200
+    assert version_of(HeldPost.objects.get()) != version
