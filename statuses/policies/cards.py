@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from html import unescape
 from typing import Final
+from urllib.parse import unquote
 
 from social.kernel import clock, links
 from social.kernel.http.addresses import parse_url
 from social.kernel.http.errors import Refused
 from social.kernel.text.markup import Tag, tokenise
+from social.kernel.text.names import normalise_domain
 from statuses.models import PreviewCard
 from statuses.models.card import URL_LIMIT
 
@@ -20,12 +23,10 @@ CARD_LIFETIME: Final = timedelta(days=14)
 EMPTY_CARD_LIFETIME: Final = timedelta(days=1)
 """Time after which a page without a preview is fetched again."""
 
-HOSTS_LIMIT: Final = 100
-"""Limit of hosts that are extracted from one post."""
-
 _MENTION_CLASSES: Final = frozenset({"mention", "hashtag", "u-url", "h-card"})
 _SIGNS: Final = ("@", "#", "＠", "＃")
 _QUOTE_CLASS: Final = "quote-inline"
+_AUTHORITY_END: Final = re.compile(r"[/\\?#]")
 
 
 def find_link(content: str) -> str | None:
@@ -61,22 +62,32 @@ def _address(link: Tag) -> str:
 
 
 def find_hosts(content: str) -> list[str]:
-    """Return the distinct hosts that a post's HTML links to, at most HOSTS_LIMIT; links to accounts and hashtags do not
-    count.
+    """Return the distinct hosts that a post's HTML links to; links to accounts and hashtags do not count. Takes less than
+    0.1 s for the most links that a post has.
     """
     found: dict[str, None] = {}
     for token in tokenise(content):
-        if isinstance(token, str) or token.closing or token.name != "a" or len(found) >= HOSTS_LIMIT:
+        if isinstance(token, str) or token.closing or token.name != "a":
             continue
         attributes = token.read_attributes()
         kinds = {*attributes.get("class", "").split(), *attributes.get("rel", "").split()}
         if "tag" in kinds or not kinds.isdisjoint(_MENTION_CLASSES):
             continue
-        try:
-            found.setdefault(parse_url(unescape(attributes.get("href", ""))).host.written)
-        except Refused:
-            continue
+        host = _host_of(unescape(attributes.get("href", "")))
+        if host is not None:
+            found.setdefault(host)
     return list(found)
+
+
+def _host_of(url: str) -> str | None:
+    """Return the host to which browsers go from a link, also where this server would not (WHATWG URL Standard, section 4.4):
+    user names, escapes, wide letters and a final dot hide no host from a rule (security row 74).
+    """
+    try:
+        return parse_url(url).host.written
+    except Refused:
+        authority = _AUTHORITY_END.split(url.partition("//")[2], maxsplit=1)[0]
+        return normalise_domain(unquote(authority.rpartition("@")[2]))
 
 
 def card_url(url: str) -> str | None:

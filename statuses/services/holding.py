@@ -31,6 +31,8 @@ from statuses.services.storing import Composed, lock_media
 
 HELD_LIMIT: Final = 50
 """Limit of held posts of one author; further posts are refused."""
+HOSTS_LIMIT: Final = 100
+"""Number of linked hosts that staff see of a held post."""
 
 
 class HeldForReview(Invalid):
@@ -215,7 +217,7 @@ def _review_columns(new: Composed, screening: Screening) -> dict[str, Any]:
     return {
         "visibility": new.visibility,
         "excerpt": (facts.text if facts is not None else "").replace("\0", "")[:EXCERPT_LIMIT],
-        "link_hosts": list(facts.hosts) if facts is not None else [],
+        "link_hosts": list(facts.hosts)[:HOSTS_LIMIT] if facts is not None else [],
         "mentions_count": facts.mentions if facts is not None else 0,
         "written_at": new.created_at,
     }

@@ -25,6 +25,7 @@ from moderation.models import Report, Strike
 from moderation.queries.dry_runs import try_rule
 from social.kernel import clock
 from social.kernel.errors import Forbidden, Invalid, NotFound
+from social.kernel.text.sanitize import sanitize
 from statuses.models import Status
 from statuses.services.screening import screen
 from statuses.services.storing import Composed
@@ -38,6 +39,7 @@ pytestmark = pytest.mark.django_db
 STATUSES = "/api/v1/statuses"
 _HIDDEN = '<span class="invisible">'
 _CUT_LINK = f'<a href="https://spam.com/viagra">{_HIDDEN}https://spam.</span>com/vi{_HIDDEN}agra</span></a>'
+_MANY_LINKS = "".join(f'<a href="https://{number}.harmless.example/">x</a>' for number in range(500))
 
 
 @pytest.mark.parametrize(
@@ -77,10 +79,30 @@ def test_a_rule_is_met_when_all_its_conditions_are(conditions: dict[str, Any], t
         ({"words": ("spam.com/viagra",)}, _CUT_LINK),
         ({"link_hosts": ("spam.com",)}, _CUT_LINK),
         ({"words": ("viagra",), "link_hosts": ("spam.com",)}, _CUT_LINK),
+        ({"link_hosts": ("spam.com",)}, _MANY_LINKS + _CUT_LINK),
     ],
 )
 def test_row_74_markup_that_hides_words_keeps_no_rule_from_being_met(conditions: dict[str, Any], content: str) -> None:
     rule = make_rule(**conditions)
+    assert list(screen(Composed(author=make_remote("eve"), visibility="public", content=content)).rules) == [rule]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "https://\uff53\uff50\uff41\uff4d.com/",
+            "https://spam\u3002com/",
+            "https://spam.com./",
+            "https://me@spam.com/",
+            "https://spam%2ecom/",
+        ),
+        *("https://sp\u00adam.com/", "https://spam.com\\@other.example/", "https://a@b:c@shop.spam.com:8443/x"),
+    ],
+)
+def test_row_74_no_spelling_of_a_host_keeps_a_rule_from_being_met(url: str) -> None:
+    rule = make_rule(link_hosts=("spam.com",))
+    content = sanitize(f'<p><a href="{url}">x</a></p>')
     assert list(screen(Composed(author=make_remote("eve"), visibility="public", content=content)).rules) == [rule]
 
 
