@@ -96,12 +96,20 @@ def test_a_whole_backup_is_accepted_also_of_a_release_that_notes_more(backup: Pa
         (lambda folder: _linked(folder / "media" / "a.png"), r"a\.png is a link"),
         (lambda folder: _linked(folder / "media"), r"a\.png is a link"),
         (lambda folder: _linked(folder / archive.DATABASE), "is a link"),
+        (lambda folder: _linked(folder / archive.MANIFEST), "is a link"),
+        (lambda folder: _linked(folder / archive.CHECKSUMS), "is a link"),
+        (lambda folder: _piped(folder / archive.MANIFEST), "is a link, or no file"),
     ],
 )
 def test_a_backup_that_is_not_whole_is_refused(backup: Path, harm: Any, words: str) -> None:
     harm(backup)
     with pytest.raises(OperatorError, match=words):
         archive.verify(backup, silent)
+
+
+def _piped(place: Path) -> None:
+    place.unlink()
+    os.mkfifo(place)
 
 
 def _linked(place: Path) -> None:

@@ -57,11 +57,15 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a backup. Raises OperatorError for a folder that is not a backup, and for a backup of a newer
-    release.
+    """Return the manifest of a backup. Raises OperatorError for a folder that is not a backup, for a backup of a newer
+    release, and if the manifest or the checksums are no files.
     """
     if folder.name.endswith(PARTIAL):
         raise OperatorError(f"{folder} was not completed: the backup was interrupted. Take another one.")
+    for path in (folder / MANIFEST, folder / CHECKSUMS):
+        # Also a device or pipe, which could be read without end (security row 82).
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise OperatorError(f"{path} is a link, or no file, which no backup has. Take another backup.")
     try:
         values: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         if values.get("format") != FORMAT:
