@@ -173,7 +173,9 @@ def test_a_server_newer_than_every_pg_dump_says_what_to_install(monkeypatch: pyt
         pass
 
 
-@pytest.mark.parametrize("harm", [Path.unlink, lambda path: path.write_text("{}x"), lambda path: path.write_text("[]")])
+@pytest.mark.parametrize(
+    "harm", [Path.unlink, *(lambda path, text=text: path.write_text(text) for text in ("{}x", "[]", "{}"))]
+)
 def test_damaged_secrets_of_a_backup_are_refused_before_anything_is_changed(
     backup: Path, harm: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,9 +117,13 @@ def _given_secrets() -> list[str]:
 def _stored_secrets(folder: Path) -> dict[str, Any]:
     path = folder / archive.SECRETS
     try:
-        return dict(json.loads(path.read_text()).items())
+        found = dict(json.loads(path.read_text()).items())
     except (OSError, ValueError, AttributeError) as error:
         raise OperatorError(f"{path} is damaged ({error}). Take another backup.") from None
+    for name in secrets_file.NAMES:
+        if not (isinstance(found.get(name), str) and found[name]):
+            raise OperatorError(f"{path} is damaged ({name} is missing). Take another backup.")
+    return found
 
 
 def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *, again: str) -> None:
