@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.processes import Tree
@@ -19,6 +20,39 @@ def attach(server: Any) -> None:
     import django
 
     django.setup()
+
+
+class Repeated(threading.Thread):
+    """A request that is repeated from the moment that this is made, twenty times a second at most, and the largest memory
+    of the server's worker meanwhile.
+    """
+
+    def __init__(self, name: str, request: Callable[[], object], server: Any) -> None:
+        super().__init__(name=name, daemon=True)
+        self._request, self._tree = request, Tree(server.process.pid)
+        self._ended = threading.Event()
+        self.times: list[float] = []
+        self.memory = 0.0
+        self.start()
+
+    def run(self) -> None:
+        while not self._ended.wait(0.05):
+            began = time.monotonic()
+            self._request()
+            self.times.append((time.monotonic() - began) * 1000)
+            if len(self.times) % 20 == 0:
+                self.memory = max(self.memory, self._tree.memory().own.get("worker", 0))
+
+    def stop(self) -> None:
+        """End, and print the times of the answers and the memory."""
+        self._ended.set()
+        self.join()
+        found = sorted(self.times)
+        shares = ", ".join(f"p{share} {found[len(found) * share // 100]:.0f}" for share in (50, 95, 99))
+        print(
+            f"  {self.name}: {shares}, most {found[-1]:.0f} ms of {len(found)}; worker {self.memory:.0f} MiB of its own",
+            flush=True,
+        )
 
 
 def wait_until_idle(tree: Tree) -> float:

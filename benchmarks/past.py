@@ -12,7 +12,6 @@ import io
 import json
 import random
 import tempfile
-import threading
 import time
 import zipfile
 from pathlib import Path
@@ -21,7 +20,8 @@ from typing import Any
 import requests
 from PIL import Image
 
-from benchmarks.processes import Tree
+from benchmarks.client import Client
+from benchmarks.measuring import Repeated
 from benchmarks.seeding import WORDS, seed
 from tests.support.instance import Instance
 from tests.support.past import create, mastodon, note
@@ -63,34 +63,10 @@ def write_archive(place: Path, posts: int, pictures: int) -> None:
             archive.writestr(f"media/{number}.jpg", picture(number), zipfile.ZIP_STORED)
 
 
-class Reader(threading.Thread):
-    """Somebody who reads their home, twenty times a second at most; and the memory of the worker meanwhile."""
-
-    def __init__(self, server: Instance, token: str) -> None:
-        super().__init__(daemon=True)
-        assert server.process is not None
-        self._url, self._tree = f"{server.base_url}/api/v1/timelines/home?limit=20", Tree(server.process.pid)
-        self._headers = {"Authorization": f"Bearer {token}"}
-        self._ended = threading.Event()
-        self.times: list[float] = []
-        self.memory = 0.0
-
-    def run(self) -> None:
-        session = requests.Session()
-        while not self._ended.wait(0.05):
-            began = time.monotonic()
-            session.get(self._url, headers=self._headers, timeout=60).raise_for_status()
-            self.times.append((time.monotonic() - began) * 1000)
-            if len(self.times) % 20 == 0:
-                self.memory = max(self.memory, self._tree.memory().own.get("worker", 0))
-
-    def stop(self, name: str) -> None:
-        """End, and print what was seen."""
-        self._ended.set()
-        self.join()
-        found = sorted(self.times)
-        shown = ", ".join(f"p{share} {found[len(found) * share // 100]:.0f}" for share in (50, 95, 99))
-        print(f"{name}: home {shown} ms of {len(found)}; worker {self.memory:.0f} MiB of its own", flush=True)
+def reader(server: Instance, token: str) -> Repeated:
+    """Begin to read the home of somebody, twenty times a second at most."""
+    client = Client(server.base_url, token)
+    return Repeated("home", lambda: client.raw("GET", "/api/v1/timelines/home?limit=20"), server)
 
 
 def main() -> None:
@@ -113,19 +89,18 @@ def main() -> None:
                 time.sleep(1)
 
         def watched(name: str, act: Any, *states: str) -> dict[str, Any]:
-            reader = Reader(server, seeded.tokens[1])
-            reader.start()
+            home = reader(server, seeded.tokens[1])
             began = time.monotonic()
             path = act()
             found = wait(path, *states)
-            took = time.monotonic() - began
-            reader.stop(f"{name} {took:.0f} s")
+            print(f"{name}: {time.monotonic() - began:.0f} s")
+            home.stop()
             return found
 
-        quiet = Reader(server, seeded.tokens[1])
-        quiet.start()
+        quiet = reader(server, seeded.tokens[1])
         time.sleep(20)
-        quiet.stop("before")
+        print("before")
+        quiet.stop()
         with place.open("rb") as file:
             made = watched(
                 f"upload and reading ({place.stat().st_size >> 20} MiB)",

@@ -1,0 +1,81 @@
+"""`python -m benchmarks.retention`: what `remove_statuses` does to a database of a million posts, and to those who use it.
+
+The folder is one that `benchmarks.scale` has filled; a copy of it is used. While old posts of other servers are removed,
+somebody publishes posts and somebody reads their home. Printed are the numbers of posts, the bytes of the database before and
+after, and after `VACUUM FULL`, and the times of the answers before and meanwhile: the longest is the longest stall of a writer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.client import Client
+from benchmarks.measuring import Repeated, attach
+from tests.support.instance import ROOT, Instance
+
+TABLES = "statuses_status, statuses_statusstat, statuses_mention, statuses_statustag, statuses_mediaattachment"
+
+
+def size() -> str:
+    """Return the number of posts and the size of the database, as text."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT count(*), pg_database_size(current_database()) FROM statuses_status")
+        posts, count = cursor.fetchone() or (0, 0)
+    return f"{posts} posts, {count / 1e6:.0f} MB"
+
+
+def watched(server: Instance, token: str, arguments: list[str]) -> None:
+    """Run a command on the server, or wait 20 seconds, while somebody writes and somebody reads."""
+    writer, reader = Client(server.base_url, token), Client(server.base_url, token)
+    form = {"status": "A post of this server", "visibility": "public"}
+    requests = [
+        Repeated("publishing", lambda: writer.call("POST", "/api/v1/statuses", form), server),
+        Repeated("home", lambda: reader.raw("GET", "/api/v1/timelines/home?limit=20"), server),
+    ]
+    began = time.monotonic()
+    if arguments:
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=server.environment, capture_output=True, text=True, check=True)
+        print(done.stdout.splitlines()[-1])
+    else:
+        time.sleep(20)
+    print(f"{' '.join(arguments) or 'before'}: {time.monotonic() - began:.0f} s")
+    for each in requests:
+        each.stop()
+
+
+def main() -> None:
+    """Copy, remove, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, required=True, help="where `benchmarks.scale` has filled its servers")
+    parser.add_argument("--days", type=int, default=90)
+    arguments = parser.parse_args()
+    server = Instance(LOCAL_DOMAIN="bench.localhost")
+    for name in ("postgres", "valkey", "secrets.json"):
+        # `cp` keeps the owner, who is another one than root for PostgreSQL.
+        subprocess.run(["cp", "-a", arguments.folder / name, server.data_dir], check=True)
+    with server:
+        attach(server)
+        token = str(server.create_account("writer")["access_token"])
+        print(f"at first: {size()}")
+        days = ["remove_statuses", "--days", str(arguments.days)]
+        for command in ([], [*days, "--dry-run"], days, [*days, "--of-followed"]):
+            watched(server, token, command)
+            print(f"  {size()}", flush=True)
+        from django.db import connection
+
+        began = time.monotonic()
+        with connection.cursor() as cursor:
+            for table in TABLES.split(", "):
+                cursor.execute(f"VACUUM FULL {table}")
+        print(f"VACUUM FULL of {TABLES}: {time.monotonic() - began:.0f} s, {size()}")
+
+
+if __name__ == "__main__":
+    main()
