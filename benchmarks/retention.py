@@ -55,6 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, required=True, help="where `benchmarks.scale` has filled its servers")
     parser.add_argument("--days", type=int, default=90)
+    parser.add_argument("--of-followed", action="store_true", help="also posts of accounts that people here follow")
     arguments = parser.parse_args()
     server = Instance(LOCAL_DOMAIN="bench.localhost")
     for name in ("postgres", "valkey", "secrets.json"):
@@ -65,7 +66,9 @@ def main() -> None:
         token = str(server.create_account("writer")["access_token"])
         print(f"at first: {size()}")
         days = ["remove_statuses", "--days", str(arguments.days)]
-        for command in ([], [*days, "--dry-run"], days, [*days, "--of-followed"]):
+        if arguments.of_followed:
+            days.append("--of-followed")
+        for command in ([], [*days, "--dry-run"], days):
             watched(server, token, command)
             print(f"  {size()}", flush=True)
         from django.db import connection
