@@ -300,7 +300,10 @@ def test_the_columns_of_a_file_are_named_by_its_first_line_after_comments(before
 def test_a_full_list_is_asked_by_its_index_and_a_million_wrong_lines_are_read_soon() -> None:
     chance, limit = random.Random(1), policies.HASHES_LIMIT[HashKind.PDQ]
     begun = time.monotonic()
-    assert sum(value is None for _line, value in read_hashes(io.BytesIO(b"nothing of the kind\n" * 1_000_000))) == 1_000_000
+    assert (
+        sum(value is None for _line, value in read_hashes(io.BytesIO(b"nothing of the kind\n" * 1_000_000)))
+        == 1_000_000
+    )
     read = time.monotonic() - begun
     hashes = [chance.randbytes(32) for _ in range(limit)]
     begun = time.monotonic()

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 
+from accounts.events import PastImportDue
 from accounts.models import AccountStat, User
 from accounts.transfers.services.past import drop_past, start_past
-from federation.archives import importing, scanning, undoing
-from federation.archives.working import process_import
+from federation.archives import importing, scanning, undoing, working
+from federation.archives.working import process_import, work_off_past_imports
+from social.kernel.outbox import OutboxRow
 from statuses.models import ImportedPost, Status
 from tests.factories.statuses import picture
 from tests.federation.archives.conftest import read
@@ -131,3 +134,12 @@ def test_an_import_that_is_stopped_keeps_what_it_has_brought(ada: User) -> None:
     assert not process_import(made.id, seconds=60)
     made.refresh_from_db()
     assert (made.state, made.done, Status.objects.count()) == ("finished", 1, 1)
+
+
+def test_the_next_turn_of_an_import_begins_after_its_pause_and_waits_for_no_sweep(monkeypatch: Any) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(working, "process_import", lambda _import_id: True)
+    monkeypatch.setattr(working.time, "sleep", pauses.append)
+    work_off_past_imports([PastImportDue(import_id=1)])
+    assert pauses == [working.PAUSE_SECONDS]
+    assert OutboxRow.objects.filter(event="PastImportDue", due_at__lte=Now()).count() == 1
