@@ -130,7 +130,7 @@ def drop_past(*, account: Account, import_id: int) -> None:
             _remove(found)
         else:
             return
-        transaction.on_commit(lambda: remove_files(found.id), robust=True)
+        transaction.on_commit(lambda: remove_files(import_id), robust=True)  # A deleted row has no id any more.
 
 
 def _find(account: Account, import_id: int) -> PastImport:

@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import Account, User
+from accounts.transfers.services.past import folder_of
 from federation.archives.working import process_import
 from statuses.models import Status
 from tests.factories.accounts import make_remote, make_token
@@ -68,3 +69,12 @@ def test_the_page_says_how_much_may_be_brought_along(ada: User, client: Client) 
     assert (
         "kept for 30 days" in client.get(f"/settings/past/{read(ada, zipped(mastodon(note(1)))).id}").content.decode()
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_of_a_removed_or_replaced_archive_stays_on_the_disk(ada: User) -> None:
+    first = read(ada, zipped(mastodon(note(1))))
+    second = read(ada, zipped(mastodon(note(2))))
+    assert [folder_of(made.id).exists() for made in (first, second)] == [False, True]
+    assert Api(make_token(ada)).delete(f"{PAST}/{second.id}").status_code == 200
+    assert not folder_of(second.id).exists()
