@@ -42,7 +42,21 @@ class RuleInput(Form):
         return self.with_approval + self.manual_approval
 
 
-_Rule = Annotated[RuleInput, ObjectField(RuleInput, non_empty=True)]
+class _StrictObjectField(ObjectField):
+    """An object, read by an `Input`; an empty value is dropped. Raises Invalid for any other value, because a limit that the
+    author has set must not be lost.
+    """
+
+    def __init__(self, child: Any) -> None:
+        super().__init__(child, non_empty=True)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if data and not isinstance(data, dict):
+            raise Invalid.sentence(_("A policy and each of its rules must be an object."))
+        return super().to_internal_value(data)
+
+
+_Rule = Annotated[RuleInput, _StrictObjectField(RuleInput)]
 
 
 class PolicyInput(Form):
@@ -81,13 +95,13 @@ class PolicyInput(Form):
         return words[0]
 
 
-class PolicyField(ObjectField):
+class PolicyField(_StrictObjectField):
     """A policy, read as rules by kind. Its rule about quotes is used as `quote_approval_policy`, unless that parameter is sent
     as well.
     """
 
     def __init__(self) -> None:
-        super().__init__(PolicyInput, non_empty=True)
+        super().__init__(PolicyInput)
 
     def to_internal_value(self, data: Any) -> Mapping[str, int]:
         policy: PolicyInput = super().to_internal_value(data)

@@ -127,8 +127,18 @@ def test_what_is_no_group_is_refused_in_words(api: Api, policy: Any) -> None:
     assert not Status.objects.exists()
 
 
-def test_values_that_are_no_policies_count_as_not_sent(api: Api) -> None:
-    for value in ("public", 5, [], ["can_reply"], {"can_reply": "followers"}, {"can_reply": {"always": {"a": 1}}}):
+def test_a_limit_that_cannot_be_read_is_refused_and_publishes_nothing(api: Api) -> None:
+    for value in ("public", 5, ["can_reply"], {"can_reply": "followers"}, {"can_reply": ["followers"]}):
+        answer = api.post(STATUSES, {"status": "Hello", "interaction_policy": value})
+        assert (answer.status_code, answer.json()["error"]) == (
+            422,
+            "Validation failed: A policy and each of its rules must be an object.",
+        )
+    assert not Status.objects.exists()
+
+
+def test_empty_policies_count_as_not_sent(api: Api) -> None:
+    for value in (None, "", [], {}, {"can_reply": {}}, {"can_reply": {"always": {"a": 1}}}):
         assert publish(api, interaction_policy=value)["interaction_policy"]["can_reply"]["always"] in (
             ["public", "me"],
             ["author", "mentioned", "me"],
