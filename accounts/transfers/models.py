@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from django.db import models
 from django.db.models import F, Q
 
@@ -198,6 +200,11 @@ class PastImport(models.Model):
             ),
         ]
         indexes = [models.Index(fields=["account", "-id"], name="accounts_pastimport_account")]
+
+    @property
+    def named_source(self) -> str:
+        """`source`; empty if the archive names no author. The id is then made up, with a host that cannot exist (RFC 2606)."""
+        return "" if urlsplit(self.source).netloc.endswith(".invalid") else self.source
 
 
 class PastLine(models.Model):

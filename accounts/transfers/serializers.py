@@ -25,7 +25,7 @@ class PastImportSerializer(EntitySerializer):
             "file_name": instance.file_name,
             "size": instance.size,
             "software": instance.software or None,
-            "source": instance.source or None,
+            "source": instance.named_source or None,
             "visibility": instance.visibility or None,
             "total": instance.total,
             "position": instance.position,

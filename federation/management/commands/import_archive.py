@@ -82,7 +82,7 @@ class Command(OperatorCommand):
     def _describe(self, found: PastImport) -> None:
         numbers = found.numbers
         self.stdout.write(
-            f"import {found.pk}: {found.state}, {found.total} posts of {found.source or '?'}, {found.done} imported, "
+            f"import {found.pk}: {found.state}, {found.total} posts of {found.named_source or '?'}, {found.done} imported, "
             f"{numbers.get('files', 0)} files with {numbers.get('bytes', 0)} bytes"
         )
         if found.problem:

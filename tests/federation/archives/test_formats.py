@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from accounts.transfers.serializers import PastImportSerializer
 from accounts.transfers.services import archives
 from accounts.transfers.services.archives import find_archive_file, request_archive
 from statuses.models import ImportedPost, Status
@@ -152,6 +153,7 @@ def test_an_export_of_misskey_and_a_list_alone_are_read(ada: User) -> None:
     ]
     made = bring(ada, json.dumps(notes).encode())
     assert made.reasons == {"direct": 1, "boost": 1}
+    assert PastImportSerializer(made).data["source"] is None, "the archive names no author"
     posts = imported()
     assert (posts["a1"].spoiler_text, posts["a1"].visibility) == ("careful", "public")
     assert (posts["a2"].visibility, posts["a2"].in_reply_to_id) == ("unlisted", posts["a1"].id)
