@@ -23,6 +23,7 @@ from social.kernel.identity import current_identity, forget_identity
 from tests.factories.accounts import make_application, make_user
 from tests.support.all_pages import FORMS_AND_FILES, OF_A_STATE, all_paths, furnish, signed_in
 from tests.support.federation_server import needs_federation
+from tests.support.staff_scene import made, scene
 
 pytestmark = pytest.mark.django_db
 NAME, SHOWN = "Gärten & Freunde", "Gärten &amp; Freunde"
@@ -80,7 +81,7 @@ def test_every_page_has_its_heading_and_description_and_the_name_picture_and_col
 
 
 def test_the_page_of_consent_and_the_administration_bear_the_name_of_the_server() -> None:
-    boss, application = make_user("boss", role="Owner"), make_application("read")
+    boss, application = scene(), make_application("read")
     change_site(by=OPERATOR, texts=SiteTexts(site_title=NAME, site_colour="#7A1FA2"))
     forget_identity()
     client = Client()
@@ -91,8 +92,12 @@ def test_the_page_of_consent_and_the_administration_bear_the_name_of_the_server(
     assert wrong_with(consent, "[a-z.-]+png") == []
     lists = [f"{model._meta.app_label}_{model._meta.model_name}_changelist" for model in admin.site._registry]
     assert len(lists) > 30
-    for name in ("index", "moderation_report_inbox", *lists):
-        page = client.get(reverse(f"admin:{name}"), follow=True).content.decode()
+    rows = [name.removesuffix("list") for name in lists]
+    paths = [reverse(f"admin:{name}") for name in ("index", "moderation_report_inbox", *lists)]
+    models = zip(rows, admin.site._registry, strict=True)
+    paths += [reverse(f"admin:{name}", args=[made(model).pk]) for name, model in models]
+    for name in paths:
+        page = client.get(name, follow=True).content.decode()
         title = re.search("<title>(.*?)</title>", page, re.DOTALL)
         assert title is not None
         assert SHOWN in title[1], name

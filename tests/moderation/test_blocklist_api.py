@@ -362,7 +362,7 @@ def test_what_several_clients_do_at_once_is_done_once(site: Site, settings: Any)
     assert sorted(answers) == [200, 409, 409, 409]
     work()
     for entry in BlocklistEntry.objects.order_by("domain"):
-        answers = at_once(4, lambda _place: Api(token).post(f"{DRAFTS}/{entry.pk}/accept").status_code)  # noqa: B023
+        answers = at_once(4, lambda _place, pk=entry.pk: Api(token).post(f"{DRAFTS}/{pk}/accept").status_code)
         assert answers.count(200) == 1
         assert set(answers) <= {200, 404, 409}
     assert rules() == {"a.example": "suspend", "b.example": "suspend"}
