@@ -52,8 +52,6 @@ def wrong_on(tab: Tab, where: str) -> list[Any]:
             show_at(tab, width, theme)
             # The theme looks at what the reader wants when a page is opened.
             tab.run(f"document.documentElement.classList.toggle('dark', {str(theme == 'dark').lower()})")
-            # A panel that stays in sight covers parts of the page that can be scrolled from under it.
-            tab.run("document.querySelectorAll('.staff-panel').forEach(each => { each.style.position = 'static'; })")
             found += [(where, width, theme, *each) for each in violations(tab, colours_only=theme == "dark")]
             if tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"):
                 found.append((where, width, theme, "wider than the window"))
