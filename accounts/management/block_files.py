@@ -48,13 +48,18 @@ def import_lists(
 
 
 def export_lists(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
-    """Print all blocks as a file, or write them to the new file `output`. Raises OSError if it cannot be created."""
+    """Print all blocks as a file, or write them to the new file `output` and print how many lines it has. Raises OSError if it
+    cannot be created.
+    """
     if output is None:
         for line in export_file(kind):
             command.stdout.write(line, ending="")
         return
+    count = 0
     with output.open("x") as file:
-        file.writelines(export_file(kind))
+        for count, line in enumerate(export_file(kind), start=1):  # noqa: B007  # The last number is printed.
+            file.write(line)
+    command.stdout.write(f"{count} lines in {output}")
 
 
 def name_follows(command: BaseCommand, domain: str, follows: FollowsUnder | None) -> None:

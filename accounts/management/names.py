@@ -77,7 +77,8 @@ def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, senten
 def for_each(
     command: BaseCommand, people: Iterable[_Person], count: int, act: Callable[[_Person], object], *, dry_run: bool
 ) -> None:
-    """Call `act` for each person, except in a dry run, and print a line for each, with the result of `act` if that is a text.
+    """Call `act` for each person, except in a dry run, and print a line for each, with the result of `act` if that is a text;
+    if there are no people, print that.
     Raises CommandError at the first person for whom a service raises an error.
     """
     for number, one in enumerate(people, start=1):
@@ -87,3 +88,5 @@ def for_each(
         except KernelError as error:
             raise CommandError(f"@{address}: {error.message}") from None
         command.stdout.write(f"{number}/{count} @{address}{note if isinstance(note, str) else ''}")
+    if not count:
+        command.stdout.write("nobody")

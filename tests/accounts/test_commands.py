@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -216,7 +217,29 @@ def test_pending_people_are_listed_and_approved() -> None:
     said("approve_account", "ada")
     assert [user.account.username for user in User.objects.filter(approved=True)] == ["ada"]
     assert said("approve_account", "--all") == "1/2 @bob\n2/2 @cat\n"
+    assert said("approve_account", "--all") == said("approve_account") == "nobody\n"
     assert not User.objects.filter(approved=False).exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("manage_emojis", "list"),
+        ("manage_emojis", "remove", "--category", "none"),
+        ("remove_unconfirmed", "--dry-run"),
+        ("refresh_accounts", "--all", "--dry-run"),
+        ("rotate_keys", "--all"),
+    ],
+)
+def test_a_command_that_finds_nothing_says_so(words: tuple[str, ...]) -> None:
+    assert said(*words)
+
+
+def test_an_export_says_how_many_lines_the_new_file_has(tmp_path: Path) -> None:
+    file = tmp_path / "domains.csv"
+    said("block_sign_ups", "email_domain", "spam.example")
+    assert said("block_sign_ups", "email_domain", "--export", "--output", str(file)) == f"2 lines in {file}\n"
+    assert len(file.read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -230,14 +253,14 @@ def test_pending_people_are_listed_and_approved() -> None:
 )
 def test_blocks_of_signing_up_are_added_listed_and_removed(kind: str, value: str, shown: str) -> None:
     assert said("block_sign_ups", kind, value, "--dry-run").startswith(kind)
-    assert said("block_sign_ups") == ""
-    said("block_sign_ups", kind, value)
-    assert said("block_sign_ups", kind, value, "--remove", "--dry-run").startswith(shown)
+    assert said("block_sign_ups") == "There are no blocks.\n"
+    assert said("block_sign_ups", kind, value).endswith(": blocked.\n")
+    assert said("block_sign_ups", kind, value, "--remove", "--dry-run").endswith(": would be removed.\n")
     assert said("block_sign_ups").startswith(shown)
     with pytest.raises(CommandError, match="already been taken"):
         said("block_sign_ups", kind, value)
-    said("block_sign_ups", kind, value, "--remove")
-    assert said("block_sign_ups") == ""
+    assert said("block_sign_ups", kind, value, "--remove").startswith(shown)
+    assert said("block_sign_ups") == "There are no blocks.\n"
     with pytest.raises(CommandError, match="no such block"):
         said("block_sign_ups", kind, value, "--remove")
 
@@ -246,7 +269,7 @@ def test_a_network_of_everybody_is_blocked_only_when_that_is_said() -> None:  # 
     for severity in ("no_access", "sign_up_block"):
         with pytest.raises(CommandError, match=r"large part of all addresses.*--yes"):
             said("block_sign_ups", "network", "0.0.0.0/0", "--severity", severity)
-    assert said("block_sign_ups") == ""
+    assert said("block_sign_ups") == "There are no blocks.\n"
     said("block_sign_ups", "network", "0.0.0.0/0", "--yes")
     assert said("block_sign_ups").startswith("IpBlock 0.0.0.0/0")
 

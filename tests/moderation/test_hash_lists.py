@@ -272,14 +272,17 @@ def test_an_operator_manages_lists_by_command(tmp_path: Path) -> None:
     bad.write_bytes(encoded(painted(1)))
     hashes.write_text(f"{pdq(bad.read_bytes())}\n")
     assert "no hash lists" in run("list")
-    run("add", "pictures", "--kind", "pdq", "--distance", "20", "--source", "a friend")
+    wanted = ("add", "pictures", "--kind", "pdq", "--distance", "20", "--source", "a friend")
+    assert run(*wanted, "--dry-run") == "pictures: pdq, quarantine, 0 hashes, off, would be added.\n"
+    assert run(*wanted) == "pictures: pdq, quarantine, 0 hashes, off, added.\n"
     for dry in (["--dry-run"], []):
         assert "1 hash is new" in run("import", "pictures", str(hashes), *dry)
     assert "1 was on the list" in run("import", "pictures", str(hashes))
     assert run("find", str(bad)) == "No enabled list has this file.\n"
-    run("enable", "pictures")
+    assert run("disable", "pictures", "--dry-run") == "pictures: 1 hash, would be off.\n"
+    assert run("enable", "pictures") == "pictures: 1 hash, on.\n"
     assert run("find", str(bad)) == "Looks like a file on the list pictures (distance 0)\n"
-    run("export", "pictures", str(out))
+    assert run("export", "pictures", str(out)) == f"1 hash in {out}\n"
     assert out.read_text() == f"pdq\n{hashes.read_text()}"
     assert '"size": 1' in run("list", "--json")
     for wrong in (("import", "pictures", str(tmp_path / "missing")), ("enable", "nothing"), ("add", "pictures")):

@@ -246,12 +246,12 @@ def test_operators_add_try_switch_and_decide_by_command() -> None:
     command("add", "Casino", "--word", "casino")
     assert "Casino  off  posts  hold  0" in command()
     assert "matches 1" in command("try", "Casino")
-    command("enable", "Casino")
+    assert command("enable", "Casino") == "Casino: on.\n"
     assert Api(make_token(ann)).post(STATUSES, {"status": "casino"}).status_code == 422
     assert "1 post was approved" in command("approve", "Casino")
     assert Status.objects.count() == 2
-    command("disable", "Casino")
-    command("remove", "Casino")
+    assert command("disable", "Casino") == "Casino: off.\n"
+    assert command("remove", "Casino") == "Casino: removed.\n"
     for wrong in (("try", "Nothing"), ("add", "Empty"), ("enable",)):
         with pytest.raises(CommandError):
             command(*wrong)

@@ -17,6 +17,8 @@ class Command(OperatorCommand):
         if not users and not all:
             for user in waiting.iterator():
                 self.stdout.write(f"@{user.account.username} <{user.email}> {user.sign_up_reason!r}")
+            if not waiting.exists():
+                self.stdout.write("nobody")
             return
         chosen = list(waiting) if all else users
         for_each(self, chosen, len(chosen), lambda user: approve(by=OPERATOR, user=user), dry_run=dry_run)

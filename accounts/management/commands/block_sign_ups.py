@@ -17,7 +17,7 @@ from accounts.policies.staff import OPERATOR
 from accounts.services.block_files import BlockFile
 from social.kernel import clock
 from social.kernel.text.names import normalise_domain
-from social.management.base import OperatorCommand, undone_if
+from social.management.base import OperatorCommand, undone_if, would
 
 
 def _network(value: str) -> str:
@@ -63,9 +63,7 @@ class Command(OperatorCommand):
         replace: bool, output: Path | None = None, yes: bool, dry_run: bool,
     ) -> None:  # fmt: skip
         if kind is None:
-            for model in (EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock):
-                for block in model.objects.order_by("pk").iterator():
-                    self.stdout.write(f"{model.__name__} {block}")
+            self._list()
         elif file or export:
             if kind not in _FILES:
                 raise CommandError(_("Files are for e-mail domains and networks."))
@@ -78,10 +76,9 @@ class Command(OperatorCommand):
         elif remove:
             if (found := _FIND[kind](value)) is None:
                 raise CommandError(_("There is no such block."))
-            if dry_run:
-                self.stdout.write(f"{type(found).__name__} {found}")
-            else:
+            with undone_if(dry_run):
                 sign_up_blocks.remove_block(by=OPERATOR, block=found)
+            self.stdout.write(f"{type(found).__name__} {found}: {would(dry_run)}removed.")
         else:
             if kind == "network":
                 self.confirm(warning_about_network(value), yes=yes, dry_run=dry_run)
@@ -104,5 +101,13 @@ class Command(OperatorCommand):
                     sign_up_blocks.block_username(
                         by=OPERATOR, username=value, exact=not contains, allow_with_approval=allow_with_approval
                     )
-                if dry_run:
-                    self.stdout.write(f"{kind} {_FIND[kind](value)}")
+                self.stdout.write(f"{kind} {_FIND[kind](value)}: {would(dry_run)}blocked.")
+
+    def _list(self) -> None:
+        empty = True
+        for model in (EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock):
+            for block in model.objects.order_by("pk").iterator():
+                empty = False
+                self.stdout.write(f"{model.__name__} {block}")
+        if empty:
+            self.stdout.write("There are no blocks.")

@@ -25,6 +25,8 @@ class Command(OperatorCommand):
             hidden = "" if emoji.visible_in_picker else "not in the picker"
             notes = [emoji.category, hidden, "disabled" if emoji.disabled else ""]
             self.stdout.write("  ".join([f":{emoji.shortcode}:", *filter(None, notes)]))
+        if not rows.exists():
+            self.stdout.write("There are no emojis.")
 
     def import_(
         self, pack: Path, *, category: str = "", prefix: str = "", suffix: str = "", overwrite: bool, not_in_picker: bool,
@@ -85,3 +87,5 @@ class Command(OperatorCommand):
             remove_local_emojis(by=OPERATOR, emojis=emojis)
         for emoji in emojis:
             self.stdout.write(f"{emoji} {would(dry_run)}removed")
+        if not emojis:
+            self.stdout.write(f"There are no emojis in {category}.")

@@ -17,7 +17,10 @@ class Command(OperatorCommand):
     def run(self, *, days: Days = UNCONFIRMED_RETENTION.days, dry_run: bool) -> None:
         kept = timedelta(days=days)
         if dry_run:
-            for address in list_unconfirmed(before=clock.now() - kept).iterator():
+            found = list_unconfirmed(before=clock.now() - kept)
+            for address in found.iterator():
                 self.stdout.write(f"@{address.user.account.username} {address.user.created_at.date()}")
+            if not found.exists():
+                self.stdout.write("nobody")
             return
         self.stdout.write(_("%(count)d removed.") % {"count": remove_unconfirmed(kept=kept)})

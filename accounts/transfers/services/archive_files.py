@@ -13,7 +13,8 @@ import io
 import os
 import shutil
 import tarfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Final
@@ -29,6 +30,8 @@ _END: Final = bytes(tarfile.RECORDSIZE)
 _LEVEL: Final = 6
 # Media files are compressed already, so that a higher level would only cost time.
 _LEVEL_OF_MEDIA: Final = 1
+_STRAY_SECONDS: Final = 86400
+"""Time without a change after which a folder that no row needs is removed."""
 
 
 def folder_of(archive_id: int) -> Path:
@@ -152,3 +155,32 @@ def writing(archive_id: int, files: dict[str, list[int]]) -> Iterator[ArchiveWri
         yield writer
     finally:
         writer.close()
+
+
+def remove_strays(root: Path, used: Callable[[], Iterable[int]]) -> int:
+    """Remove the folders of archives or imports that a process has left when it was killed; return how many. These are the
+    folders in `root` that are not named by one of the `used` ids, have not changed for a day, and are not locked.
+    """
+    oldest = time.time() - _STRAY_SECONDS
+    # The folders are listed before the ids, so that folders made meanwhile are not taken for strays.
+    old = [folder for folder in root.glob("*") if folder.name.isdecimal() and _changed_at(folder) < oldest]
+    kept = set(map(str, used())) if old else set()
+    count = 0
+    for folder in old:
+        if folder.name in kept:
+            continue
+        try:
+            with locked(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+        except Unavailable:
+            continue
+        count += 1
+    return count
+
+
+def _changed_at(folder: Path) -> float:
+    """Return when an entry of the folder was last added or removed; the time now if it is gone."""
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return time.time()

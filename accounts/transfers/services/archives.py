@@ -201,7 +201,11 @@ def _remove(archive: Archive) -> None:
 
 
 def forget_archives() -> int:
-    """Remove expired and abandoned archives with their files; return how many. Run by the scheduler."""
+    """Remove expired and abandoned archives with their files, and folders that belong to no archive; return how many. Run by
+    the scheduler.
+    """
+    ids = Archive.objects.values_list("id", flat=True)
+    strays = archive_files.remove_strays(archive_files.folder_of(0).parent, ids.all)
     old = Archive.objects.filter(expires_at__lt=clock.now())
     stuck = Archive.objects.filter(
         state=ArchiveState.BUILDING, created_at__lt=clock.now() - ABANDONMENT_AGE - RETENTION
@@ -209,7 +213,7 @@ def forget_archives() -> int:
     chosen = list((old | stuck).order_by("id")[:500])
     for archive in chosen:
         _remove(archive)
-    return len(chosen)
+    return strays + len(chosen)
 
 
 def _remove_archives(account_id: int) -> int:

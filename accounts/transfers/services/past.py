@@ -20,6 +20,7 @@ from accounts.policies.visibility import LOWERED_VISIBILITIES
 from accounts.transfers.models import PastImport, PastLine, PastState
 from accounts.transfers.past import UNDO_PERIOD, Reason, sentence_of, undo_end
 from accounts.transfers.queries import load_allowance
+from accounts.transfers.services.archive_files import remove_strays
 from social.kernel import clock
 from social.kernel.errors import Conflict, Invalid, require_found
 from social.kernel.events import publish
@@ -154,8 +155,9 @@ def remove_files_of(account_id: int) -> int:
 
 
 def forget_past_imports() -> int:
-    """Remove archives whose import was not started in time, and the lines of imports that can no longer be undone; return how
-    many imports were changed or removed. Run by the scheduler. The row of an import is kept as long as its posts.
+    """Remove archives whose import was not started in time, the lines of imports that can no longer be undone, and folders
+    that no unfinished import needs; return how many imports and folders. Run by the scheduler. The row of an import is kept as
+    long as its posts.
     """
     now = clock.now()
     unconfirmed = PastImport.objects.filter(
@@ -167,4 +169,5 @@ def forget_past_imports() -> int:
     ended = PastImport.objects.filter(state__in=_ENDED, finished_at__lt=now - UNDO_PERIOD)
     old = list(ended.filter(lines__isnull=False).values_list("id", flat=True).distinct()[:100])
     PastLine.objects.filter(batch_id__one_of=old).delete()
-    return len(chosen) + len(old)
+    unfinished = PastImport.objects.exclude(state__in=_ENDED).values_list("id", flat=True)
+    return len(chosen) + len(old) + remove_strays(folder_of(0).parent, unfinished.all)

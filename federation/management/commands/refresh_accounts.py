@@ -24,6 +24,8 @@ class Command(OperatorCommand):
         if dry_run:
             for account in chosen.accounts:
                 self.stdout.write(f"@{account.acct}")
+            if not chosen.accounts:
+                self.stdout.write("nobody")
         else:
             found = refresh_accounts(by=OPERATOR, accounts=chosen.accounts, about=chosen.about)
             chosen.report(self, found, brief=False)

@@ -22,6 +22,10 @@ def _find_list(name: str) -> HashList:
         raise CommandError(_("There is no list %(name)s.") % {"name": name}) from None
 
 
+def _hashes(hash_list: HashList) -> str:
+    return "1 hash" if hash_list.size == 1 else f"{hash_list.size} hashes"
+
+
 _List = Annotated[HashList, _find_list, ("metavar", "LIST")]
 
 
@@ -53,6 +57,7 @@ class Command(OperatorCommand):
         draft = HashListDraft(name=name, kind=kind, source=source, note=note, act=act, distance=distance)
         with undone_if(dry_run):
             create_list(by=OPERATOR, draft=draft)
+        self.stdout.write(f"{name}: {kind}, {act}, 0 hashes, off, {would(dry_run)}added.")
 
     def import_(self, hash_list: _List, file: Path, *, replace: bool, dry_run: bool) -> None:
         """Add the hashes of a text or CSV file to a list: 64 hexadecimal digits at the beginning of each line.
@@ -72,6 +77,7 @@ class Command(OperatorCommand):
         """
         with file.open("w", encoding="ascii") as opened:
             opened.writelines(queries.export_hashes(hash_list))
+        self.stdout.write(f"{_hashes(hash_list)} in {file}")
 
     def enable(self, hash_list: _List, *, dry_run: bool) -> None:
         """Enable a list: from now on it is asked about files.
@@ -80,6 +86,7 @@ class Command(OperatorCommand):
         """
         with undone_if(dry_run):
             switch_list(by=OPERATOR, hash_list=hash_list, enabled=True)
+        self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}on.")
 
     def disable(self, hash_list: _List, *, dry_run: bool) -> None:
         """Disable a list; files that it put into quarantine stay there.
@@ -88,6 +95,7 @@ class Command(OperatorCommand):
         """
         with undone_if(dry_run):
             switch_list(by=OPERATOR, hash_list=hash_list, enabled=False)
+        self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}off.")
 
     def remove(self, hash_list: _List, *, dry_run: bool) -> None:
         """Remove a list with its hashes; files that it put into quarantine stay there.
@@ -96,7 +104,7 @@ class Command(OperatorCommand):
         """
         with undone_if(dry_run):
             delete_list(by=OPERATOR, hash_list=hash_list)
-        self.stdout.write(f"{hash_list.name}: {hash_list.size} hashes, {would(dry_run)}removed.")
+        self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}removed.")
 
     def find(self, file: Path) -> None:
         """Show the enabled list on which a file is.

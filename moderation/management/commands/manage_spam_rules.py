@@ -89,6 +89,7 @@ class Command(OperatorCommand):
                 self._try(rule, days, as_json=json_)
             elif action == "remove":
                 delete_rule(by=OPERATOR, rule=rule)
+                self.stdout.write(f"{rule.name}: removed.")
             elif action == "approve":
                 self._approve(rule)
             elif action == "discard":
@@ -97,6 +98,7 @@ class Command(OperatorCommand):
                 self.stdout.write(text % {"count": count})
             else:
                 switch_rule(by=OPERATOR, rule=rule, enabled=action == "enable")
+                self.stdout.write(f"{rule.name}: {'on' if action == 'enable' else 'off'}.")
 
     def _list(self, *, as_json: bool) -> None:
         columns = ("id", "name", "enabled", "subject", "outcome", "met")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import tarfile
+import time
 import tracemalloc
 from datetime import timedelta
 from pathlib import Path
@@ -229,6 +231,18 @@ def test_row_47_an_archive_may_be_requested_once_a_week_and_its_mailed_link_expi
             find_archive_file(account=ada.account, archive_id=archive.id)
         assert forget_archives() == 1
         assert request_archive(account=ada.account).id != archive.id
+
+
+def test_a_folder_whose_archive_is_gone_is_removed_after_a_day(ada: User, folder: Path) -> None:
+    kept = archive_files.folder_of(build(ada).id)
+    strays = [archive_files.folder_of(number) for number in (1, 2)]
+    for place in strays:
+        place.mkdir()
+        (place / archive_files.ARCHIVE).write_bytes(b"left")
+    for place in (kept, strays[0]):
+        os.utime(place, (time.time() - 90_000,) * 2)
+    assert forget_archives() == 1
+    assert [place.exists() for place in (kept, *strays)] == [True, False, True]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +13,8 @@ from django.db.models.functions import Now
 
 from accounts.events import PastImportDue
 from accounts.models import AccountStat, User
-from accounts.transfers.services.past import drop_past, start_past
+from accounts.transfers.services.archive_files import locked
+from accounts.transfers.services.past import drop_past, forget_past_imports, start_past
 from federation.archives import importing, scanning, undoing, working
 from federation.archives.working import process_import, work_off_past_imports
 from social.kernel.outbox import OutboxRow
@@ -143,3 +147,25 @@ def test_the_next_turn_of_an_import_begins_after_its_pause_and_waits_for_no_swee
     work_off_past_imports([PastImportDue(import_id=1)])
     assert pauses == [working.PAUSE_SECONDS]
     assert OutboxRow.objects.filter(event="PastImportDue", due_at__lte=Now()).count() == 1
+
+
+def test_what_a_killed_process_left_is_removed_after_a_day_and_what_is_in_use_is_not(ada: User, tmp_path: Path) -> None:
+    made = read(ada, zipped(archive()))
+    root = tmp_path / "private" / "past"
+    for name in ("1", "2", "3"):
+        (root / name / "unpacked" / "aa").mkdir(parents=True)
+        (root / name / "archive").write_bytes(b"left")
+    for name in (str(made.id), "1", "2"):
+        os.utime(root / name, (time.time() - 90_000,) * 2)
+    with locked(root / "2"):
+        os.utime(root / "2", (time.time() - 90_000,) * 2)
+        assert forget_past_imports() == 1
+    assert {folder.name for folder in root.iterdir()} == {"2", "3", str(made.id)}
+    start_past(account=ada.account, import_id=made.id)
+    while process_import(made.id):
+        pass
+    assert Status.objects.count() == 5
+    (root / str(made.id)).mkdir(exist_ok=True)
+    os.utime(root / str(made.id), (time.time() - 90_000,) * 2)
+    assert forget_past_imports() == 2, "an import that ended needs no files, and nobody holds the lock any more"
+    assert {folder.name for folder in root.iterdir()} == {"3"}
