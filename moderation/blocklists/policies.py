@@ -111,10 +111,10 @@ def blocklist_errors(draft: BlocklistDraft) -> list[FieldError]:
             errors.append(FieldError(f"{theirs}_as", "ERR_INCLUSION", message))
     if draft.content_type not in ListFormat.values:
         errors.append(FieldError("content_type", "ERR_INCLUSION", _("is not included in the list")))
-    return errors + _access_errors(draft.username, draft.password or "")
+    return errors + access_errors(draft.username, draft.password or "")
 
 
-def _access_errors(username: str, password: str) -> list[FieldError]:
+def access_errors(username: str, password: str) -> list[FieldError]:
     """Return the errors of the name and the password of basic authentication (RFC 7617 section 2: no colon in the name, no
     control characters).
     """

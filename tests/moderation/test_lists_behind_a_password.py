@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+import io
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.fernet import Fernet
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.test import Client
 
 from accounts.models import AuditEntry
@@ -145,3 +149,33 @@ def test_the_page_takes_a_password_and_never_shows_it(site: Site, asked: list[st
     assert decrypt(Blocklist.objects.get().password) == "open: sésame"
     client.post(path, sent | {"username": ""})
     assert (Blocklist.objects.get().username, Blocklist.objects.get().password) == ("", "")
+
+
+def test_the_command_reads_the_password_from_a_file_or_standard_input(
+    site: Site, asked: list[str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = site.show("/list", listed("a.example"))
+    file, access = tmp_path / "password", ("--username", "ada", "--password-file")
+    file.write_text("open: sésame\n")
+    assert "1 new rules" in command("try", url, *access, str(file))
+    monkeypatch.setattr("sys.stdin", io.StringIO("open: sésame\n"))
+    assert command("add", "theirs", url, "--mode", "automatic", *access, "-") == "theirs: automatic, added.\n"
+    work()
+    assert (rules(), asked) == ({"a.example": "suspend"}, [ADA] * 2)
+    for wrong in ("", "\n", "two\nlines\n"):
+        file.write_text(wrong)
+        with pytest.raises(CommandError, match="one line"):
+            command("add", "other", f"{url}2", *access, str(file))
+    with pytest.raises(CommandError, match="cannot be read"):
+        command("try", f"{url}2", *access, str(tmp_path / "missing"))
+    file.write_text("x")
+    for act in (("add", "other"), ("try",)):
+        with pytest.raises(CommandError, match="blank"):
+            command(*act, f"{url}2", "--password-file", str(file))
+    assert Blocklist.objects.count() == 1
+
+
+def command(*words: str) -> str:
+    out = io.StringIO()
+    call_command("manage_blocklists", *words, stdout=out, stderr=io.StringIO())
+    return out.getvalue()

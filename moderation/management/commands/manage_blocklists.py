@@ -1,4 +1,6 @@
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 from django.core.management.base import CommandError
@@ -8,7 +10,7 @@ from django.utils.translation import gettext as _
 from accounts.management.block_files import name_follows
 from accounts.policies.staff import OPERATOR
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, ListMode, TakenAs
-from moderation.blocklists.policies import BlocklistDraft
+from moderation.blocklists.policies import BlocklistDraft, access_errors
 from moderation.blocklists.queries import DryRun, count_entries, find_blocklist, list_waiting, try_entries
 from moderation.blocklists.services.fetching import Fetched, ListError, fetch_list_now, keep
 from moderation.blocklists.services.lists import (
@@ -24,7 +26,8 @@ from moderation.blocklists.services.taking import compare_list
 from moderation.events import BlocklistChanged
 from moderation.policies.domain_rules import domain_elsewhere
 from social.kernel.clock import iso
-from social.kernel.errors import NotFound
+from social.kernel.crypto import encrypt
+from social.kernel.errors import Invalid, NotFound
 from social.management.base import OperatorCommand, undone_if, would
 
 
@@ -55,7 +58,8 @@ class Command(OperatorCommand):
     def add(
         self, name: str, url: str, *, mode: ListMode = ListMode.DRAFT, suspend_as: TakenAs = TakenAs.SUSPEND,
         silence_as: TakenAs = TakenAs.SILENCE, noop_as: TakenAs = TakenAs.IGNORE, take_rejections: bool,
-        follows_limit: Annotated[int, range(1_000_001)] = 0, dry_run: bool,
+        follows_limit: Annotated[int, range(1_000_001)] = 0, username: str = "",
+        password_file: Annotated[str, ("metavar", "FILE")] = "", dry_run: bool,
     ) -> None:  # fmt: skip
         """Subscribe to a list. The worker fetches it soon, and every six hours.
 
@@ -67,21 +71,33 @@ class Command(OperatorCommand):
         noop_as: the effect on servers that the list only names
         take_rejections: reject files and reports as the list says
         follows_limit: automatic mode: the number of follows that an update may end without approval
+        username: for a list behind basic authentication
+        password_file: the file in whose first line the password is; - reads standard input
         """
-        draft = BlocklistDraft(name, url, mode, suspend_as, silence_as, noop_as, take_rejections, follows_limit)
+        draft = BlocklistDraft(
+            name, url, mode, suspend_as, silence_as, noop_as, take_rejections, follows_limit, username,
+            _password_in(password_file),
+        )  # fmt: skip
         with undone_if(dry_run):
             subscribe(by=OPERATOR, draft=draft)
         self.stdout.write(f"{name}: {mode}, {would(dry_run)}added.")
 
-    def try_(self, url: str) -> None:
+    def try_(
+        self, url: str, *, username: str = "", password_file: Annotated[str, ("metavar", "FILE")] = ""
+    ) -> None:  # fmt: skip
         """Fetch a list and show the changes that it would make if all were approved; nothing is changed.
 
         url: the address of the list, or the name of a subscription
+        username: for a list behind basic authentication that is not subscribed to
+        password_file: the file in whose first line the password is; - reads standard input
         """
         try:
             blocklist = find_blocklist(url)
         except NotFound:
-            blocklist = Blocklist(name=url, url=url)
+            password = _password_in(password_file)
+            if errors := access_errors(username, password or ""):
+                raise Invalid.of(errors) from None
+            blocklist = Blocklist(name=url, url=url, username=username, password=encrypt(password) if password else "")
         self._try(blocklist, self._fetch(blocklist))
 
     def fetch(self, name: str, *, dry_run: bool) -> None:
@@ -221,3 +237,18 @@ class Command(OperatorCommand):
             f"{found.follows_from_here} follows from here and {found.follows_to_here} to here end, "
             f"{found.accounts} accounts with {found.posts} posts vanish."
         )
+
+
+def _password_in(file: str) -> str | None:
+    """Return the first line of a file, which is not on the command line, where other users of the machine could see it; None
+    if no file is named. Raises CommandError if the file cannot be read, or has more lines or none.
+    """
+    if not file:
+        return None
+    try:
+        lines = (sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")).splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file} cannot be read: {error}.") from None
+    if len(lines) != 1 or not lines[0]:
+        raise CommandError("The file of the password must have one line.")
+    return lines[0]
