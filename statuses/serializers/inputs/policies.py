@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from django.utils.translation import gettext as _
 
 from accounts.policies.visibility import QUOTE_POLICIES, QUOTES_BY_NOBODY
-from social.api.fields import ClientString, ObjectField, StringListField
+from social.api.fields import ClientString, ObjectField, StringListField, as_list
 from social.api.inputs import Form
 from social.kernel.errors import Invalid
 from statuses.models import Interaction
@@ -17,12 +17,20 @@ from statuses.policies.interactions import GROUPS_BY_WORD, IMPLIED_WORDS, NO_GRO
 
 
 class WordsField(StringListField):
-    """Names of groups: a list in any form that clients send, also with indexes, or a single name."""
+    """Names of groups: a list in any form that clients send, also with indexes, or a single name. Raises Invalid for a list
+    with anything else, as GoToSocial does for a word that it does not know (`APIPolicyValueToPolicyValue`).
+    """
 
     by_index = True
 
     def __init__(self) -> None:
         super().__init__(scalar=True, max_items=20)
+
+    def to_internal_value(self, data: Any) -> tuple[str, ...]:
+        items = as_list(data, scalar=True, by_index=True)
+        if not all(isinstance(item, str) for item in items) or (data and not items):
+            raise _unknown_word()
+        return super().to_internal_value(data)
 
 
 class RuleInput(Form):
@@ -157,9 +165,13 @@ def _groups(words: Iterable[str]) -> Group:
     groups = NO_GROUPS
     for word in words:
         if word not in GROUPS_BY_WORD and word not in IMPLIED_WORDS:
-            raise Invalid.sentence(_("Only these can be named in a policy: %(words)s.") % {"words": _WORDS})
+            raise _unknown_word()
         groups |= GROUPS_BY_WORD.get(word, NO_GROUPS)
     return groups
+
+
+def _unknown_word() -> Invalid:
+    return Invalid.sentence(_("Only these can be named in a policy: %(words)s.") % {"words": _WORDS})
 
 
 _WORDS: Final = ", ".join([*GROUPS_BY_WORD, *sorted(IMPLIED_WORDS)])

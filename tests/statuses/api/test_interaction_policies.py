@@ -116,6 +116,8 @@ def test_forms_and_json_with_older_and_newer_names_say_the_same(api: Api) -> Non
         {"can_reply": {"always": ["https://other.example/users/zoe"]}},
         {"can_favourite": {"with_approval": ["everyone"]}},
         {"can_reblog": {"always": ["public"] * 100}},
+        *({"can_reply": {"always": wrong}} for wrong in (True, [True], [None], [{"a": 1}], ["followers", 5], {"a": 1})),
+        {"can_favourite": {"with_approval": [["public"]]}},
         {"can_quote": {"always": ["mutuals"]}},
         {"can_quote": {"with_approval": ["public"]}},
     ],
@@ -138,7 +140,7 @@ def test_a_limit_that_cannot_be_read_is_refused_and_publishes_nothing(api: Api) 
 
 
 def test_empty_policies_count_as_not_sent(api: Api) -> None:
-    for value in (None, "", [], {}, {"can_reply": {}}, {"can_reply": {"always": {"a": 1}}}):
+    for value in (None, "", [], {}, {"can_reply": {}}, {"can_reply": {"always": {}}}, {"can_reply": {"always": None}}):
         assert publish(api, interaction_policy=value)["interaction_policy"]["can_reply"]["always"] in (
             ["public", "me"],
             ["author", "mentioned", "me"],
