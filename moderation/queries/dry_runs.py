@@ -13,10 +13,12 @@ from accounts.spam.models import RuleSubject, SpamRule
 from accounts.spam.policies import PostFacts, SignUpFacts, SpamRules
 from social.kernel import clock
 from social.kernel.ids import MAX_ID, first_at, moment_of
+from social.kernel.links import profile_url
 from social.kernel.statements import rows_of
 from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_domain
-from statuses.policies.cards import find_hosts
+from statuses.models import MediaType
+from statuses.policies.cards import find_hosts, home_of
 from statuses.policies.posts import READ_COLUMNS, read_as_text
 from statuses.policies.visibility import OPEN_VISIBILITIES
 
@@ -33,7 +35,12 @@ _WORDS: Final = 200
 
 _POSTS: Final = f"""
 SELECT s.id, s.account_id, s.local, s.visibility, s.created_at,
-       ARRAY[{", ".join(f"s.{name}" for name in READ_COLUMNS)}], s.content, a.username, a.domain,
+       ARRAY[{", ".join(f"s.{name}" for name in READ_COLUMNS)}], s.content, a.username, a.domain, a.uri,
+       (SELECT array_agg(f.remote_url) FROM statuses_mediaattachment f WHERE f.status_id = s.id AND f.type = %(unknown)s)
+         || s.url,
+       (SELECT array_agg(DISTINCT address) FROM statuses_mention m JOIN accounts_account t ON t.id = m.account_id,
+               unnest(ARRAY[t.uri, NULLIF(t.url, ''), CASE WHEN t.domain IS NULL THEN %(pages)s || t.username END]) address
+         WHERE m.status_id = s.id),
        (SELECT count(*) FROM statuses_mention m WHERE m.status_id = s.id AND NOT m.silent),
        (SELECT string_agg(f.description, E'\\n') FROM statuses_mediaattachment f WHERE f.status_id = s.id),
        (SELECT array_to_string(p.options, E'\\n') FROM statuses_poll p WHERE p.status_id = s.id)
@@ -119,7 +126,13 @@ _Batch = tuple[int, datetime, list[Caught]]
 def _posts(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
     rules, before = SpamRules([rule]), MAX_ID
     while True:
-        values = {"before": before, "since": first_at(since), "limit": min(_BATCH, limit)}
+        values = {
+            "before": before,
+            "since": first_at(since),
+            "limit": min(_BATCH, limit),
+            "unknown": MediaType.UNKNOWN.value,
+            "pages": profile_url(""),
+        }
         rows = rows_of(_POSTS, values)
         if not rows:
             return
@@ -132,10 +145,25 @@ def _posts(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
 
 
 def _facts(row: Sequence[Any]) -> PostFacts:
-    _id, account_id, local, _visibility, created_at, texts, content, _name, _domain, mentions, *others = row
+    (
+        _id,
+        account_id,
+        local,
+        _visibility,
+        created_at,
+        texts,
+        content,
+        _name,
+        domain,
+        uri,
+        links,
+        people,
+        mentions,
+        *others,
+    ) = row
     return PostFacts(
         text=read_as_text(texts, content, *others),
-        hosts=find_hosts(content),
+        hosts=find_hosts(content, links or (), home=home_of(domain, uri), people=people or ()),
         mentions=mentions,
         age=max(created_at - moment_of(account_id), timedelta()),
         local=local,

@@ -16,8 +16,8 @@ from accounts.spam.services.matches import note_matches
 from accounts.spam.services.rules import limit_by_rules
 from social.kernel import clock
 from social.kernel.ids import moment_of
-from statuses.models import MediaAttachment, Poll, Status
-from statuses.policies.cards import find_hosts
+from statuses.models import MediaAttachment, MediaType, Poll, Status
+from statuses.policies.cards import find_hosts, home_of
 from statuses.policies.posts import READ_COLUMNS, read_as_text
 from statuses.services.storing import Composed
 
@@ -102,7 +102,12 @@ def _facts(new: Composed, words: Sequence[str]) -> PostFacts:
     options = new.poll.options if new.poll is not None else ()
     return PostFacts(
         text=read_as_text(new.read_texts, new.content, *options, *described, *words),
-        hosts=find_hosts(new.content),
+        hosts=find_hosts(
+            new.content,
+            (new.url, *(file.url for file in new.files if file.type == MediaType.UNKNOWN)),
+            home=home_of(new.author.domain, new.author.uri),
+            people={address for one in new.mentions for address in (one.uri, one.page_url)},
+        ),
         mentions=max(len(new.mentions) - len(new.silent), new.named_count),
         age=clock.now() - moment_of(new.author.id),
         local=new.author.local,
