@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from django.urls import path, re_path
-from django.views.generic import RedirectView
 
 from accounts.identity.pages.deletion import deleted, deletion
 from accounts.identity.pages.invitations import expire, invitations
 from accounts.identity.pages.unsubscribing import unsubscribe
 from accounts.identity.queries.tokens import SignInState
+from accounts.pages import known_paths
 from accounts.pages.front_page import apps, follow, settings_index
 from accounts.pages.member import ACTIVE, LET_IN, member_page
 from accounts.pages.profile_forms import PROFILE_MAX_BODY
@@ -43,12 +43,9 @@ urlpatterns = [
     path("unsubscribe/<str:signed>", page(unsubscribe), name="mail_unsubscribe"),
     path("settings/delete", settings_page(deletion, states=DELETABLE), name="settings_delete"),
     path("settings/deleted", page(deleted), name="account_deleted"),
-    # Paths that applications open in a browser (clients.md), where this server has the pages under other paths.
-    path("auth/edit", RedirectView.as_view(pattern_name="account_change_password")),
-    re_path(
-        r"^(?:filters|settings/preferences/(?:appearance|other|posting_defaults))/?$",
-        RedirectView.as_view(pattern_name="settings_preferences"),
-    ),
+    re_path(r"^accounts/(?P<id>[0-9]{1,19})(?:/(?P<tab>[a-z_]*))?/?$", page(known_paths.person)),
+    path("relationships", member_page(known_paths.relationships)),
+    path("pinned", member_page(known_paths.pinned)),
     path("invites", _active(invitations), name="invitations"),
     path("invites/<int:invite_id>/expire", _active(expire), name="expire_invitation"),
 ]

@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from django.apps import apps
 from django.contrib import admin
 from django.templatetags.static import static
-from django.urls import include, path, re_path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
 from social.api.routing import api_urls, other_urls
+from social.pages import known_paths
 from social.pages.views import robots
 from social.pages.web_client import web_client, with_slash
 
@@ -37,19 +38,10 @@ urlpatterns = [
     path("app/", web_client, name="web_client"),
     path("app/<path:path>", web_client),
     path("admin", RedirectView.as_view(pattern_name="admin:index")),
-    # Moderators' apps open these paths in a browser.
-    re_path("^admin/reports/?$", RedirectView.as_view(pattern_name="admin:moderation_report_changelist")),
-    re_path(
-        "^admin/reports/(?P<object_id>[0-9]{1,19})/?$",
-        RedirectView.as_view(pattern_name="admin:moderation_report_change"),
-    ),
-    path("admin/accounts", RedirectView.as_view(pattern_name="admin:accounts_account_changelist")),
-    re_path(
-        "^admin/accounts/(?P<object_id>[0-9]{1,19})/?$",
-        RedirectView.as_view(pattern_name="admin:accounts_account_change"),
-    ),
+    *known_paths.staff_urlpatterns,
     path("admin/", admin.site.urls),
     *other_urls(*MODULES),
+    *known_paths.urlpatterns,
 ]
 handler404 = "social.pages.errors.not_found"
 handler500 = "social.pages.errors.server_error"

@@ -15,7 +15,7 @@ from statuses.pages.posts import embed, tagged
 from statuses.pages.requests import interaction_requests
 from statuses.pages.retention import retention
 from statuses.pages.scheduled import change_scheduled, drafts, scheduled
-from statuses.pages.threads import people
+from statuses.pages.threads import numbered, people
 from statuses.pages.translation import translation
 from statuses.pages.writing import WRITING_MAX_BODY, delete, edit, write
 from statuses.viewsets.attachments import AttachmentsViewSet, MediaViewSet, PollsViewSet
@@ -93,6 +93,7 @@ urlpatterns = [
     path("statuses/<int:id>/edit", member_page(edit, max_body=WRITING_MAX_BODY), name="edit_post"),
     path("statuses/<int:id>/act", member_page(act), name="act_on_post"),
     re_path(r"^statuses/(?P<id>[0-9]{1,19})/(?P<kind>boosts|favourites)$", member_page(people), name="post_people"),
+    re_path(r"^statuses/(?P<id>[0-9]{1,19})/?$", page(numbered)),
     path("statuses/<int:id>/translation", member_page(translation), name="translate_post"),
     path("statuses/<int:id>/filter", member_page(filter_post), name="filter_post"),
     path("filters", member_page(filters), name="filters"),

@@ -10,7 +10,7 @@ from social.pages.views import page
 from timelines.pages.conversations import act_on_conversation, conversations, followed_tags
 from timelines.pages.explore import explore
 from timelines.pages.home import home
-from timelines.pages.interactions import interact, share
+from timelines.pages.interactions import intent, interact, share
 from timelines.pages.lists import edit_list, list_person, list_posts, lists, remove_list
 from timelines.pages.public import act_on_tag, public, tag, tag_feed
 from timelines.pages.search import search_page
@@ -65,5 +65,7 @@ urlpatterns = [
     path("lists/<int:id>/delete", member_page(remove_list), name="delete_list"),
     path("people/<int:id>/lists", member_page(list_person), name="list_person"),
     path("authorize_interaction", settings_page(interact, states=(SignInState.ACTIVE,)), name="interact"),
+    path("intent", page(intent)),
+    path("intent", page(intent)),
     path("share", settings_page(share, states=(SignInState.ACTIVE,)), name="share"),
 ]

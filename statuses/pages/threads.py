@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.models import User
+from accounts.pages.member import viewer_of
 from accounts.pages.person import shown_author
 from accounts.pages.settings import signed_in
 from accounts.serializers.account import present_accounts
@@ -74,6 +76,16 @@ def _tree(root: Post, thread: Context, posts: dict[int, dict[str, Any]]) -> list
         elif reply.id in posts:
             shown[reply.id] = posts[reply.id] | {"depth": depth, "deeper": False}
     return list(shown.values())
+
+
+@require_safe
+def numbered(request: HttpRequest, id: str) -> HttpResponse:
+    """`/statuses/:id`, a path of Mastodon's web app: leads to the page of the post. Raises NotFound."""
+    viewer = viewer_of(request)
+    post = find_post(parse_id(id), viewer.account_id if viewer is not None else None).proper
+    if post.domain is not None:
+        return redirect("remote_post", acct=f"{post.username}@{post.domain}", id=post.id)
+    return redirect("post", username=post.username, id=post.id)
 
 
 @require_safe

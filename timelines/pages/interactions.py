@@ -6,12 +6,14 @@ the rate that `limits.INTERACTIONS` allows.
 from __future__ import annotations
 
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.models import Account, User
 from accounts.pages.person import shown_person
@@ -37,6 +39,7 @@ from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status, reblog_status, unfavourite_status, unreblog_status
 from timelines.services.searching import find_at_address
 
+_INTENTS: Final = {("web+mastodon", "follow"): "interact", ("web+mastodon", "share"): "share"}
 #: Number of times that the page of a pending follow request reloads itself.
 _LOOKS: Final = 5
 
@@ -45,18 +48,33 @@ _LOOKS: Final = 5
 def interact(request: HttpRequest) -> HttpResponse:
     """`/authorize_interaction?uri=`: follow an account or interact with a post of any server.
 
-    `uri` is an address (with or without `acct:`), or the id or page of an account or post. Raises NotFound for any other
-    `uri`, and for a post that the signed-in user may not read.
+    `uri`, or `acct` in older links, is an address (with or without `acct:`), or the id or page of an account or post.
+    Raises NotFound for any other value, and for a post that the signed-in user may not read.
     """
     user = find_user(signed_in(request).pk)
     counted(limits.INTERACTIONS, user)
-    uri = clean_input(request.GET.get("uri", "")).strip()
+    uri = clean_input(request.GET.get("uri") or request.GET.get("acct", "")).strip()
     if not uri.startswith(("https://", "http://")):
         return _of_person(request, user, find_or_resolve(uri.removeprefix("acct:")))
     found = find_at_address(uri, user.account_id)
     if found.accounts:
         return _of_person(request, user, find_account(found.accounts[0]))
     return _of_post(request, user, found.statuses[0] if found.statuses else None)
+
+
+@require_safe
+def intent(request: HttpRequest) -> HttpResponse:
+    """`/intent?uri=web+mastodon://follow?uri=` and `...://share?text=`, to which browsers go where Mastodon has registered as
+    a handler of these addresses: leads to the page for it. Raises NotFound for any other address.
+    """
+    try:
+        address = urlsplit(request.GET.get("uri", ""))
+    except ValueError:
+        raise NotFound from None
+    page = _INTENTS.get((address.scheme, address.netloc))
+    if page is None:
+        raise NotFound
+    return redirect(f"{reverse(page)}?{address.query}")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

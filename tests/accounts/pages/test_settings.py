@@ -59,19 +59,3 @@ def test_programs_that_keep_passwords_find_the_page_to_change_one(client: Client
     assert (answer.status_code, answer["Location"]) == (301, "/auth/password")
     assert answer["Cache-Control"] == "no-cache"
     assert client.post("/.well-known/change-password").status_code == 405
-
-
-@pytest.mark.parametrize(
-    ("path", "page"),
-    [
-        ("/auth/edit", "/auth/password"),
-        ("/settings/preferences/other", "/settings/preferences"),
-        ("/admin/reports", "/admin/moderation/report/"),
-        ("/admin/reports/12", "/admin/moderation/report/12/change/"),
-        ("/admin/accounts", "/admin/accounts/account/"),
-        ("/admin/accounts/12", "/admin/accounts/account/12/change/"),
-    ],
-)
-def test_addresses_that_official_applications_open_lead_to_our_pages(client: Client, path: str, page: str) -> None:
-    answer = client.get(path)
-    assert (answer.status_code, answer["Location"]) == (302, page)
