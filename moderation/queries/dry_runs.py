@@ -14,7 +14,7 @@ from accounts.spam.policies import PostFacts, SignUpFacts, SpamRules
 from social.kernel import clock
 from social.kernel.ids import MAX_ID, first_at, moment_of
 from social.kernel.links import profile_url
-from social.kernel.statements import rows_of
+from social.kernel.statements import Value, rows_of
 from social.kernel.text.markup import plain
 from social.kernel.text.names import normalise_domain
 from statuses.models import MediaType
@@ -126,7 +126,7 @@ _Batch = tuple[int, datetime, list[Caught]]
 def _posts(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
     rules, before = SpamRules([rule]), MAX_ID
     while True:
-        values = {
+        values: dict[str, Value] = {
             "before": before,
             "since": first_at(since),
             "limit": min(_BATCH, limit),

@@ -11,7 +11,7 @@ from django.urls import URLPattern, re_path
 from django.views.generic import RedirectView
 
 _NUMBER: Final = "[0-9]{1,19}"
-_BELOW: Final = "(?:/.*)?"
+_SUBPATH: Final = "(?:/.*)?"
 
 #: Names of URLs, or paths, by the expressions of the paths that lead there; a slash at the end is accepted.
 _PAGES: Final[Mapping[str, str]] = {
@@ -48,30 +48,30 @@ _PAGES_OF_STAFF: Final[Mapping[str, str]] = {
     "dashboard|software_updates": "index",
     f"reports/(?P<object_id>{_NUMBER})": "moderation_report_change",
     "reports": "moderation_report_changelist",
-    f"accounts/(?P<object_id>{_NUMBER}){_BELOW}": "accounts_account_change",
+    f"accounts/(?P<object_id>{_NUMBER}){_SUBPATH}": "accounts_account_change",
     "accounts|pending_accounts": "accounts_account_changelist",
-    f"action_logs{_BELOW}": "accounts_auditentry_changelist",
-    f"announcements{_BELOW}": "moderation_announcement_changelist",
-    f"custom_emojis{_BELOW}": "accounts_customemoji_changelist",
-    f"disputes/appeals{_BELOW}": "moderation_appeal_changelist",
-    f"disputes/strikes{_BELOW}": "moderation_strike_changelist",
-    f"(?:export_)?domain_allows{_BELOW}": "moderation_domainallow_changelist",
-    f"(?:export_)?domain_blocks{_BELOW}": "moderation_domainrule_changelist",
-    f"email_domain_blocks{_BELOW}": "accounts_emaildomainblock_changelist",
-    f"instances{_BELOW}": "accounts_domain_changelist",
-    f"invites{_BELOW}": "accounts_invite_changelist",
-    f"ip_blocks{_BELOW}": "accounts_ipblock_changelist",
-    f"relays{_BELOW}": "federation_relay_changelist",
-    f"roles{_BELOW}": "accounts_role_changelist",
-    f"rules{_BELOW}": "moderation_instancerule_changelist",
-    f"settings{_BELOW}": "accounts_sitesetting_changelist",
+    f"action_logs{_SUBPATH}": "accounts_auditentry_changelist",
+    f"announcements{_SUBPATH}": "moderation_announcement_changelist",
+    f"custom_emojis{_SUBPATH}": "accounts_customemoji_changelist",
+    f"disputes/appeals{_SUBPATH}": "moderation_appeal_changelist",
+    f"disputes/strikes{_SUBPATH}": "moderation_strike_changelist",
+    f"(?:export_)?domain_allows{_SUBPATH}": "moderation_domainallow_changelist",
+    f"(?:export_)?domain_blocks{_SUBPATH}": "moderation_domainrule_changelist",
+    f"email_domain_blocks{_SUBPATH}": "accounts_emaildomainblock_changelist",
+    f"instances{_SUBPATH}": "accounts_domain_changelist",
+    f"invites{_SUBPATH}": "accounts_invite_changelist",
+    f"ip_blocks{_SUBPATH}": "accounts_ipblock_changelist",
+    f"relays{_SUBPATH}": "federation_relay_changelist",
+    f"roles{_SUBPATH}": "accounts_role_changelist",
+    f"rules{_SUBPATH}": "moderation_instancerule_changelist",
+    f"settings{_SUBPATH}": "accounts_sitesetting_changelist",
     f"tags/(?P<object_id>{_NUMBER})": "accounts_tag_change",
-    f"tags{_BELOW}": "accounts_tag_changelist",
-    f"terms_of_service{_BELOW}": "moderation_termsofservice_changelist",
-    f"trends/links/publishers{_BELOW}": "timelines_linkpublisher_changelist",
-    f"(?:trends|follow_recommendations){_BELOW}": "timelines_trend_changelist",
-    f"username_blocks{_BELOW}": "accounts_usernameblock_changelist",
-    f"webhooks{_BELOW}": "moderation_webhook_changelist",
+    f"tags{_SUBPATH}": "accounts_tag_changelist",
+    f"terms_of_service{_SUBPATH}": "moderation_termsofservice_changelist",
+    f"trends/links/publishers{_SUBPATH}": "timelines_linkpublisher_changelist",
+    f"(?:trends|follow_recommendations){_SUBPATH}": "timelines_trend_changelist",
+    f"username_blocks{_SUBPATH}": "accounts_usernameblock_changelist",
+    f"webhooks{_SUBPATH}": "moderation_webhook_changelist",
 }
 
 
