@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from federation.documents.reading import Rejected, many, text_member, uris_of
 from federation.inbound.incoming import Incoming
@@ -20,9 +22,12 @@ from moderation.queries.blocks import rule_for
 from moderation.services.reports import receive_report
 from social.api.admission import count
 from social.api.limits import REPORTS_OF_HOST
+from social.kernel.links import is_own_domain, profile_url, web_url
 from statuses.models import Status
 
 _REASONS: Final = ("content", "summary")
+# A page of a person here with the domain in its path, as clients show pages of people elsewhere.
+_PERSON_WITH_DOMAIN: Final = re.compile(r"(/@[A-Za-z0-9_.-]+)@[^/]+")
 OBJECTS_LIMIT: Final = 100
 """Maximum number of accounts and posts that are read from one report; further ones are ignored."""
 
@@ -38,7 +43,7 @@ def handle(incoming: Incoming) -> None:
     rule = rule_for(incoming.actor.domain or "")
     if rule is not None and rule.reject_reports:
         raise Rejected(Reason.REPORTS_NOT_TAKEN)
-    uri = incoming.needed_uri()
+    uri = incoming.needed_or_made_uri()
     uris = list(dict.fromkeys(_reported_uris(incoming.document.get("object"))))[:OBJECTS_LIMIT]
     posts: list[Status] = [status for name in uris if (status := find_post_by_uri(name)) is not None and status.local]
     reported_accounts = [account for name in uris if (account := find_account_by_uri(name)) is not None]
@@ -66,14 +71,34 @@ def handle(incoming: Incoming) -> None:
 
 
 def _reported_uris(value: Any) -> Iterator[str]:
-    """Yield the ids of the reported objects: each may be given by its id, embedded, by the address of its page, or as the
-    object of a Create.
+    """Yield the ids of the reported objects: each may be given by its id, embedded, by the address of its page or the
+    `acct:` address of a person, as the object of a Create, or in a collection.
     """
     for item in many(value)[:OBJECTS_LIMIT]:
         members = item if isinstance(item, Mapping) else {}
         pages = [page.get("href") if isinstance(page, Mapping) else page for page in many(members.get("url"))]
-        names = (item, members.get("object"), members.get("href"), pages)
-        yield from (uri for name in names for uri in uris_of(name, OBJECTS_LIMIT))
+        names = (
+            item,
+            members.get("object"),
+            members.get("href"),
+            pages,
+            members.get("items"),
+            members.get("orderedItems"),
+        )
+        yield from (_own_address(uri) for name in names for uri in uris_of(name, OBJECTS_LIMIT))
+
+
+def _own_address(uri: str) -> str:
+    """Return an address of something on this server in the form that this server gives it; any other address unchanged."""
+    username, _at, domain = uri.removeprefix("acct:").removeprefix("@").partition("@")
+    if "/" not in uri and is_own_domain(domain):
+        return profile_url(username)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return uri
+    path = _PERSON_WITH_DOMAIN.sub(r"\1", parts.path)
+    return web_url(path) if is_own_domain(parts.netloc) else uri
 
 
 def _reason(document: Mapping[str, Any]) -> str:

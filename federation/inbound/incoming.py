@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Final
+from uuid import uuid4
 
 from accounts.models import Account
-from federation.documents.reading import Rejected, first, same_origin, uri_of, web_uri
+from federation.documents.reading import Rejected, first, kind_of, same_origin, uri_of, web_uri
 from federation.inbound.quotas import remember_gone
 from federation.models import Tombstone
 from federation.reasons import Reason
@@ -17,6 +19,8 @@ from federation.remote.references import find_account_by_uri
 
 UNDO_RETENTION: Final = timedelta(hours=6)
 """Time for which an activity that was undone before it arrived is refused (contract, federation section 7 "Undo Follow")."""
+
+_TYPES_WITHOUT_ID: Final = frozenset({"Announce", "Block", "Flag", "Follow", "Like"})
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,15 @@ class Incoming:
             raise Rejected(Reason.NO_ACTIVITY_ID)
         return self.uri
 
+    @property
+    def undone_uri(self) -> str | None:
+        """The id of the activity that this Undo is about, or the id that was made for it."""
+        return self.object_uri or made_id(self.actor, self.object)
+
+    def needed_or_made_uri(self) -> str:
+        """Return the id of the activity or, if it has none, an id made for it. Raises Rejected for an id of another server."""
+        return made_id(self.actor, self.document) or self.needed_uri()
+
     def needed_object_uri(self) -> str:
         """Return the id of the activity's object. Raises Rejected when the activity names no object."""
         if self.object_uri is None:
@@ -66,6 +79,22 @@ class Incoming:
         if result is None or not same_origin(result, self.actor.uri):
             raise Rejected(Reason.NO_AUTHORIZATION_NAMED)
         return result
+
+
+def made_id(actor: Account, activity: Mapping[str, Any]) -> str | None:
+    """Return an id on the actor's server (security row 8) for an activity without an id, which Mastodon takes as well. Each
+    Follow, Like or Block of the same object gets the same id, and each equal Flag. A boost gets a new id, because a deleted
+    boost keeps its id; there is one of each post anyway. None for an activity with an id or without an object, and for
+    other types: a request needs an id, because its answer names it.
+    """
+    kind, target = kind_of(activity, _TYPES_WITHOUT_ID), uri_of(activity.get("object"))
+    if kind == "Flag":
+        target = json.dumps(activity, sort_keys=True)
+    if activity.get("id") or kind is None or target is None:
+        return None
+    if kind == "Announce":
+        target = str(uuid4())
+    return f"{actor.uri}#{kind.lower()}/{sha256(target.encode(errors='replace')).hexdigest()}"
 
 
 def remember_undone(uri: str | None, actor: Account) -> None:

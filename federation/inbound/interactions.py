@@ -28,7 +28,7 @@ def handle_like(incoming: Incoming) -> None:
     """Store a favourite of a local post that the actor may read, or the request for the favourite if the policy of the post
     requires approval.
     """
-    uri, status = incoming.needed_uri(), find_post_by_uri(incoming.needed_object_uri())
+    uri, status = incoming.needed_or_made_uri(), find_post_by_uri(incoming.needed_object_uri())
     if status is None or not status.local or not list_statuses(incoming.actor.id).filter(id=status.id).exists():
         raise Rejected(Reason.NO_SUCH_NOTE)
     try:
@@ -52,7 +52,7 @@ def handle_announce(incoming: Incoming) -> None:
     of a post that is held for review is held as well. A boost of a local post whose author has to approve it is stored as a
     request.
     """
-    uri, object_uri = incoming.needed_uri(), _announced_uri(incoming)
+    uri, object_uri = incoming.needed_or_made_uri(), _announced_uri(incoming)
     if is_relay(incoming.actor):
         # The Announce of a relay is not a boost: it only makes the post known.
         find_or_fetch_post(object_uri)

@@ -57,7 +57,7 @@ def handle_follow(incoming: Incoming) -> None:
 
     The newest Follow counts: a late Undo of an earlier Follow ends nothing.
     """
-    uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
+    uri, target = incoming.needed_or_made_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
         check_id(uri, incoming.actor.uri)
@@ -134,7 +134,7 @@ def handle_reject(incoming: Incoming) -> None:
 
 def handle_block(incoming: Incoming) -> None:
     """Store the Block of a local account by a remote account, and end the follows in both directions."""
-    uri, target = incoming.needed_uri(), local_account(incoming.object_uri)
+    uri, target = incoming.needed_or_made_uri(), local_account(incoming.object_uri)
     with transaction.atomic():
         lock(f"object:{uri}")
         existing = find_block(uri)

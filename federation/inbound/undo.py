@@ -27,13 +27,15 @@ from statuses.services.requests import withdraw_request
 
 def handle(incoming: Incoming) -> None:
     """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id."""
-    kind, uri = kind_of(incoming.object, _HANDLERS), incoming.object_uri
+    kind, uri = kind_of(incoming.object, _HANDLERS), incoming.undone_uri
+    if uri is None:
+        raise Rejected(Reason.ABOUT_NOTHING)
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
         raise Rejected(Reason.UNDONE_BY_OTHER)
     handlers = _HANDLERS.values() if kind is None else [_HANDLERS[kind]]
     if any(undo(incoming) for undo in handlers):
         remember_ended(uri, incoming.actor)
-    elif not is_ended(uri, incoming.actor):
+    elif incoming.object_uri is not None and not is_ended(uri, incoming.actor):
         # It may still arrive. After a repeated Undo a new activity can have the same id: Misskey names a follow after its two
         # accounts.
         remember_undone(uri, incoming.actor)
@@ -41,7 +43,7 @@ def handle(incoming: Incoming) -> None:
 
 def _undo_follow(incoming: Incoming) -> bool:
     """End a follow or follow request; return False if there is none."""
-    uri = incoming.object_uri
+    uri = incoming.undone_uri
     row = (
         Follow.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
         or FollowRequest.objects.select_related("target").filter(uri=uri, account=incoming.actor).first()
@@ -61,14 +63,14 @@ def _undo_follow(incoming: Incoming) -> bool:
 def _undo_like(incoming: Incoming) -> bool:
     """Remove a favourite or the request for it; return False if there is none."""
     likes = Favourite.objects.filter(account=incoming.actor)
-    row = likes.filter(uri=incoming.object_uri).first()
+    row = likes.filter(uri=incoming.undone_uri).first()
     if row is None:
         status = find_post_by_uri(uri_of(incoming.object.get("object")) or "")
         row = likes.filter(status=status).first() if status is not None else None
         if row is None and withdraw_request(
             account_id=incoming.actor.id,
             kind=Interaction.FAVOURITE,
-            uri=incoming.object_uri,
+            uri=incoming.undone_uri,
             status_id=status.id if status is not None else None,
         ):
             return True
@@ -82,7 +84,7 @@ def _undo_announce(incoming: Incoming) -> bool:
     """Remove a boost or the request for it; return False if there is none with the id that is named, whose Announce may still
     arrive.
     """
-    uri = incoming.object_uri
+    uri = incoming.undone_uri
     boost = Status.objects.filter(account=incoming.actor, uri=uri, reblog_of__isnull=False).first()
     if boost is not None:
         delete_status(status_id=boost.id)
@@ -100,7 +102,7 @@ def _undo_announce(incoming: Incoming) -> bool:
 
 def _undo_block(incoming: Incoming) -> bool:
     """End a block; return False if the blocked account is not a local account."""
-    block = find_block(incoming.object_uri)
+    block = find_block(incoming.undone_uri)
     if block is not None and block.account_id == incoming.actor.id:
         target: Account | None = block.target
     else:
