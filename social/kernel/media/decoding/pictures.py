@@ -35,6 +35,7 @@ from PIL import (
 from PIL.Image import Resampling
 
 from social.kernel.media import blurhash, limits
+from social.kernel.media.decoding.damaged import load, with_missing_ends
 from social.kernel.media.decoding.jobs import Refused
 
 _PLUGINS: Final = (
@@ -92,24 +93,9 @@ _SAMPLES: Final = {
     ),
 }
 _UNSEEN_DIFFERENCE: Final = 2
-_ANCILLARY: Final = 0x20
 
 Facts = dict[str, Any]
 
-
-class _PngStream(PngImagePlugin.PngStream):
-    """Reader of the chunks of a PNG. As in browsers, a picture is not refused because of a wrong checksum of an ancillary
-    chunk.
-    """
-
-    def crc(self, cid: bytes, data: bytes) -> None:
-        if cid[0] & _ANCILLARY:
-            self.crc_skip(cid, data)
-        else:
-            super().crc(cid, data)
-
-
-PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers no other way
 # Cameras and programs write profiles and texts above Pillow's limit of a megabyte. The memory of the job is bounded anyway.
 PngImagePlugin.MAX_TEXT_CHUNK = 16 * 1024 * 1024
 # Pillow's own guard, which does not report the size, remains for absurd sizes only: `_check_size` is stricter, and runs
@@ -117,6 +103,7 @@ PngImagePlugin.MAX_TEXT_CHUNK = 16 * 1024 * 1024
 Image.MAX_IMAGE_PIXELS = 2**31
 
 
+@with_missing_ends
 def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
     """Do the job PICTURE: at most ORIGINAL_PIXELS go to the first output, a preview of at most PREVIEW_PIXELS to the second.
 
@@ -144,6 +131,7 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
     }
 
 
+@with_missing_ends
 def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
     """Do the job SHAPED: the picture goes to the first output in the shape of the parameters (`width`, `height`, `cropped`).
 
@@ -166,6 +154,7 @@ def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[I
     return {"shown": shown, "still": write(still, target, outputs[1])}
 
 
+@with_missing_ends
 def cover(source: IO[bytes], output: IO[bytes]) -> tuple[Facts, Image.Image]:
     """Write a preview of a picture for use as a cover; return its facts and its pixels."""
     with _opened(source) as opened:
@@ -176,6 +165,7 @@ def cover(source: IO[bytes], output: IO[bytes]) -> tuple[Facts, Image.Image]:
     return write(preview, target, output), preview
 
 
+@with_missing_ends
 def still(source: IO[bytes], side: int) -> Image.Image:
     """Return the picture, or the first frame of an animation, on white; a JPEG is decoded no larger than `side` needs."""
     with _opened(source) as opened:
@@ -272,7 +262,7 @@ def _upright(opened: Image.Image) -> Image.Image:
         # A JPEG can be decoded at half or a quarter of its size, which is cheaper than shrinking it afterwards.
         opened.draft(None, (fitting[0] * 2, fitting[1] * 2))
     _mend_transparency(opened)
-    opened.load()
+    load(opened)
     image = reduced(eight_bits(opened), limits.ORIGINAL_PIXELS)
     image.info = {name: value for name, value in opened.info.items() if name != "transparency"}
     # A picture is not refused because of broken EXIF data.

@@ -1,0 +1,69 @@
+"""What is shown of damaged pictures, as browsers and Mastodon do: the part before a missing end, and pictures with wrong
+checksums of chunks that hold no pixels. Runs in the process of `social.kernel.media.decoding` only.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+from PIL import Image, ImageFile, PngImagePlugin
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# The formats whose decoders give the pixels before the missing end. Of the others, they give nothing, or black.
+_PROGRESSIVE: Final = frozenset({"JPEG", "MPO", "PNG", "GIF"})
+_ANCILLARY: Final = 0x20
+
+
+class _PngStream(PngImagePlugin.PngStream):
+    """Reader of the chunks of a PNG. As in browsers, a picture is not refused because of a wrong checksum of an ancillary
+    chunk.
+    """
+
+    def crc(self, cid: bytes, data: bytes) -> None:
+        if cid[0] & _ANCILLARY:
+            self.crc_skip(cid, data)
+        else:
+            super().crc(cid, data)
+
+
+PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers no other way
+
+
+def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
+    """Return a job that is done again with what can be decoded of its picture, if the whole picture cannot be decoded.
+
+    A process does one job only, so that the setting of the library concerns no other picture.
+    """
+
+    @wraps(job)
+    def done(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return job(*args, **kwargs)
+        except (OSError, SyntaxError, EOFError, ValueError, struct.error):
+            if ImageFile.LOAD_TRUNCATED_IMAGES:
+                raise
+            ImageFile.LOAD_TRUNCATED_IMAGES = True
+            return job(*args, **kwargs)
+
+    return done
+
+
+def load(image: Image.Image) -> None:
+    """Decode a picture, in a job of `with_missing_ends` without its missing end. Raises OSError if nothing of a file can be
+    decoded: the whole picture would have one colour.
+    """
+    is_cut = ImageFile.LOAD_TRUNCATED_IMAGES and isinstance(image, ImageFile.ImageFile)
+    if is_cut and image.format not in _PROGRESSIVE:
+        raise OSError("the end of the picture is missing")
+    image.load()
+    if is_cut and _has_one_colour(image):
+        raise OSError("nothing of the picture can be decoded")
+
+
+def _has_one_colour(image: Image.Image) -> bool:
+    return all(band.getextrema()[0] == band.getextrema()[1] for band in image.split())
