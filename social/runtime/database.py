@@ -105,8 +105,13 @@ def stored_domain(cursor: Cursor) -> str | None:
 
 
 def check_domain(cursor: Cursor, domain: str) -> bool:
-    """Tell whether a domain is stored. Raises OperatorError if the stored domain is not `domain`."""
+    """Tell whether a domain is stored. Raises OperatorError if the stored domain is not `domain`, and before the first start
+    if `domain` or WEB_DOMAIN has a port that it must not have.
+    """
     stored = stored_domain(cursor)
+    if stored is None:
+        _check_port("LOCAL_DOMAIN", domain)
+        _check_port("WEB_DOMAIN", env.WEB_DOMAIN)
     if stored is not None and stored != domain:
         raise OperatorError(
             f"This installation is {stored} for ever (its name is in every address given out), not {domain}. "
@@ -114,6 +119,18 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
             f"is up to --port), or give {domain} its own DATA_DIR or DATABASE_URL."
         )
     return stored is not None
+
+
+def _check_port(name: str, domain: str) -> None:
+    """Raise OperatorError for a domain with a port, unless only this machine can reach it. Ids and addresses would have the
+    port for ever, and other servers write `:443` not at all, so that they would be other ids for them.
+    """
+    host, colon, _port = domain.rpartition(":")
+    if colon and not domain.endswith("]") and not env.is_loopback(domain):
+        raise OperatorError(
+            f"{name}={domain} has a port, which would be in every address and id for ever. Set {name}={host}, with a proxy "
+            f"that answers at the usual port of HTTPS. Only a trial on this machine has a port, as in localhost:8000."
+        )
 
 
 def check_web_domain(cursor: Cursor, web_domain: str) -> None:

@@ -17,8 +17,9 @@ SETTINGS: Final[dict[str, tuple[str, str]]] = {
     "BIND": ("`127.0.0.1`", "network address on which both ports listen"),
     "LOCAL_DOMAIN": (
         "`localhost:PORT`",
-        "domain in people's addresses; stored at the first start, **for ever**. If `localhost` later runs on another "
-        "port, the stored domain stays, and only pages and API move",
+        "domain in people's addresses; stored at the first start, **for ever**. Only `localhost` and other names of this "
+        "machine have a port; if the server later runs on another one, the stored domain stays, and only pages and API "
+        "move",
     ),
     "WEB_DOMAIN": ("`LOCAL_DOMAIN`", "domain of the pages and the API, if it is not `LOCAL_DOMAIN`"),
     "STREAMING_API_BASE_URL": (

@@ -93,6 +93,36 @@ def test_setup_can_be_repeated_and_notes_what_a_quick_start_asks(
         assert database.is_schema_current(cursor, tmp_path, settings.INSTALLED_APPS)
 
 
+@pytest.mark.parametrize("domain", ["social.example:443", "social.example:8443", "192.0.2.1:8000", "[2001:db8::1]:443"])
+def test_a_domain_with_a_port_is_refused_at_the_first_start(
+    cursor: Any, monkeypatch: pytest.MonkeyPatch, domain: str
+) -> None:
+    for name in ("LOCAL_DOMAIN", "WEB_DOMAIN"):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"django.conf.settings.{name}", domain)
+            patched.setattr(f"social.settings.env.{name}", domain)
+            with pytest.raises(OperatorError, match=f"{name}=.*has a port.*Set {name}="):
+                call_command("setup", verbosity=0)
+        assert database.stored_domain(cursor) is None
+
+
+@pytest.mark.parametrize(
+    "domain",
+    ["localhost:8000", "social.localhost:3000", "127.0.0.1:8000", "[::1]:8000", "social.example", "[2001:db8::1]"],
+)
+def test_a_domain_without_a_port_and_a_trial_on_this_machine_can_start(cursor: Any, domain: str) -> None:
+    database.keep_domain(cursor, domain)
+    assert database.stored_domain(cursor) == domain
+
+
+def test_a_server_that_was_made_with_a_port_still_starts(cursor: Any) -> None:
+    cursor.execute(
+        "INSERT INTO social_installation (id, local_domain, fingerprints, created_at) "
+        "VALUES (1, 'social.example:8443', '{}', now())"
+    )
+    assert database.check_domain(cursor, "social.example:8443") is True
+
+
 def test_setup_refuses_another_domain_before_it_changes_anything(cursor: Any, tmp_path: Path) -> None:
     database.keep_domain(cursor, "first.example")
     with pytest.raises(OperatorError, match=r"first\.example"):

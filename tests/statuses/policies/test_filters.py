@@ -63,6 +63,13 @@ def _first(text: str, keyword: Keyword) -> int | None:
         ("two   words", "two words", "two   words"),
         ("two words", "Two Words", "two words"),
         ("x", "", None),
+        # As in Mastodon, blanks at the ends of a keyword count: an entered blank asks for a blank in the text.
+        ("a cat sat", "cat ", "cat"),
+        ("a cat", "cat ", None),
+        ("a cat.", "cat ", None),
+        ("wildcat sat", "cat ", None),
+        ("a cat sat", " cat", " cat"),
+        ("cat", " cat", None),
     ],
 )
 def test_whole_words_are_found_in_all_scripts_as_they_are_written(text: str, keyword: str, found: str | None) -> None:
@@ -70,6 +77,8 @@ def test_whole_words_are_found_in_all_scripts_as_they_are_written(text: str, key
 
 
 def test_without_whole_word_any_part_is_found() -> None:
+    assert _found("wildcat sat", "cat ", whole_word=False) == "cat"
+    assert _found("a cat", "cat ", whole_word=False) is None
     assert _found("A brainstorm", "STORM", whole_word=False) == "storm"
 
 
