@@ -50,6 +50,8 @@ class HeldPost(models.Model):
     written_at = models.DateTimeField()
     created_at = models.DateTimeField(default=clock.now)
     approved_at = models.DateTimeField(null=True)
+    version: str = ""
+    """The version of the post and its files as they were read with this object, once it has been asked for."""
 
     class Meta:
         verbose_name = _("held post")

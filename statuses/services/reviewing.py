@@ -9,7 +9,7 @@ from typing import Final
 
 import orjson
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import Account
@@ -41,6 +41,8 @@ def approve_held(*, by: Staff, held: HeldPost) -> None:
     case it stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
+    # Read before anything else: composing may take seconds, because other servers are asked for mentioned accounts.
+    version_of(held)
     if held.draft is not None:
         _approve_edit(by, held)
         return
@@ -136,10 +138,13 @@ def _remove(rows: Sequence[HeldPost]) -> None:
 
 
 def _lock(held: HeldPost) -> HeldPost:
-    """Lock and return a held post if it is unchanged since `held` was read. Raises Conflict if its author has changed it."""
+    """Lock and return a held post with its files if it is unchanged since `held` was read, or since its version was. Raises
+    Conflict if its author has changed it.
+    """
     read_version = version_of(held)
     rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
     locked = require_found(rows.filter(id=held.id, approved_at=None).first())
+    list(_files_of(locked).select_for_update(no_key=True, of=("self",)).values_list("id"))
     if version_of(locked) != read_version:
         raise Conflict(_("It has been changed in the meantime: look at it again."))
     return locked
@@ -147,15 +152,29 @@ def _lock(held: HeldPost) -> HeldPost:
 
 def version_of(held: HeldPost) -> str:
     """Return a digest of everything in a held post on which staff base their decision (security row 73), with its files,
-    whose descriptions and previews their owner can change while they are attached to no post.
+    whose descriptions and previews their owner can change while they are attached to no post. It is computed once for each
+    object.
     """
-    scheduled = held.scheduled.draft if held.scheduled is not None else None
-    parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft, scheduled]
-    if held.document is None:
-        found = Q(held__held=held) if scheduled is None else Q(scheduled__scheduled=held.scheduled_id)
-        files = MediaAttachment.objects.filter(found).order_by("id")
-        parts += files.values_list("id", "file", "preview", "description")
-    return hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()
+    if not held.version:
+        scheduled = held.scheduled.draft if held.scheduled is not None else None
+        parts = [
+            held.visibility,
+            held.excerpt,
+            held.link_hosts,
+            held.mentions_count,
+            held.document,
+            held.draft,
+            scheduled,
+        ]
+        parts += _files_of(held).values_list("id", "file", "preview", "description")
+        held.version = hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()
+    return held.version
+
+
+def _files_of(held: HeldPost) -> QuerySet[MediaAttachment]:
+    """Select the files of a held post of this server, in the order of their ids; other held posts have none."""
+    found = Q(held__held=held) if held.scheduled_id is None else Q(scheduled__scheduled=held.scheduled_id)
+    return MediaAttachment.objects.filter(found).order_by("id")
 
 
 def _target(held: HeldPost) -> tuple[int, str]:

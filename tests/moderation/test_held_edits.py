@@ -15,8 +15,10 @@ from accounts.spam.models import RuleOutcome, RuleSubject
 from accounts.spam.policies import SpamRuleDraft
 from accounts.spam.services.rules import create_rule
 from moderation.queries.held import list_files
+from social.kernel.errors import Conflict
 from social.kernel.media import storage
 from statuses.models import HeldPost, MediaAttachment, MediaType, Status
+from statuses.services import editing, reviewing
 from statuses.services.media import MediaUpload, SentFile, remove_unattached, upload_media
 from statuses.services.reviewing import approve_held, discard_held, version_of
 from tests.factories.accounts import make_token, make_user
@@ -142,3 +144,28 @@ def test_row_73_staff_approve_no_file_whose_description_changed_after_they_looke
     version = version_of(seen)
     assert api.put(f"/api/v1/media/{media.id}", {"description": "worse"}).status_code == 200
     assert version_of(HeldPost.objects.get()) != version
+
+
+@pytest.mark.parametrize("is_edit", [False, True])
+def test_row_73_no_file_is_published_that_changes_while_the_decision_is_carried_out(
+    zoe: User, monkeypatch: pytest.MonkeyPatch, is_edit: bool
+) -> None:
+    """Its author can make that take seconds, with a mention of somebody on a slow server."""
+    api, media = Api(make_token(zoe)), make_media(zoe.account)
+    body = {"status": "a casino", "media_ids": [str(media.id)]}
+    if is_edit:
+        post = make_status(zoe.account, "harmless")
+        assert api.put(f"/api/v1/statuses/{post.id}", body).status_code == 422
+    else:
+        assert api.post("/api/v1/statuses", body).status_code == 422
+
+    def composed(*args: Any, **kwargs: Any) -> Any:
+        MediaAttachment.objects.filter(id=media.id).update(description="worse")
+        return compose(*args, **kwargs)
+
+    module, compose = (editing, editing.compose_content) if is_edit else (reviewing, reviewing.compose)
+    monkeypatch.setattr(module, compose.__name__, composed)
+    with pytest.raises(Conflict):
+        approve_held(by=OPERATOR, held=HeldPost.objects.get())
+    assert HeldPost.objects.exists()
+    assert not MediaAttachment.objects.filter(status__isnull=False).exists()

@@ -1,4 +1,4 @@
-"""What is shown of damaged pictures, as browsers and Mastodon do: the part before a missing end, and pictures with wrong
+"""Decodes damaged pictures as browsers and Mastodon do: shows the part before a missing end, and pictures with wrong
 checksums of chunks that hold no pixels. Runs in the process of `social.kernel.media.decoding` only.
 """
 
