@@ -12,10 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import connections
+
+# Read once, because a page makes a hundred entities.
+_QUERIES_FORBIDDEN: Final[bool] = settings.SERIALIZER_QUERIES_FORBIDDEN
 
 
 class QueriesForbidden(AssertionError):
@@ -54,16 +57,11 @@ class EntitySerializer:
     @property
     def data(self) -> Any:
         """The entity, or with `many` the list of entities. Load querysets first: evaluating one here is a query."""
-        if not hasattr(self, "_data"):
-            if settings.SERIALIZER_QUERIES_FORBIDDEN:
-                with no_queries():
-                    self._data = self._show()
-            else:
-                self._data = self._show()
-        return self._data
+        if not _QUERIES_FORBIDDEN:
+            return self._show()
+        with no_queries():
+            return self._show()
 
     def _show(self) -> Any:
-        if self.many:
-            show = self.to_representation
-            return [show(item) for item in self.instance or ()]
-        return self.to_representation(self.instance)
+        show, instance = self.to_representation, self.instance
+        return [show(item) for item in instance or ()] if self.many else show(instance)

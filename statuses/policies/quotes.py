@@ -74,6 +74,11 @@ def manual_groups(policy: int) -> Group:
     return Group(policy >> _MANUAL_SHIFT & _ALL_GROUPS)
 
 
+def group_names(groups: Group) -> list[str]:
+    """Return the names of groups as the entity QuoteApproval has them."""
+    return [group.name.lower() for group in groups if group.name is not None]
+
+
 def local_policy(visibility: str, policy: str) -> int:
     """Return the policy of a local post, from one of QUOTE_POLICIES: nobody may quote it unless it is public or unlisted."""
     if visibility not in OPEN_VISIBILITIES:

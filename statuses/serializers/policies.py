@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from accounts.models import User
-from accounts.policies.relations import Relations
 from social.api.serializers import EntitySerializer
 from statuses.models import Interaction
 from statuses.policies.interactions import Group, default_policy, groups_of, permission, words_of
 from statuses.policies.posts import Post
 from statuses.policies.quotes import Group as QuoteGroup
-from statuses.policies.quotes import Permission, automatic_groups, local_policy, manual_groups
+from statuses.policies.quotes import Permission, automatic_groups, group_names, local_policy, manual_groups
+from statuses.policies.quotes import permission as quote_permission
 from statuses.policies.visibility import CHOICES, is_for_anybody, is_for_followers_only, shown_visibility
 
 _MEMBERS: Final = {
@@ -28,50 +27,31 @@ _QUOTE_WORDS: Final = {
     QuoteGroup.FOLLOWING: Group.FOLLOWING,
 }
 _SHOWN_POLICIES: Final = 4096
+_ANY_INTERACTION: Final = (Permission.AUTOMATIC,) * len(Interaction)
 
 
-@dataclass(frozen=True)
-class ShownPolicy:
-    """A post's policy for a viewer. `relations` are the viewer's relations, and `quoting` is the expected outcome if the viewer
-    quotes the post.
+class PoliciesSerializer(EntitySerializer):
+    """The members `quote_approval` (QuoteApproval) and `interaction_policy` (InteractionPolicy) of a post.
+
+    The context has `viewer_id` and the viewer's `relations`. Posts with equal policies share dicts, which must not be
+    changed.
     """
 
-    post: Post
-    viewer_id: int | None
-    relations: Relations
-    quoting: Permission
-
-    @property
-    def expected(self) -> tuple[Permission, ...]:
-        """Expected outcome of each kind of interaction by the viewer; empty for an anonymous viewer."""
-        if self.viewer_id is None:
-            return ()
-        if not self.post.interaction_policy:
-            return (Permission.AUTOMATIC,) * len(Interaction)
-        return tuple(permission(self.post, kind, self.viewer_id, self.relations) for kind in Interaction)
-
-    @property
-    def may_boost(self) -> bool:
-        """Tell whether the viewer may boost a post of this visibility, ignoring its policy."""
-        own = self.post.account_id == self.viewer_id
-        visibility = self.post.visibility
-        return is_for_anybody(visibility) or (is_for_followers_only(visibility) and own)
-
-
-class InteractionPolicySerializer(EntitySerializer):
-    """InteractionPolicy. The value "me" is in the list of the groups that may interact at once, or of those that need
-    approval, if this applies to the viewer. Posts with equal policies share one dict, which must not be changed.
-    """
-
-    def to_representation(self, instance: ShownPolicy) -> dict[str, Any]:
-        post = instance.post
-        return _entity(
-            post.interaction_policy,
-            post.quote_policy,
-            post.visibility,
-            instance.expected,
-            instance.may_boost,
-            instance.quoting,
+    def to_representation(self, instance: Post) -> dict[str, Any]:
+        viewer_id, relations = self.context["viewer_id"], self.context["relations"]
+        if viewer_id is None:
+            expected: tuple[Permission, ...] = ()
+        elif not instance.interaction_policy:
+            expected = _ANY_INTERACTION
+        else:
+            expected = tuple(permission(instance, kind, viewer_id, relations) for kind in Interaction)
+        return _members(
+            instance.interaction_policy,
+            instance.quote_policy,
+            instance.visibility,
+            instance.account_id == viewer_id,
+            expected,
+            quote_permission(instance, viewer_id, relations),
         )
 
 
@@ -94,6 +74,25 @@ class DefaultPoliciesSerializer(EntitySerializer):
 
 
 @lru_cache(_SHOWN_POLICIES)
+def _members(
+    policy: int,
+    quote_policy: int,
+    visibility: str,
+    own: bool,
+    expected: tuple[Permission, ...],
+    quoting: Permission,
+) -> dict[str, Any]:
+    may_boost = is_for_anybody(visibility) or (is_for_followers_only(visibility) and own)
+    return {
+        "quote_approval": {
+            "automatic": group_names(automatic_groups(quote_policy)),
+            "manual": group_names(manual_groups(quote_policy)),
+            "current_user": quoting.value,
+        },
+        "interaction_policy": _entity(policy, quote_policy, visibility, expected, may_boost, quoting),
+    }
+
+
 def _entity(
     policy: int,
     quote_policy: int,
@@ -102,6 +101,9 @@ def _entity(
     may_boost: bool,
     quoting: Permission | None,
 ) -> dict[str, Any]:
+    """Return the entity InteractionPolicy. The value "me" is in the list of the groups that may interact at once, or of
+    those that need approval, if this applies to the viewer.
+    """
     entity = {}
     for place, (kind, member) in enumerate(_MEMBERS.items()):
         outcome = expected[place] if expected else None

@@ -21,16 +21,14 @@ from social.kernel.text.searching import Text, beginning
 from statuses.models import Status
 from statuses.policies.posts import Post, PostBody
 from statuses.policies.publishing import PLAIN_TEXT
-from statuses.policies.quotes import permission
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, shown_visibility
 from statuses.queries.history import load_history
 from statuses.queries.page import PostPage, author_key, fill, hydrate, of_rows, status_key
 from statuses.queries.posts import load_posts
 from statuses.serializers.attachments import PollSerializer
 from statuses.serializers.card import present_cards
-from statuses.serializers.policies import InteractionPolicySerializer, ShownPolicy
+from statuses.serializers.policies import PoliciesSerializer
 from statuses.serializers.status import (
-    QuoteApprovalSerializer,
     QuoteSerializer,
     ShallowQuoteSerializer,
     StatusEditSerializer,
@@ -39,7 +37,7 @@ from statuses.serializers.status import (
     searched_text,
 )
 
-_EMPTY: Final = PostBody(id=0)
+_NO_CONTENT: Final = content(PostBody(id=0), ())
 
 
 class PageSerializer(EntitySerializer):
@@ -54,6 +52,9 @@ class PageSerializer(EntitySerializer):
         self.fresh: dict[str, Any] = {}
         # The matches of the viewer's filters, by post id: a post is searched only once, however often it is on the page.
         self.matches: dict[int, dict[int, str]] = {}
+        # The members of posts that depend on the viewer, because a boost and the boosted post have the same.
+        self.viewer_members: dict[int, dict[str, Any]] = {}
+        self.viewer = {"viewer_id": instance.viewer_id, "relations": instance.relations}
         # Authors whose posts do not show the application that wrote them.
         self.silent: set[int] = set()
         self.bodies = self._load_bodies()
@@ -114,7 +115,7 @@ class PageSerializer(EntitySerializer):
             "card": self.cards.get(post.id),
             "poll": self._poll(post),
             "quote": quote(post) if post.quote_state is not None else None,
-            "tagged_collections": CollectionSerializer(self.page.linked_collections(post), many=True).data,
+            "tagged_collections": self._collections(post),
             "in_reply_to_id": _id_or_none(post.in_reply_to_id),
             "in_reply_to_account_id": _id_or_none(post.in_reply_to_account_id),
             **self._pinned(post),
@@ -132,7 +133,7 @@ class PageSerializer(EntitySerializer):
             "local_only": boost.local_only,
             "uri": uri,
             "url": uri,
-            **content(_EMPTY, ()),
+            **_NO_CONTENT,
             "replies_count": 0,
             "reblogs_count": 0,
             "favourites_count": 0,
@@ -154,29 +155,32 @@ class PageSerializer(EntitySerializer):
         """Return the members that depend on the viewer. A boost has the members of the boosted post, except that filters are
         compared with both.
         """
-        page, proper = self.page, post.proper
-        viewer_id, marks = page.viewer_id, page.marks
-        entity: dict[str, Any] = {
-            "sensitive": proper.sensitive or (proper.author.is_sensitized and viewer_id != proper.account_id)
-        }
-        if viewer_id is not None:
-            entity["favourited"] = proper.id in marks.favourited
-            entity["reblogged"] = proper.id in marks.reblogged
-            entity["bookmarked"] = proper.id in marks.bookmarked
-            entity["muted"] = proper.id in marks.muted
-        expected = permission(proper, viewer_id, page.relations)
-        entity["quote_approval"] = QuoteApprovalSerializer((proper.quote_policy, expected)).data
-        policy = ShownPolicy(proper, viewer_id, page.relations, expected)
-        entity["interaction_policy"] = InteractionPolicySerializer(policy).data
-        if viewer_id is not None:
-            matches = self._matches(proper) if marks.filters else {}
-            entity["filtered"] = marks.filters.results(matches, sorted({post.id, proper.id}))
-        return entity
+        proper, viewer_id, marks = post.proper, self.page.viewer_id, self.page.marks
+        shared = self.viewer_members.get(proper.id)
+        if shared is None:
+            shared = {
+                "sensitive": proper.sensitive or (proper.author.is_sensitized and viewer_id != proper.account_id),
+                **PoliciesSerializer(proper, context=self.viewer).data,
+            }
+            if viewer_id is not None:
+                shared["favourited"] = proper.id in marks.favourited
+                shared["reblogged"] = proper.id in marks.reblogged
+                shared["bookmarked"] = proper.id in marks.bookmarked
+                shared["muted"] = proper.id in marks.muted
+                shared["filtered"] = []
+            self.viewer_members[proper.id] = shared
+        if not marks.filters:
+            return shared
+        return {**shared, "filtered": marks.filters.results(self._matches(proper), sorted({post.id, proper.id}))}
 
     def _matches(self, post: Post) -> dict[int, str]:
         if post.id not in self.matches:
             self.matches[post.id] = self.page.marks.filters.search(Text(self.bodies[post.id]["words"]))
         return self.matches[post.id]
+
+    def _collections(self, post: Post) -> list[dict[str, Any]]:
+        linked = self.page.linked_collections(post) if post.collection_ids else []
+        return [CollectionSerializer(one).data for one in linked]
 
     def _poll(self, post: Post) -> dict[str, Any] | None:
         page = self.page

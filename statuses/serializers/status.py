@@ -121,22 +121,6 @@ class ShallowQuoteSerializer(EntitySerializer):
         }
 
 
-class QuoteApprovalSerializer(EntitySerializer):
-    """QuoteApproval: the quote policy of a post and the expected outcome for the viewer."""
-
-    def to_representation(self, instance: tuple[int, quotes.Permission]) -> dict[str, Any]:
-        policy, expected = instance
-        return {
-            "automatic": _group_names(quotes.automatic_groups(policy)),
-            "manual": _group_names(quotes.manual_groups(policy)),
-            "current_user": expected.value,
-        }
-
-
-def _group_names(groups: quotes.Group) -> list[str]:
-    return [group.name.lower() for group in groups if group.name is not None]
-
-
 class ContextSerializer(EntitySerializer):
     """Context: ancestors and descendants of a post. The context has `statuses`, entities by id."""
 

@@ -72,8 +72,7 @@ def test_an_endpoint_that_queries_more_for_more_rows_is_caught(callers: Tokens) 
 
 
 @pytest.mark.django_db
-def test_a_serializer_that_queries_is_caught(callers: Tokens, settings: Any) -> None:
-    settings.SERIALIZER_QUERIES_FORBIDDEN = True
+def test_a_serializer_that_queries_is_caught(callers: Tokens) -> None:
     with pytest.raises(QueriesForbidden):
         promises.answers_with_its_entity(Row("GET api/v1/tags/asking", only_tags), callers)
 
