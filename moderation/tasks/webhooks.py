@@ -10,7 +10,7 @@ from accounts.models import Account, User
 from moderation.events import ReportChanged, ReportFiled
 from moderation.models import Report, WebhookEvent
 from moderation.queries.reports import load_rules, people_of
-from moderation.queries.webhooks import find_webhooks
+from moderation.queries.webhooks import find_webhooks, is_awaited
 from moderation.serializers.admin import AdminReportSerializer, present_admin_accounts
 from moderation.services.webhooks import queue_calls
 from statuses.events import StatusEdited, StatusPublished
@@ -47,6 +47,16 @@ def call_about_reports(events: Sequence[ReportFiled]) -> None:
 def call_about_changed_reports(events: Sequence[ReportChanged]) -> None:
     """Notify webhooks of changed reports."""
     _call(WebhookEvent.REPORT_UPDATED, (event.report_id for event in events), _reports)
+
+
+def await_posts(event: StatusPublished) -> bool:
+    """Tell whether a webhook is notified of a post. Asked before the event is stored: most servers have no such webhook."""
+    return event.local and is_awaited(WebhookEvent.STATUS_CREATED)
+
+
+def await_edited_posts(event: StatusEdited) -> bool:
+    """Tell whether a webhook is notified of an edit."""
+    return event.local and is_awaited(WebhookEvent.STATUS_UPDATED)
 
 
 def call_about_posts(events: Sequence[StatusPublished]) -> None:
