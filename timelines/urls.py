@@ -66,6 +66,5 @@ urlpatterns = [
     path("people/<int:id>/lists", member_page(list_person), name="list_person"),
     path("authorize_interaction", settings_page(interact, states=(SignInState.ACTIVE,)), name="interact"),
     path("intent", page(intent)),
-    path("intent", page(intent)),
     path("share", settings_page(share, states=(SignInState.ACTIVE,)), name="share"),
 ]

@@ -118,8 +118,8 @@ PATHS: Final = [
 ]
 #: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
 ELSEWHERE: Final = re.compile(
-    r"(\(\?:filters|api|search|announcements|settings|welcome|auth|oauth|authorize_interaction|share|apps?|bookmarks|favourites|interaction_requests|conversations|lists|followed_tags|follow_requests|mutes|blocks?|domain_blocks|notifications|write|filters|drafts|scheduled|statuses|people|report|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
-    r"tags/<name>/act|collections$|collections/<int:id>/|@\(\?P<acct>|blocklist\.csv|custom\.css|icon\.svg|ap/users/|terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
+    r"(\(\?:filters|api|search|announcements|settings|welcome|auth|oauth|authorize_interaction|share|apps?|bookmarks|favourites|interaction_requests|conversations|lists|followed_tags|follow_requests|mutes|blocks?|domain_blocks|notifications|write|intent|pinned|relationships|filters|drafts|scheduled|statuses|people|report|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
+    r"accounts/|tags/<name>/act|collections$|collections/<int:id>/|@\(\?P<acct>|blocklist\.csv|custom\.css|icon\.svg|ap/users/|terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
 )
 
 
