@@ -111,7 +111,8 @@ TERMS: Final[dict[str, Terms]] = {
         lease=90.0,
         lookups=64,
     ),
-    # Separate from other fetches: a long thread must not delay those for activities that were sent to this server.
+    # Separate from other fetches: a long thread must not delay those for activities that were sent to this server. Two threads,
+    # because somebody waits: a call that waits for its last answers claims nothing, for ten seconds where a server is silent.
     "threads": Terms(
         "answers to posts of other servers that somebody reads",
         at_once=50,
@@ -119,7 +120,6 @@ TERMS: Final[dict[str, Terms]] = {
         slice_seconds=20.0,
         row_seconds=20.0,
         lease=60.0,
-        threads=1,
         attempts=2,
         lifetime=timedelta(hours=1),
         kept=timedelta(minutes=15),

@@ -66,6 +66,17 @@ def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None
         released.set()
 
 
+def test_threads_are_read_on_while_a_call_waits_for_its_last_answers(pool: LanePool) -> None:
+    """A call that has claimed for its time only waits for servers that do not answer; the next one claims meanwhile."""
+    released, done = threading.Event(), threading.Event()
+    submit(pool, "threads", released.wait)
+    try:
+        submit(pool, "threads", done.set)
+        assert done.wait(10)
+    finally:
+        released.set()
+
+
 def test_a_message_from_a_queue_nobody_knows_is_worked_off(pool: LanePool) -> None:
     done = threading.Event()
     submit(pool, "of another release", done.set)
