@@ -15,6 +15,7 @@ from moderation.admin.domain_rules import DomainRuleForm
 from moderation.blocklists import queries
 from moderation.blocklists.models import BlocklistEntry
 from moderation.blocklists.queries import try_entries
+from moderation.blocklists.services.lists import withdraw_list
 from moderation.blocklists.services.settling import approve_entries, dismiss_entries
 from moderation.models import DomainRule
 from moderation.policies.documents import SiteTexts
@@ -27,6 +28,7 @@ from tests.factories.statuses import make_remote_status
 from tests.moderation.blocklists import HEADER, fetched, listed, rules, states, subscribed
 from tests.support.client import signed_in
 from tests.support.site import Site
+from tests.support.work import work
 from tests.timelines.plans import looked_at
 
 pytestmark = pytest.mark.django_db
@@ -133,3 +135,13 @@ def test_strangers_have_the_published_list_made_for_them_only_so_often(settings:
     refused = Client().get("/blocklist.csv", REMOTE_ADDR="192.0.2.7")
     assert refused.status_code == 429
     assert Client().get("/blocklist.csv", REMOTE_ADDR="192.0.2.8").status_code == 200
+
+
+def test_a_withdrawn_list_names_no_reason_why_its_changes_wait(site: Site) -> None:
+    blocklist = subscribed(site, listed("a.example", "b.example"))
+    site.show("/theirs", HEADER)
+    assert fetched(blocklist).held_reason == "The list has suddenly become empty."
+    withdraw_list(by=OPERATOR, blocklist=blocklist)
+    work()
+    blocklist.refresh_from_db()
+    assert (rules(), blocklist.held_reason, blocklist.enabled) == ({}, "", False)

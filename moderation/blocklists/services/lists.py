@@ -116,7 +116,14 @@ def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> N
         locked.entries.filter(taken_severity=None).delete()
         locked.entries.update(listed=False, state=EntryState.WITHDRAWN, step=EntryStep.NONE, asks=False)
         Blocklist.objects.filter(pk=locked.pk).update(
-            enabled=False, ending=remove, digest="", etag="", last_modified=""
+            enabled=False,
+            ending=remove,
+            digest="",
+            etag="",
+            last_modified="",
+            failing_since=None,
+            last_error="",
+            held_reason="",
         )
         publish(BlocklistChanged(blocklist_id=locked.pk))
 
