@@ -54,6 +54,13 @@ window.addEventListener("load", () => {
   });
 });
 
+// On phones, the page ends where the panel of acts begins.
+document.addEventListener("DOMContentLoaded", () => {
+  const panel = document.querySelector(".staff-panel");
+  const measure = () => document.documentElement.style.setProperty("--staff-panel", `${panel.offsetHeight}px`);
+  if (panel) new ResizeObserver(measure).observe(panel);
+});
+
 // Buttons that tick everything or nothing work without the server.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-select]");

@@ -134,10 +134,17 @@ def test_a_hundred_reports_on_ten_accounts_take_at_most_thirty_clicks(
 
 
 _IN_SIGHT = """[0, 0.5, 1].every(part => {
-  scrollTo({top: part * document.documentElement.scrollHeight, behavior: 'instant'});
+  for (const each of [document.documentElement, document.getElementById('main')])
+    each.scrollTo({top: part * each.scrollHeight, behavior: 'instant'});
   const box = document.querySelector('.staff-panel').getBoundingClientRect();
   return box.top >= 0 && box.bottom <= innerHeight + 1 && box.height < innerHeight * 0.6;
 })"""
+# The boxes beside people, reports and posts that are covered once they have been scrolled to.
+_COVERED = """[...document.querySelectorAll('[data-choice], [data-post]')].filter(box => {
+  box.scrollIntoView({block: 'nearest', behavior: 'instant'});
+  const {left, right, top, bottom} = box.getBoundingClientRect();
+  return [top + 2, bottom - 2].some(y => document.elementFromPoint((left + right) / 2, y) !== box);
+}).map(box => box.outerHTML)"""
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -156,6 +163,8 @@ def test_the_acts_stay_in_sight_and_u_undoes_the_last_decision_from_any_page(
         for page in (f"{live_server.url}{INBOX}", case):
             tab.go(page)
             assert tab.run(_IN_SIGHT), page
+            assert tab.run("document.querySelectorAll('[data-post]').length") > 1
+            assert tab.run(_COVERED) == [], page
         Hand(tab).choose("[name=acts][value=silence]")
         tab.press(SUBMIT)
         assert Account.objects.get(pk=target.pk).limited_at is not None

@@ -17,7 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS = 60.0
 #: Names of keys: the code of the key, and what it types.
-_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " ")}
+_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "Escape": (27, "")}
 #: How often a page is asked whether something is to be seen.
 _PAUSE = 0.05
 _FOCUSED = """(() => { const style = getComputedStyle(document.activeElement);
@@ -110,7 +110,7 @@ class Tab:
         self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
     def key(self, name: str) -> None:
-        """Press a key of the keyboard: Tab, Enter or the space bar (" ")."""
+        """Press a key of the keyboard: Tab, Enter, Escape or the space bar (" ")."""
         code, text = _KEYS[name]
         options = {"key": name, "windowsVirtualKeyCode": code}
         self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **options)
