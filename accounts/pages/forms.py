@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from django import forms
+from django.utils.functional import Promise
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
@@ -27,6 +28,26 @@ def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
     return forms.BooleanField(label=label, required=False, help_text=help_text)
 
 
+class OpenChoiceField(forms.ChoiceField):
+    """Choice of a value that may have been set elsewhere, such as by an application, to one that is not offered. That value
+    is kept: it is valid, and `offer` adds it to the choices.
+    """
+
+    def title_of(self, value: str) -> str | Promise | None:
+        """Return the title of a valid value that is not offered; None for an invalid one."""
+        raise NotImplementedError
+
+    def valid_value(self, value: Any) -> bool:
+        return super().valid_value(value) or self.title_of(str(value)) is not None
+
+    def offer(self, value: str) -> None:
+        title = None if super().valid_value(value) else self.title_of(value)
+        if title is not None:
+            # `choices` can be assigned values of several types, but reading it always returns an iterator of pairs.
+            choices: Any = self.choices
+            self.choices = [(value, title), *choices]
+
+
 #: Errors of services that are shown in the form, which keeps the typed text.
 REFUSALS: Final = (Invalid, Forbidden, NotFound, RateLimited)
 
@@ -42,6 +63,12 @@ class ServiceForm(forms.Form):
     def sections(self) -> dict[str, list[forms.BoundField]]:
         """Return the bound fields of each part of the page."""
         return {part: [self[name] for name in names if name in self.fields] for part, names in self.parts.items()}
+
+    def offer_values(self) -> None:
+        """Add the present values to the choices of fields that keep values that are not offered."""
+        for name, field in self.fields.items():
+            if isinstance(field, OpenChoiceField):
+                field.offer(str(self[name].value() or ""))
 
     def add_refusal(self, error: KernelError) -> None:
         """Show one of the REFUSALS of the service."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,13 +15,24 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
-from accounts.pages.forms import ServiceForm
+from accounts.pages.forms import OpenChoiceField, ServiceForm
 from accounts.pages.settings import Entry, add_entry, signed_in
 from accounts.pages.settings_forms import VISIBILITIES
 from accounts.services.preferences import PreferencesChange, change_preferences
 from social.pages.frame import show
 from statuses.models import Interaction
-from statuses.policies.interactions import PREFERENCE, Choice, choice_of_rule, default_policy, rule_of_choice
+from statuses.policies.interactions import (
+    NO_GROUPS,
+    PREFERENCE,
+    Choice,
+    Group,
+    choice_of_rule,
+    default_policy,
+    groups_of,
+    is_rule,
+    rule_of_choice,
+    words_of,
+)
 from statuses.policies.interactions import rule_of as part_of
 
 if TYPE_CHECKING:
@@ -39,54 +51,59 @@ REPLY_WAITS: Final = gettext_lazy(
 )
 ASKED_FIRST: Final = gettext_lazy("The author of the post is asked first.")
 _DEFAULT_TITLE: Final = gettext_lazy("As in your settings")
-#: Form fields by the kind of interaction that they are about; the keys are the names in the client API.
-POLICY_MEMBERS: Final = {
-    "reply_policy": "can_reply",
-    "reblog_policy": "can_reblog",
-    "favourite_policy": "can_favourite",
-}
-_KINDS: Final = {
+_OTHER_TITLE: Final = gettext_lazy("As set by an application")
+#: Kinds of interaction by the form fields that are about them.
+POLICY_KINDS: Final = {
     "reply_policy": Interaction.REPLY,
     "reblog_policy": Interaction.REBLOG,
     "favourite_policy": Interaction.FAVOURITE,
 }
+_NUMBER: Final = re.compile(r"[0-9]{1,10}\Z")
 
 
-def policy_field(
-    label: str | _StrPromise, kind: Interaction, blank: str | Promise | None = _DEFAULT_TITLE
-) -> forms.ChoiceField:
-    """Return the form field for a kind of interaction. `blank` is the label of an additional empty choice, if not None."""
-    titles: dict[Choice, str | Promise] = dict(_TITLES)
-    if kind is Interaction.REPLY:
-        titles[Choice.NOBODY] = gettext_lazy("Only you and people whom it mentions")
-    choices: list[tuple[str, str | Promise]] = [(choice.value, title) for choice, title in titles.items()]
-    if blank is not None:
-        choices.insert(0, ("", blank))
-    return forms.ChoiceField(label=label, required=False, choices=choices)
+class PolicyField(OpenChoiceField):
+    """Field for a kind of interaction. A rule that an application has set and that is none of the choices is kept as its
+    number.
+    """
+
+    def __init__(self, label: str | _StrPromise, kind: Interaction, *, blank: bool = True) -> None:
+        titles: dict[Choice, str | Promise] = dict(_TITLES)
+        if kind is Interaction.REPLY:
+            titles[Choice.NOBODY] = gettext_lazy("Only you and people whom it mentions")
+        choices: list[tuple[str, str | Promise]] = [(choice.value, title) for choice, title in titles.items()]
+        super().__init__(label=label, required=False, choices=[("", _DEFAULT_TITLE), *choices] if blank else choices)
+        self.kind = kind
+
+    def title_of(self, value: str) -> str | Promise | None:
+        return _OTHER_TITLE if _NUMBER.match(value) and is_rule(int(value), self.kind) else None
 
 
-def rule_of(choice: str) -> dict[str, list[str]]:
-    """Return the rule that a choice stands for, as a value of the client API."""
-    match Choice(choice):
-        case Choice.ASKED:
-            return {"automatic_approval": [], "manual_approval": ["public"]}
-        case Choice.NOBODY:
-            return {"automatic_approval": ["author"]}
-        case other:
-            return {"automatic_approval": [other.value]}
+def rule_of(value: str, kind: Interaction) -> dict[str, list[str]]:
+    """Return the rule that the value of a field stands for, as a value of the client API."""
+    groups = groups_of(_part_of(value, kind), kind)
+    automatic, manual = (Group.PUBLIC, NO_GROUPS) if groups is None else groups
+    return {"automatic_approval": [*words_of(automatic)] or ["author"], "manual_approval": [*words_of(manual)]}
+
+
+def _part_of(value: str, kind: Interaction) -> int:
+    return int(value) if value.isdigit() else rule_of_choice(kind, Choice(value))
+
+
+def _value_of(policy: int, kind: Interaction) -> str:
+    return choice_of_rule(policy, kind) or str(part_of(policy, kind))
 
 
 def chosen_rules(rules: Mapping[str, int] | None) -> dict[str, str | None]:
-    """Return the choices of a draft by field; None for a kind of interaction about which the draft says nothing."""
+    """Return the values of a draft by field; None for a kind of interaction about which the draft says nothing."""
     return {
-        name: choice_of_rule(rules[kind], kind) if rules is not None and kind in rules else None
-        for name, kind in _KINDS.items()
+        name: _value_of(rules[kind], kind) if rules is not None and kind in rules else None
+        for name, kind in POLICY_KINDS.items()
     }
 
 
 def rules_of_post(policy: int) -> dict[str, str]:
-    """Return the choices of a post by field; empty where its rule is none of the choices."""
-    return {name: choice_of_rule(policy, kind) or "" for name, kind in _KINDS.items()}
+    """Return the values of a post by field."""
+    return {name: _value_of(policy, kind) for name, kind in POLICY_KINDS.items()}
 
 
 class PoliciesForm(ServiceForm):
@@ -95,34 +112,30 @@ class PoliciesForm(ServiceForm):
     def __init__(self, preferences: Mapping[str, Any], data: Any = None) -> None:
         policies = {visibility: default_policy(preferences, visibility) for visibility in VISIBILITIES}
         initial = {
-            _name(visibility, name): choice_of_rule(policy, kind) or ""
+            _name(visibility, name): value
             for visibility, policy in policies.items()
-            for name, kind in _KINDS.items()
+            for name, value in rules_of_post(policy).items()
         }
         super().__init__(data, initial=initial)
-        self._kept = policies
         labels = (_("Who may reply to them"), _("Who may boost them"), _("Who may favourite them"))
         for visibility in VISIBILITIES:
-            for (name, kind), label in zip(_KINDS.items(), labels, strict=True):
-                field = _name(visibility, name)
-                # A rule that a client has set, and that is none of the choices, is kept.
-                self.fields[field] = policy_field(
-                    label, kind, None if initial[field] else _("As set by an application")
-                )
+            for (name, kind), label in zip(POLICY_KINDS.items(), labels, strict=True):
+                self.fields[_name(visibility, name)] = PolicyField(label, kind, blank=False)
+        self.offer_values()
 
     def groups(self) -> list[tuple[str | Promise, list[forms.BoundField]]]:
         """Return the fields of each visibility, with its title."""
         return [
-            (title, [self[_name(visibility, name)] for name in _KINDS]) for visibility, title in VISIBILITIES.items()
+            (title, [self[_name(visibility, name)] for name in POLICY_KINDS])
+            for visibility, title in VISIBILITIES.items()
         ]
 
     def policies(self) -> dict[str, int]:
         """Return the policies of a valid form, by visibility."""
         return {
             visibility: sum(
-                rule_of_choice(kind, Choice(chosen)) if chosen else part_of(self._kept[visibility], kind)
-                for name, kind in _KINDS.items()
-                for chosen in (self.cleaned_data[_name(visibility, name)],)
+                _part_of(self.cleaned_data[_name(visibility, name)] or self.initial[_name(visibility, name)], kind)
+                for name, kind in POLICY_KINDS.items()
             )
             for visibility in VISIBILITIES
         }

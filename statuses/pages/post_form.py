@@ -21,21 +21,22 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from accounts.pages.forms import ServiceForm, check_field, text_field
+from accounts.pages.forms import OpenChoiceField, ServiceForm, check_field, text_field
 from accounts.pages.settings_forms import QUOTERS, VISIBILITIES, language_choices
 from accounts.policies.visibility import default_visibility
 from social.kernel import clock
-from social.kernel.errors import Invalid, NotFound
+from social.kernel.errors import Invalid, KernelError, NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import path_of
 from statuses.models import Interaction, MediaAttachment, ScheduledStatus
-from statuses.pages.policies import POLICY_MEMBERS, chosen_rules, policy_field, rule_of
+from statuses.pages.policies import POLICY_KINDS, PolicyField, chosen_rules, rule_of
 from statuses.policies.polls import OPTION_COUNTS
 from statuses.policies.posts import SHOWN_COLUMNS
 from statuses.policies.publishing import MARKDOWN, MEDIA_LIMIT, PLAIN_TEXT, TEXT_LIMIT, check_media_count
 from statuses.policies.visibility import LOCAL
 from statuses.queries.media import attachable
 from statuses.serializers.attachments import MediaAttachmentSerializer
+from statuses.services.composing import UnexpectedMentions
 from statuses.services.kept_drafts import draft_of
 from statuses.services.media import MediaChange, MediaUpload, SentFile, update_media, upload_media
 
@@ -70,8 +71,20 @@ FOCUSES: Final = (
 )
 _OPTIONS: Final = tuple(f"option_{number}" for number in range(1, OPTION_COUNTS[1] + 1))
 _OPTION: Final = re.compile(r"option_[0-9]{1,2}\Z")
+_TAG: Final = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
+_SECONDS: Final = re.compile(r"[0-9]{1,8}\Z")
 POLL_FIELDS: Final = ("multiple", "expires_in")
 _HIDDEN: Final = forms.HiddenInput({"id": False})
+
+
+class _LanguageField(OpenChoiceField):
+    def title_of(self, value: str) -> str | None:
+        return value if _TAG.match(value) else None
+
+
+class _DurationField(OpenChoiceField):
+    def title_of(self, value: str) -> str | None:
+        return _duration(value) if _SECONDS.match(value) else None
 
 
 class PostForm(ServiceForm):
@@ -92,10 +105,10 @@ class PostForm(ServiceForm):
     spoiler_text = text_field(_("Content warning"))
     visibility = forms.ChoiceField(label=_("Who may read it"), choices=AUDIENCES)
     sensitive = check_field(_("Mark the files as sensitive"))
-    language = forms.ChoiceField(label=_("Language"), required=False, choices=())
-    reply_policy = policy_field(_("Who may reply"), Interaction.REPLY)
-    reblog_policy = policy_field(_("Who may boost it"), Interaction.REBLOG)
-    favourite_policy = policy_field(_("Who may favourite it"), Interaction.FAVOURITE)
+    language = _LanguageField(label=_("Language"), required=False)
+    reply_policy = PolicyField(_("Who may reply"), Interaction.REPLY)
+    reblog_policy = PolicyField(_("Who may boost it"), Interaction.REBLOG)
+    favourite_policy = PolicyField(_("Who may favourite it"), Interaction.FAVOURITE)
     quote_policy = forms.ChoiceField(label=_("Who may quote it"), required=False, choices=list(QUOTERS.items()))
     markdown = check_field(_("Use Markdown"))
     scheduled_at = forms.DateTimeField(
@@ -104,11 +117,13 @@ class PostForm(ServiceForm):
         widget=forms.DateTimeInput({"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
     )
     multiple = check_field(_("Allow several choices"))
-    expires_in = forms.ChoiceField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
+    expires_in = _DurationField(label=_("Duration of the poll"), required=False, choices=_DURATIONS, initial="86400")
     # Set when a local-only post that is not public is redrafted. For a public local-only post the form has a visibility
     # of its own (LOCAL), so this field is not set.
     local_only = forms.BooleanField(required=False, widget=_HIDDEN)
     hide_totals = forms.BooleanField(required=False, widget=_HIDDEN)
+    # Ids of the accounts that an application allows the post to mention.
+    allowed_mentions = forms.CharField(required=False, widget=_HIDDEN)
     # Idempotency key: a form that is sent twice creates one post.
     key = forms.CharField(widget=_HIDDEN, max_length=100)
 
@@ -119,9 +134,8 @@ class PostForm(ServiceForm):
         self._missing: list[str] = []
         # Options beyond the maximum are shown too: the typed text is kept, and the service reports that there are too
         # many.
-        more = sorted(
-            name for name, typed in self.data.items() if _OPTION.match(name) and typed and name not in _OPTIONS
-        )
+        given = {**self.initial, **self.data}
+        more = sorted(name for name in given if _OPTION.match(name) and given[name] and name not in _OPTIONS)
         self._options = [*_OPTIONS, *more]
         self.parts = {**self.parts, "poll": [*self._options, *POLL_FIELDS]}
         for number, name in enumerate(self._options, 1):
@@ -133,18 +147,20 @@ class PostForm(ServiceForm):
         language, duration = self.fields["language"], self.fields["expires_in"]
         assert isinstance(language, forms.ChoiceField)
         assert isinstance(duration, forms.ChoiceField)
-        language.choices = [("", _("Your default setting")), *language_choices(self.initial.get("language") or "")]
-        seconds = self.initial.get("expires_in", "86400")
-        if seconds not in dict(_DURATIONS):
-            duration.choices = [(seconds, _duration(seconds)), *_DURATIONS]
+        language.choices = [("", _("Your default setting")), *language_choices("")]
+        if self.initial.get("expires_in") == "":
+            duration.choices = [("", _("Unchanged")), *_DURATIONS]
+        self.offer_values()
         if editing:
-            del self.fields["visibility"], self.fields["scheduled_at"]
+            del self.fields["visibility"], self.fields["scheduled_at"], self.fields["allowed_mentions"]
 
     def restore(self, values: Mapping[str, str]) -> None:
-        """Put values that this form had before into its hidden fields, all but the key."""
-        for hidden in self.hidden_fields():
-            if hidden.name in values and hidden.name != "key":
-                self.initial[hidden.name] = hidden.field.to_python(values[hidden.name])
+        """Put values that this form had before into its hidden fields, all but the key, and offer those of its choices."""
+        for name, field in self.fields.items():
+            if name in values and self[name].is_hidden and name != "key":
+                self.initial[name] = field.to_python(values[name])
+            elif name in values and isinstance(field, OpenChoiceField):
+                field.offer(values[name])
 
     def clean_scheduled_at(self) -> datetime | None:
         """Return the time. Raises ValidationError for a time in the past, because the author did not intend to publish the
@@ -262,6 +278,18 @@ class PostForm(ServiceForm):
             texts.append(date_format(timezone.localtime(moment), "SHORT_DATETIME_FORMAT"))
         return texts
 
+    def add_refusal(self, error: KernelError) -> None:
+        """Show one of the REFUSALS. Accounts that the application of the draft did not expect can be mentioned if the form is
+        sent again.
+        """
+        if not isinstance(error, UnexpectedMentions):
+            super().add_refusal(error)
+            return
+        numbers, people = (account.id for account in error.accounts), (f"@{account.acct}" for account in error.accounts)
+        self.data = {**self.data, "allowed_mentions": ",".join([self.data["allowed_mentions"], *map(str, numbers)])}
+        text = gettext("The application with which you saved this draft did not expect that it mentions %(people)s.")
+        self.add_error(None, f"{text % {'people': ', '.join(people)}} {gettext('Send it again if you want that.')}")
+
     def parameters(self) -> dict[str, Any]:
         """Return the values of a valid form as parameters of the client interface."""
         typed = self.cleaned_data
@@ -276,7 +304,9 @@ class PostForm(ServiceForm):
         }
         if typed["local_only"]:
             values["local_only"] = True
-        rules = {member: rule_of(typed[name]) for name, member in POLICY_MEMBERS.items() if typed[name]}
+        if typed.get("allowed_mentions"):
+            values["allowed_mentions"] = [number for number in typed["allowed_mentions"].split(",") if number != "0"]
+        rules = {f"can_{kind}": rule_of(typed[name], kind) for name, kind in POLICY_KINDS.items() if typed[name]}
         if rules:
             values["interaction_policy"] = rules
         if options:
@@ -310,7 +340,7 @@ class PostForm(ServiceForm):
 
 def _duration(seconds: str) -> str:
     begin = datetime(1970, 1, 1)
-    return timesince(begin, begin + timedelta(seconds=int(seconds))) if seconds else gettext("Unchanged")
+    return timesince(begin, begin + timedelta(seconds=int(seconds)))
 
 
 def _place_of(media: MediaAttachment) -> str:
@@ -342,7 +372,7 @@ def initial_of(user: User, text: str = "", visibility: str = "public") -> dict[s
 def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
     """Return the initial values of a form for a draft; values that the draft does not have are those of a new post."""
     draft = draft_of(scheduled)
-    poll = draft.poll
+    poll, allowed = draft.poll, draft.allowed_mentions
     written = {
         **draft.author_columns,
         "visibility": draft.visibility,
@@ -350,6 +380,8 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
         "sensitive": draft.sensitive,
         "language": draft.language,
         "quote_policy": draft.quote_approval_policy,
+        # 0 is the id of nobody: without it, an empty list would be no limit.
+        "allowed_mentions": None if allowed is None else ",".join(map(str, [0, *allowed])),
         **chosen_rules(draft.interaction_policy),
     }
     return {
@@ -358,5 +390,5 @@ def initial_of_draft(scheduled: ScheduledStatus) -> dict[str, Any]:
         "multiple": poll.multiple if poll else False,
         "hide_totals": poll.hide_totals if poll else False,
         "expires_in": str(poll.expires_in) if poll and poll.expires_in else "86400",
-        **dict(zip(_OPTIONS, poll.options if poll else (), strict=False)),
+        **{f"option_{number}": title for number, title in enumerate(poll.options if poll else (), 1)},
     }

@@ -217,6 +217,9 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
         (post,) = load_posts([status.id])
         initial["visibility"] = requested_visibility(status.visibility, local_only=status.local_only)
         initial["local_only"] = status.local_only and initial["visibility"] != LOCAL
+        poll = load_polls([status.id]).get(status.id)
+        if poll is not None and poll.expires_at is not None:
+            initial["expires_in"] = str(round((poll.expires_at - status.created_at).total_seconds()))
         parent, quoted = _load_post(post.in_reply_to_id, user), _load_post(post.quoted_status_id, user)
         delete_status(status_id=status.id)
         messages.success(request, _("Your post has been deleted. Write it again, then publish it."))

@@ -91,6 +91,13 @@ def rule_of(policy: int, kind: Interaction) -> int:
     return policy & ((1 << _BITS) - 1) << shift
 
 
+def is_rule(number: int, kind: Interaction) -> bool:
+    """Tell whether a number is the part of a policy about one kind of interaction, of groups that have words."""
+    groups = groups_of(number, kind)
+    words = ~Group.OTHERS
+    return number == (UNLIMITED if groups is None else encode_rule(kind, groups[0], groups[1] & words))
+
+
 def groups_of(policy: int, kind: Interaction) -> tuple[Group, Group] | None:
     """Return the groups that may interact at once, and the groups that need the author's approval; None if the author has not
     limited this kind of interaction.

@@ -12,6 +12,7 @@ from lxml.html import fromstring
 from accounts.models import Account
 from statuses.models import Poll, ScheduledStatus, Status
 from statuses.policies.posts import SHOWN_COLUMNS
+from tests.factories.accounts import make_user
 from tests.factories.statuses import make_media
 from tests.statuses.conftest import api_of, post_as
 
@@ -48,10 +49,14 @@ def _uploaded(author: Account) -> str:
     return str(media.id)
 
 
+def _form(page: bytes) -> Any:
+    (form,) = (form for form in fromstring(page).forms if "text" in form.fields)
+    return form
+
+
 def save_text(browser: Client, address: str, text: str, act: str = "publish") -> None:
     """Open a page, change the text of its form, and send the form as a browser does."""
-    page = fromstring(browser.get(address, follow=True).content)
-    (form,) = (form for form in page.forms if "text" in form.fields)
+    form = _form(browser.get(address, follow=True).content)
     form.fields["text"] = text
     sent: dict[str, list[str]] = {}
     for name, value in form.form_values():
@@ -86,7 +91,7 @@ def test_a_draft_saved_again_keeps_what_it_had(alice: Account, browser: Client, 
     before = ScheduledStatus.objects.get(id=number).draft
     save_text(browser, f"/write?draft={number}", "*after*", act="draft")
     after = ScheduledStatus.objects.get(id=number).draft
-    shown = ("text", "interaction_policy", "visibility", "sensitive", "poll")
+    shown = ("text", "visibility", "sensitive", "poll")
     assert {name: after[name] for name in after if name not in shown} == {
         name: before[name] for name in before if name not in shown
     }
@@ -102,6 +107,32 @@ def test_a_post_deleted_and_written_again_keeps_what_it_had(
     again = browser.post(f"/statuses/{number}/delete", {"act": "redraft"})
     save_text(browser, again["Location"], "*after*")
     after = read(alice, Status.objects.get(deleted_at=None).id)
-    same = (*SHOWN_COLUMNS, "sensitive", "visibility", "language", "content_type", "quote_approval")
+    same = (*SHOWN_COLUMNS, "sensitive", "visibility", "language", "content_type", "interaction_policy")
     assert {name: after[name] for name in same} == {name: before[name] for name in same}
-    assert [poll.hide_totals for poll in Poll.objects.filter(status_id=after["id"])] == [True] * (more is WITH_POLL)
+    for poll in Poll.objects.filter(status_id=after["id"]):
+        assert poll.hide_totals
+        assert poll.expires_at is not None
+        assert round((poll.expires_at - poll.status.created_at).total_seconds()) == 7200
+    assert Poll.objects.filter(status_id=after["id"]).exists() == (more is WITH_POLL)
+
+
+def test_a_draft_mentions_somebody_whom_its_application_did_not_expect_only_if_it_is_sent_again(
+    alice: Account, browser: Client
+) -> None:
+    for username in ("bob", "carol", "dora"):
+        make_user(username)
+    expected = str(Account.objects.get(username="bob").id)
+    number = api_of(alice).post("/api/v1/drafts", {"status": "@bob", "allowed_mentions": [expected]}).json()["id"]
+    form = _form(browser.get(f"/write?draft={number}").content)
+    form.fields["text"] = "@bob @carol"
+    refused = browser.post("/write", {**dict(form.form_values()), "act": "publish"})
+    assert refused.status_code == 422
+    assert "did not expect that it mentions @carol." in refused.content.decode()
+    assert not Status.objects.exists()
+    form = _form(refused.content)
+    form.fields["text"] = "@bob @carol @dora"
+    refused = browser.post("/write", {**dict(form.form_values()), "act": "publish"})
+    assert "did not expect that it mentions @dora." in refused.content.decode()
+    sent = dict(_form(refused.content).form_values())
+    assert browser.post("/write", {**sent, "act": "publish"}).status_code == 303
+    assert Status.objects.get().mentions.count() == 3
