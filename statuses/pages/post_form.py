@@ -72,7 +72,7 @@ FOCUSES: Final = (
 _OPTIONS: Final = tuple(f"option_{number}" for number in range(1, OPTION_COUNTS[1] + 1))
 _OPTION: Final = re.compile(r"option_[0-9]{1,2}\Z")
 _TAG: Final = re.compile(r"[A-Za-z0-9-]{1,35}\Z")
-_SECONDS: Final = re.compile(r"[0-9]{1,8}\Z")
+_NUMBER_OF_SECONDS: Final = re.compile(r"[0-9]{1,8}\Z")
 POLL_FIELDS: Final = ("multiple", "expires_in")
 _HIDDEN: Final = forms.HiddenInput({"id": False})
 
@@ -84,7 +84,7 @@ class _LanguageField(OpenChoiceField):
 
 class _DurationField(OpenChoiceField):
     def title_of(self, value: str) -> str | None:
-        return _duration(value) if _SECONDS.match(value) else None
+        return _duration(value) if _NUMBER_OF_SECONDS.match(value) else None
 
 
 class PostForm(ServiceForm):

@@ -15,7 +15,7 @@ from accounts.collections.models import Collection
 from accounts.models import Account, User
 from notifications.models import NotificationPolicy
 from social.kernel import clock
-from statuses.models import Filter, FilterKeyword
+from statuses.models import Filter, FilterKeyword, Interaction
 from statuses.policies.interactions import PREFERENCE, Group, encode_rule
 from statuses.policies.posts import SHOWN_COLUMNS
 from tests.factories.accounts import make_user
@@ -158,7 +158,7 @@ def _preferences(alice: Account) -> tuple[str, str]:
 
 
 def _replies(alice: Account) -> tuple[str, str]:
-    rule = encode_rule("reply", Group.FOLLOWERS | Group.FOLLOWING, Group.PUBLIC)
+    rule = encode_rule(Interaction.REPLY, Group.FOLLOWERS | Group.FOLLOWING, Group.PUBLIC)
     chosen = {PREFERENCE: dict.fromkeys(("public", "unlisted", "private", "direct"), rule)}
     User.objects.filter(account=alice).update(preferences=chosen)
     return "/settings/replies", "/settings/replies"
