@@ -264,3 +264,20 @@ def test_a_reply_is_written_with_its_mentions_and_no_wider_than_its_parent(
     wrong = browser.post("/write", values | {"text": "x" * 10_000, "key": "two"})
     assert wrong.status_code == 422
     assert "x" * 10_000 in wrong.content.decode(), "what was typed stays"
+
+
+@pytest.mark.parametrize(
+    ("visibility", "mark"),
+    [
+        ("public", ""),
+        ("unlisted", ""),
+        ("private", "Only followers can read this."),
+        ("direct", "Only people who are mentioned can read this."),
+    ],
+)
+def test_the_card_of_a_post_that_not_everybody_may_read_says_so(
+    browser: Client, bea: User, visibility: str, mark: str
+) -> None:
+    make_status(bea.account, "@ann hello", visibility=visibility)
+    found = re.findall('<p class="mark"[^>]*>([^<]*)</p>', text_of(browser))
+    assert found == ([mark] if mark else [])
