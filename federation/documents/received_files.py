@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from federation.documents.reading import duration_of, kind_of, many, media_type_of, number_of, text_member, web_uri
+from federation.documents.reading import (
+    duration_of,
+    kind_of,
+    kinds_of,
+    many,
+    media_type_of,
+    number_of,
+    text_member,
+    web_uri,
+)
 from social.kernel.media.types import shown_as, type_of_name
 from statuses.models import MediaType
 from statuses.models.attachments import DESCRIPTION_LIMIT
@@ -44,10 +53,19 @@ def offered_file(value: Any) -> OfferedFile | None:
 
     Its media type is taken from the Link, or else from the object, or else from the file extension. Without any of these, the
     object's type (such as Image) determines the kind of file; if that is missing too, the kind is unknown until the file is
-    copied.
+    copied. A Link without any of these leads to a page (`linked_page`).
     """
-    offered = list(_offered_files(value))
+    offered = [file for file in _offered_files(value) if file.content_type or "Link" not in kinds_of(file.item)]
     return next((file for file in offered if file.type != MediaType.UNKNOWN), offered[0] if offered else None)
+
+
+def linked_page(value: Any) -> str | None:
+    """Return the address of the page that an attachment links to (FEP-8967): Mastodon from 4.7 on so names the link whose
+    preview it shows, Lemmy and PieFed the page that a post is about. None for any other attachment.
+    """
+    if not isinstance(value, Mapping) or "Link" not in kinds_of(value) or offered_file(value) is not None:
+        return None
+    return web_uri(value.get("href") or value.get("url"))
 
 
 def picture_of(value: Any) -> OfferedFile | None:

@@ -15,7 +15,7 @@ from accounts.queries.accounts import split_address
 from federation.documents import reading
 from federation.documents.context import AUTHOR_MEMBERS, PUBLIC_NAMES
 from federation.documents.received_emojis import read_emojis
-from federation.documents.received_files import read_file
+from federation.documents.received_files import linked_page, read_file
 from federation.reasons import Reason
 from social.kernel import clock
 from social.kernel.http.content import ACTIVITY_TYPES, is_acceptable
@@ -29,6 +29,7 @@ from social.kernel.text.sanitize import MAX_BYTES, sanitize
 from social.kernel.text.to_html import plain_to_html
 from statuses.models.attachments import OPTIONS_LIMIT
 from statuses.models.status import COLLECTIONS_LIMIT
+from statuses.policies.cards import find_link
 from statuses.policies.polls import RemotePoll
 from statuses.policies.posts import AuthorColumns
 from statuses.services.storing import RemoteFile
@@ -164,12 +165,15 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     to, cc = reading.uris_of(document.get("to")), reading.uris_of(document.get("cc"))
     url = reading.link_of(document.get("url")) or uri
     content = _html_of(reading.text_member(document, "content", MAX_BYTES), document)
+    pages = _linked_pages(document)
     if kind in CONVERTED:
-        content = _html_of_article(document, content, url)
+        content = _html_of_article(document, content, url, pages)
     quoted = _quoted_uri(document)
     conversation = document.get("conversation") or document.get("context")
-    poll = _read_poll(document) if kind == "Question" else None
+    poll = _read_poll(document) if "Question" in reading.kinds_of(document) else None
     content = sanitize(content)
+    if kind in NOTES and pages and find_link(content) is None:
+        content += sanitize(_html_of_link(pages[0]))
     members = AUTHOR_MEMBERS.items() if kind in NOTES else ()
     columns = AuthorColumns(**{name: reading.text_member(document, it, SUMMARY_LIMIT) for name, it in members})
     return ReceivedNote(
@@ -324,12 +328,19 @@ def _html_of(content: str, document: Mapping[str, Any]) -> str:
     return plain_to_html(content) if kind == "text/plain" else content
 
 
-def _html_of_article(document: Mapping[str, Any], content: str, url: str) -> str:
-    """Return the HTML of an article, a video and the like as a post: heading, content or summary, and link."""
+def _html_of_link(url: str) -> str:
+    return f'<p><a href="{escape(url)}">{escape(url)}</a></p>'
+
+
+def _html_of_article(document: Mapping[str, Any], content: str, url: str, pages: list[str]) -> str:
+    """Return the HTML of an article, a video and the like as a post: heading, links to the pages that it is about unless its
+    text has them, content or summary, and link.
+    """
     name, summary = reading.text_member(document, "name", 2048), reading.text_member(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
     body = content if not summary else summary if is_markup(summary) else plain_to_html(summary)
-    return f'{heading}{body}<p><a href="{escape(url)}">{escape(url)}</a></p>'
+    about = "".join(_html_of_link(page) for page in pages if page != url and f'"{escape(page)}"' not in body)
+    return f"{heading}{about}{body}{_html_of_link(url)}"
 
 
 def _tagged_uris(document: Mapping[str, Any], kind: str, limit: int) -> list[str]:
@@ -365,8 +376,12 @@ def _read_collections(document: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(uri for uri in found if uri is not None))[:COLLECTIONS_LIMIT]
 
 
+def _linked_pages(document: Mapping[str, Any]) -> list[str]:
+    pages = (linked_page(item) for item in reading.many(document.get("attachment")))
+    return list(dict.fromkeys(page for page in pages if page is not None))[:ATTACHMENTS_LIMIT]
+
+
 def _read_files(document: Mapping[str, Any]) -> list[RemoteFile]:
-    found = reading.readable(
-        [read_file(item) for item in reading.many(document.get("attachment"))], Reason.ATTACHMENT_WITHOUT_ADDRESS
-    )
+    items = [item for item in reading.many(document.get("attachment")) if linked_page(item) is None]
+    found = reading.readable([read_file(item) for item in items], Reason.ATTACHMENT_WITHOUT_ADDRESS)
     return reading.at_most(found, ATTACHMENTS_LIMIT, Reason.TOO_MANY_ATTACHMENTS)

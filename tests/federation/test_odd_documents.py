@@ -138,7 +138,8 @@ class TestFiles:
         [
             pytest.param([""], [], id="an empty text"),
             pytest.param({"type": "Image", "url": f"{HOME}/preview.gif"}, ["image"], id="one picture without a list"),
-            pytest.param([link("p/B_44")], ["unknown"], id="a Link alone"),
+            pytest.param([link("p/B_44")], [], id="a Link to a page"),
+            pytest.param([link("p/B_44", "application/pdf")], ["unknown"], id="a Link to a document"),
             pytest.param([link("i.png")], ["image"], id="a Link to a picture"),
             pytest.param(
                 [{"type": "Document", "mediaType": "image/jpeg", "url": f"{HOME}/13ee6d64.44205B5D-D0B2", "name": ""}],
