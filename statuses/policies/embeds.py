@@ -6,6 +6,7 @@ import codecs
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
+from urllib.parse import urljoin
 
 from lxml import etree
 
@@ -22,18 +23,23 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
     """Return the preview of a page, in which values of its oEmbed document take precedence. Never raises."""
     found = _embed(body)
     kind = found.get("type")
+
+    def address(value: Any) -> str:
+        # Some providers write addresses that are relative to the document, or to its scheme.
+        return _address(preview.embed_url, value)
+
     preview = replace(
         preview,
         title=text_of(found.get("title"), TITLE_LIMIT) or preview.title,
         author_name=text_of(found.get("author_name"), NAME_LIMIT) or preview.author_name,
-        author_url=address_of(found.get("author_url")) or preview.author_url,
+        author_url=address(found.get("author_url")) or preview.author_url,
         provider_name=text_of(found.get("provider_name"), NAME_LIMIT) or preview.provider_name,
-        provider_url=address_of(found.get("provider_url")) or preview.provider_url,
-        pictures=_with_first_picture(address_of(found.get("thumbnail_url")), preview.pictures),
+        provider_url=address(found.get("provider_url")) or preview.provider_url,
+        pictures=_with_first_picture(address(found.get("thumbnail_url")), preview.pictures),
     )
-    if kind == "photo" and (picture := address_of(found.get("url"))):
+    if kind == "photo" and (picture := address(found.get("url"))):
         return replace(preview, type=CardType.PHOTO, pictures=_with_first_picture(picture, preview.pictures))
-    if kind == "video" and (player := _player_in(found.get("html"))):
+    if kind == "video" and (player := _player_in(found.get("html"), preview.embed_url)):
         return replace(
             preview,
             type=CardType.VIDEO,
@@ -69,7 +75,14 @@ def _embed(body: bytes) -> Mapping[str, Any]:
     return {child.tag: (child.text or "").strip() for child in root if isinstance(child.tag, str)}
 
 
-def _player_in(html: Any) -> str:
+def _address(base: str, value: Any) -> str:
+    try:
+        return address_of(urljoin(base, value.strip())) if isinstance(value, str) and value.strip() else ""
+    except ValueError:
+        return ""
+
+
+def _player_in(html: Any, base: str) -> str:
     """Return the address of the first frame in a provider's HTML, if it is an allowed player."""
     if not isinstance(html, str) or not html.strip():
         return ""
@@ -79,4 +92,4 @@ def _player_in(html: Any) -> str:
     except (etree.LxmlError, ValueError):
         return ""
     frame = next(root.iter("iframe"), None) if root is not None else None
-    return player_of(address_of(frame.get("src"))) if frame is not None else ""
+    return player_of(_address(base, frame.get("src"))) if frame is not None else ""

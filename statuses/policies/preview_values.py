@@ -40,6 +40,12 @@ def text_of(value: Any, limit: int) -> str:
     return visible_text(unescape(value[: limit * 8]))[:limit].strip()
 
 
+def first_text(limit: int, *values: Any) -> str:
+    """Return the first of the values that is a text, as `text_of` does; of a list, its first item counts."""
+    firsts = (value[0] if isinstance(value, list) and value else value for value in values)
+    return next(filter(None, (text_of(value, limit) for value in firsts)), "")
+
+
 def address_of(value: Any) -> str:
     """Return an http or https address in its normal form; empty for anything else."""
     if not isinstance(value, str):
@@ -89,8 +95,8 @@ def moment_of(value: Any) -> datetime | None:
 
 
 def creator_of(value: str) -> str:
-    """Return the address of an account without its leading `@`; empty if `value` is not such an address."""
-    address = value.strip().removeprefix("@")
+    """Return the address of an account without a leading `acct:` or `@`; empty if `value` is not such an address."""
+    address = value.strip().removeprefix("acct:").removeprefix("@")
     username, at, domain = address.partition("@")
     plain = len(address) <= NAME_LIMIT and address.isprintable() and not re.search(r"[\s/?#]", address)
     return address if username and at and domain and plain else ""

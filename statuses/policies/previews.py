@@ -195,18 +195,25 @@ class _Page:
             self.address(self.meta("og:video:secure_url", "og:video:url", "og:video", "twitter:player"))
         )
         return Preview(
-            title=preview_values.text_of(
-                self.meta("og:title", "twitter:title") or article.get("headline") or article.get("name") or self.title,
+            title=preview_values.first_text(
                 TITLE_LIMIT,
+                self.meta("og:title"),
+                self.meta("twitter:title"),
+                article.get("headline"),
+                article.get("name"),
+                self.title,
             ),
-            description=preview_values.text_of(
-                self.meta("og:description", "twitter:description")
-                or article.get("description")
-                or self.meta("description"),
+            description=preview_values.first_text(
                 DESCRIPTION_LIMIT,
+                self.meta("og:description"),
+                self.meta("twitter:description"),
+                article.get("description"),
+                self.meta("description"),
             ),
             type=CardType.VIDEO if player else CardType.LINK,
-            language=preview_values.language_of(self.meta("og:locale"), article.get("inLanguage"), self.language),
+            language=preview_values.language_of(
+                self.meta("og:locale"), *_languages_of(article.get("inLanguage")), self.language
+            ),
             author_name=preview_values.text_of("" if author_url else written_by, NAME_LIMIT)
             or preview_values.text_of(author.get("name"), NAME_LIMIT),
             author_url=author_url or self.address(author.get("url")),
@@ -251,9 +258,13 @@ def _article(script: str) -> dict[str, Any]:
                 by_kind.setdefault(re.split("[/#:]", kind)[-1], item)
     others = (kind for kind in by_kind if kind.endswith(_KINDS_OF_ARTICLES))
     article = next((by_kind[kind] for kind in (*_ARTICLES, *others) if kind in by_kind), {})
-    # Where the author or the publisher is another item of the graph, the article has only its id.
+    # Where the author, the publisher or the picture is another item of the graph, the article has only its id.
     people = {name: _first_object(article.get(name)) for name in ("author", "publisher") if name in article}
-    return article | {name: by_id.get(str(person.get("@id")), {}) | person for name, person in people.items()}
+    found_people = {name: by_id.get(str(person.get("@id")), {}) | person for name, person in people.items()}
+    pictures = [
+        by_id.get(str(item.get("@id")), {}) | item if isinstance(item, dict) else item for item in _images(article)
+    ]
+    return article | found_people | {"image": pictures}
 
 
 def _without_wrapper(script: str) -> str:
@@ -280,7 +291,18 @@ def _first_object(value: Any) -> dict[str, Any]:
     return {**value, **name} if isinstance(name, dict) else value
 
 
-def _article_pictures(article: dict[str, Any]) -> Iterable[Any]:
+def _languages_of(value: Any) -> list[Any]:
+    """Return the codes in an `inLanguage`: a code, a Language with a code, or the first of a list of these."""
+    value = value[0] if isinstance(value, list) and value else value
+    return [value.get("alternateName"), value.get("name")] if isinstance(value, dict) else [value]
+
+
+def _images(article: dict[str, Any]) -> list[Any]:
     image = article.get("image") or article.get("thumbnailUrl")
-    for item in (image if isinstance(image, list) else [image])[:5]:
-        yield item.get("url") if isinstance(item, dict) else item
+    return (image if isinstance(image, list) else [image])[:5]
+
+
+def _article_pictures(article: dict[str, Any]) -> Iterable[Any]:
+    for item in _images(article):
+        address = (item.get("url") or item.get("contentUrl")) if isinstance(item, dict) else item
+        yield address[0] if isinstance(address, list) and address else address

@@ -196,3 +196,54 @@ def test_people_without_an_id_are_nobody_else_of_the_graph() -> None:
     data = '[{"@type":"WebSite","name":"W"},{"@type":"Article","headline":"H","author":{},"publisher":{"@id":"#x"}}]'
     found = read(f'<title>t</title><script type="application/ld+json">{data}</script>')
     assert (found.title, found.author_name, found.provider_name) == ("H", "", "")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<script type="application/ld+json">{"@type":"Article","headline":{"@value":"x"}}</script><title>News</title>',
+        '<script type="application/ld+json">{"@type":"Article","headline":["News"]}</script><title>other</title>',
+        '<meta property="og:title" content="&#8203;"><meta name="twitter:title" content="News"><title>other</title>',
+    ],
+)
+def test_a_title_that_is_no_text_does_not_hide_the_next(head: str) -> None:
+    assert read(head).title == "News"
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        '{"@id":"#p"}',
+        '{"@type":"ImageObject","contentUrl":"/p.png"}',
+        '[{"@type":"ImageObject","url":["/p.png"]}]',
+        '["/p.png"]',
+    ],
+)
+def test_the_picture_of_an_article_is_found_however_it_is_written(image: str) -> None:
+    graph = (
+        f'[{{"@type":"Article","headline":"a","image":{image}}},{{"@id":"#p","@type":"ImageObject","url":"/p.png"}}]'
+    )
+    found = read(f'<script type="application/ld+json">{{"@graph":{graph}}}</script>')
+    assert found.pictures == (PagePicture("https://a.example/p.png"),)
+
+
+@pytest.mark.parametrize(
+    "language", ['"de"', '["de","en"]', '{"@type":"Language","name":"German","alternateName":"de"}']
+)
+def test_the_language_of_an_article_is_read_however_it_is_written(language: str) -> None:
+    article = f'{{"@type":"Article","headline":"a","inLanguage":{language}}}'
+    assert read(f'<script type="application/ld+json">{article}</script>').language == "de"
+
+
+@pytest.mark.parametrize("written", ["@ann@b.example", "ann@b.example", "acct:ann@b.example"])
+def test_a_page_names_its_author_by_an_address_in_any_form(written: str) -> None:
+    assert read(f'<title>t</title><meta name="fediverse:creator" content="{written}">').creator == "ann@b.example"
+
+
+def test_addresses_in_an_oembed_document_may_be_relative_to_it() -> None:
+    page = Preview(title="t", embed_url="https://www.youtube.com/oembed?u=1")
+    html = '"html":"<iframe src=\'//www.youtube.com/embed/x\'></iframe>"'
+    found = read_embed(f'{{"type":"video",{html},"thumbnail_url":"/i.png"}}'.encode(), page)
+    assert found.player_url == "https://www.youtube.com/embed/x"
+    assert found.pictures == (PagePicture("https://www.youtube.com/i.png"),)
+    assert not read_embed(b'{"type":"photo","url":"//[x","thumbnail_url":5}', page).pictures
