@@ -17,13 +17,13 @@ from accounts.pages.settings import signed_in
 from accounts.queries.users import forget_waiting
 from notifications.models import NotificationType
 from notifications.models.notification import MESSAGE_TYPES
-from notifications.policies.titles import title_of_group
+from notifications.policies.titles import title_of_group, title_of_report
 from notifications.queries.groups import GROUPED_TYPES, list_heads, load_group_page, load_groups
 from notifications.queries.listing import NotificationFilter
 from notifications.queries.requests import count_requests
 from notifications.serializers.notification import present_groups
 from notifications.services.notifying import clear, dismiss_group
-from social.kernel.text.names import clean_input
+from social.kernel.text.names import clean_input, visible_text
 from social.pages.frame import show, url_of
 from social.pages.paging import cursor_of, links, one_page
 from statuses.pages.posts import posts_for_templates, reader_of
@@ -51,7 +51,6 @@ _ICONS: Final[Mapping[str, str]] = {
 _PAGES: Final[Mapping[str, str]] = {
     NotificationType.FOLLOW_REQUEST: "follow_requests",
     NotificationType.SEVERED_RELATIONSHIPS: "severances",
-    NotificationType.ADMIN_REPORT: "admin:index",
     NotificationType.ADMIN_SIGN_UP: "admin:index",
 }
 
@@ -119,7 +118,13 @@ def _for_template(
     senders = [people[number] for number in group["sample_account_ids"] if number in people]
     name, others = senders[0].name if senders else "", group["notifications_count"] - 1
     own = bool(group["sample_account_ids"]) and group["sample_account_ids"][0] == str(account_id)
-    warning, title = group.get("moderation_warning"), title_of_group(kind, name, others, own=own)
+    title, url = title_of_group(kind, name, others, own=own), url_of(_PAGES.get(kind, ""))
+    if warning := group.get("moderation_warning"):
+        url = url_of("strike", strike_id=int(warning["id"]))
+    if report := group.get("report"):
+        target = report["target_account"]
+        title = title_of_report(name, visible_text(target["display_name"]) or target["username"])
+        url = url_of("admin:moderation_report_case", account_id=int(target["id"]))
     return {
         "key": group["group_key"],
         "title": title,
@@ -129,7 +134,7 @@ def _for_template(
         "post": post,
         "moment": datetime.fromisoformat(group["latest_page_notification_at"]),
         "new": read is not None and int(group["most_recent_notification_id"]) > read,
-        "url": url_of("strike", strike_id=int(warning["id"])) if warning else url_of(_PAGES.get(kind, "")),
+        "url": url,
     }
 
 

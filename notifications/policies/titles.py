@@ -54,6 +54,14 @@ def title_of_group(kind: str, name: str, others: int, *, own: bool = False) -> s
     return str(_GROUP_TITLES[kind] % {"name": shown, "count": others})
 
 
+def title_of_report(name: str, target: str) -> str:
+    """Return the title of a notification of a report about the account called `target`."""
+    names = {"name": name, "target": target}
+    if get_language_bidi():
+        names = {key: f"\u2068{each}\u2069" for key, each in names.items()}
+    return _("%(name)s has reported %(target)s") % names
+
+
 def title_of(kind: str, name: str, *, own: bool = False) -> str:
     """Return the title of a notification of this type about an account called `name`, in the active language.
 

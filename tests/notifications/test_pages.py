@@ -148,3 +148,13 @@ def test_held_messages_are_accepted_and_dismissed_and_the_policy_is_chosen(ann: 
     browser.post("/notifications/requests", {"id": numbers[:2], "act": "dismiss"})
     assert [entity["id"] for entity in api.get("/api/v1/notifications/requests").json()] == [numbers[2]]
     assert browser.post("/notifications/requests", {"id": "nonsense", "act": "accept"}).status_code in (303, 404)
+
+
+def test_the_notification_of_a_report_names_both_people_and_leads_to_the_case(ann: User) -> None:
+    boss, bea = make_user("boss", role="Owner"), make_account("bea", display_name="<i>Bea</i>")
+    Api(make_token(ann)).post("/api/v1/reports", {"account_id": str(bea.id)})
+    work()
+    browser = Client()
+    browser.force_login(boss)
+    link = f'<a href="/admin/moderation/report/inbox/{bea.id}/">ann has reported &lt;i&gt;Bea&lt;/i&gt;</a>'
+    assert link in page(browser)
