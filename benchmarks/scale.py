@@ -29,7 +29,10 @@ _NEEDED: Final = {"q": "garden", "acct": "author0", "url": "https://news.example
 
 def start(folder: Path, *, generic_plans: bool) -> Any:
     """Start PostgreSQL and Valkey with their files in this folder, and set this process up for them."""
+    import psycopg
+
     from social.runtime.embedded import Embedded
+    from social.runtime.postgres import ADMIN
     from social.runtime.secrets_file import generate_secrets
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -39,6 +42,8 @@ def start(folder: Path, *, generic_plans: bool) -> Any:
     postgres_settings = {"autovacuum": "off", "max_wal_size": "4GB", "plan_cache_mode": plans}
     embedded = Embedded(folder, durable=False, postgres_settings=postgres_settings)
     embedded.start()
+    with psycopg.connect(embedded.postgres.conninfo("postgres", ADMIN)) as admin:
+        admin.execute("GRANT SET ON PARAMETER session_replication_role TO social")
     os.environ |= {"DATA_DIR": str(folder), "DJANGO_SETTINGS_MODULE": "social.settings.base", "LOG_LEVEL": "error"}
     os.environ |= {"LOCAL_DOMAIN": "bench.localhost", "RATE_LIMITS": "off", **embedded.environment()}
     import django

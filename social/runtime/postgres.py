@@ -25,6 +25,8 @@ MAJOR = "18"
 #: Former major versions whose programs the wheel contains, each with the folder of these programs.
 FORMER_MAJORS: Final = {"16": "pginstall"}
 SYSTEM_FOLDER = Path("/var/lib/social")
+#: The superuser of the cluster, as whom only `database_roles` connects.
+ADMIN: Final = "social_admin"
 # The path of a socket may have 104 bytes on macOS and 108 on Linux, including the socket's own name.
 _SOCKET_PATH_LIMIT = 100
 # The folder's name is used in three kinds of URLs and in a comma-separated list: other characters would need four ways
@@ -122,8 +124,8 @@ class Postgres:
         mark = hashlib.sha256(str(self.data_dir).encode()).hexdigest()[:12]
         return Path("/tmp") / f"social-{self.owner.uid}-{mark}"  # noqa: S108  (`_own_folder` checks whose it is)
 
-    def conninfo(self, database: str = "social") -> str:
-        return f"host={self.sockets} user=social dbname={database}"
+    def conninfo(self, database: str = "social", role: str = "social") -> str:
+        return f"host={self.sockets} user={role} dbname={database}"
 
     def _own_folder(self, path: Path, mode: int) -> None:
         """Make `path` a folder of `self.owner`. Raises OperatorError if another user has already created it, as is
@@ -220,7 +222,7 @@ class Postgres:
         # A new cluster gets its name when it is complete: `initdb` writes PG_VERSION early, and may be killed afterwards.
         unfinished = self.folder / f"{self.name}.new"
         shutil.rmtree(unfinished, ignore_errors=True)
-        command = [str(self.binaries() / "initdb"), "-D", str(unfinished), "-U", "social", "--auth=trust"]
+        command = [str(self.binaries() / "initdb"), "-D", str(unfinished), "-U", ADMIN, "--auth=trust"]
         command += ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
         if not self.durable:
             command.append("--no-sync")
@@ -314,9 +316,7 @@ class Postgres:
             return False
 
     def create_database(self) -> None:
-        """Create the database `social` if it is absent."""
-        import psycopg
+        """Create the database `social` and its role if they are absent, and change a cluster of an earlier release over."""
+        from social.runtime import database_roles
 
-        with psycopg.connect(self.conninfo("postgres"), autocommit=True) as connection:
-            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = 'social'").fetchone():
-                connection.execute("CREATE DATABASE social")
+        database_roles.prepare(self.conninfo)

@@ -88,9 +88,14 @@ _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:]+\])(?::\d{{1,5}})?")
 
 
+def is_domain(text: str) -> bool:
+    """Tell whether a text is a domain name in lower case, with or without a port."""
+    return len(text) <= 253 and _DOMAIN.fullmatch(text) is not None and _has_port(text)
+
+
 def _domain(name: str, default: str) -> str:
     domain = (_read(name) or default).lower()
-    if len(domain) > 253 or not _DOMAIN.fullmatch(domain) or not _has_port(domain):
+    if not is_domain(domain):
         raise ImproperlyConfigured(
             f"{name}={domain} is not a domain name. Give it bare, as in social.example (in Punycode if it is not ASCII)."
         )

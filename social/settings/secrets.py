@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,25 +50,37 @@ def load_secrets(data_dir: Path) -> Secrets:
             f"{path} is there and cannot be read ({error.strerror}); nothing is lost. "
             f"Give it to user {os.geteuid()} (chown), mode 0600, and let that user enter the folders above it."
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ImproperlyConfigured(f"{path} is damaged ({error}). Restore it from a backup.") from None
 
-    def value(name: str) -> str:
-        found = os.environ.get(name) or stored.get(name)
-        if not found:
+    return parse_secrets(stored, path, os.environ)
+
+
+def parse_secrets(stored: Mapping[str, Any], path: Path, given: Mapping[str, str]) -> Secrets:
+    """Return the secrets in `given` and, for those that it lacks, in `stored`, which is the content of the file `path`.
+
+    Raises ImproperlyConfigured, with the remedy, if a secret is missing in both or is invalid.
+    """
+
+    def value(name: str, *, optional: bool = False) -> str:
+        found = given.get(name) or stored.get(name)
+        if not isinstance(found, str | None):
+            raise ImproperlyConfigured(f"{name} in {path} is no text. Restore that file from a backup.")
+        if not found and not optional:
             raise ImproperlyConfigured(
                 f"{name} is not set, and {path} {'lacks it' if stored else 'is missing'}. Restore that file from a "
                 f"backup, or set it in the environment; a new installation gets it from {manage_command('run')}"
             )
-        return str(found).strip()
+        return (found or "").strip()
 
     secret_key = value("SECRET_KEY")
-    if len(secret_key) < _SHORTEST_SECRET_KEY:
-        raise ImproperlyConfigured(
-            f"SECRET_KEY has {len(secret_key)} characters; {_SHORTEST_SECRET_KEY} or more, at random, are needed."
-        )
-    written = os.environ.get("SECRET_KEY_FALLBACKS") or stored.get("SECRET_KEY_FALLBACKS") or ""
-    fallbacks = tuple(key.strip() for key in str(written).split(",") if key.strip())
+    former = value("SECRET_KEY_FALLBACKS", optional=True)
+    fallbacks = tuple(key.strip() for key in former.split(",") if key.strip())
+    for name, key in (("SECRET_KEY", secret_key), *(("SECRET_KEY_FALLBACKS", key) for key in fallbacks)):
+        if len(key) < _SHORTEST_SECRET_KEY:
+            raise ImproperlyConfigured(
+                f"{name} has {len(key)} characters; {_SHORTEST_SECRET_KEY} or more, at random, are needed."
+            )
     private, public = value("VAPID_PRIVATE_KEY"), value("VAPID_PUBLIC_KEY")
     if len(_decoded(private)) != 32:
         raise ImproperlyConfigured("VAPID_PRIVATE_KEY is not a P-256 key: 32 bytes in URL-safe Base64 (RFC 8292).")

@@ -11,6 +11,7 @@ from django.db.migrations.state import ProjectState
 from django.db.models import CASCADE, BigAutoField, Field, ForeignKey, Index, IntegerField
 
 from social.kernel.migration_operations import CreateIndexBesideWriters, while_writing
+from tests.support.servers import administrator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TABLE = "kernel_besidewriters"
@@ -55,11 +56,11 @@ def test_a_migration_that_was_interrupted_goes_on_where_it_was() -> None:
     assert indexes() == {}
     run(0, 1)
     assert indexes() == {"kernel_besidewriters_number": True}
-    with connection.cursor() as cursor:
-        cursor.execute(
+    with administrator(connection.settings_dict["NAME"]) as admin:
+        admin.execute(
             "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'kernel_besidewriters_number'::regclass"
         )
-        cursor.execute("UPDATE pg_constraint SET convalidated = false WHERE conrelid = to_regclass(%s)", [TABLE])
+        admin.execute("UPDATE pg_constraint SET convalidated = false WHERE conrelid = to_regclass(%s)", [TABLE])
     run(0, 1)
     run(0, 1)
     with connection.cursor() as cursor:

@@ -17,7 +17,7 @@ _KEPT = frozenset({ContentType._meta.db_table, Permission._meta.db_table})
 
 
 def empty_tables() -> None:
-    """No table of a model has rows; sequences go on. The user of the database must be a superuser."""
+    """No table of a model has rows; sequences go on. The user of the database must be allowed to write without triggers."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_filled())
         filled = [name for (name,) in cursor.fetchall()]

@@ -11,12 +11,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 
 if TYPE_CHECKING:
+    import psycopg
+
     from social.runtime.embedded import Embedded
 
 #: The servers of this process; None where they are named from outside or not wanted.
@@ -52,12 +54,38 @@ def _start(*, wanted: bool) -> None:
         os.environ["DATABASE_URL"] = os.environ["TEST_DATABASE_URL"]
         os.environ["REDIS_URL"] = os.environ["TEST_REDIS_URL"]
         atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
+        if wanted:
+            _allow_tests()
         return
     atexit.register(stop)
     os.environ.update(servers.environment())
     if wanted:
         servers.start()
+        _allow_tests()
         embedded = servers
+
+
+def administrator(database: str) -> psycopg.Connection[Any]:
+    """A connection as the superuser of the suite's PostgreSQL; of one named from outside, as the role that was given."""
+    import psycopg
+
+    from social.runtime.postgres import ADMIN
+
+    address = f"{os.environ['DATABASE_URL'].rpartition('/')[0]}/{database}"
+    try:
+        return psycopg.connect(address.replace("//social@", f"//{ADMIN}@"), autocommit=True)
+    except psycopg.OperationalError:
+        return psycopg.connect(address, autocommit=True)
+
+
+def _allow_tests() -> None:
+    """Let the server's role create databases and write rows without triggers, as only tests do."""
+    from social.runtime.postgres import ADMIN
+
+    with administrator("postgres") as admin:
+        if admin.info.user == ADMIN:
+            admin.execute("ALTER ROLE social CREATEDB")
+            admin.execute("GRANT SET ON PARAMETER session_replication_role TO social")
 
 
 os.environ["DJANGO_SETTINGS_MODULE"] = "social.settings.test"

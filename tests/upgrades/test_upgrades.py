@@ -18,6 +18,9 @@ import psycopg
 import pytest
 from django.db import connection
 
+from social.runtime.backups import sql
+from social.runtime.backups.dumped import read
+from social.runtime.backups.schema import make_schema
 from tests.runtime.processes import clean_environment, eventually, free_ports, fresh_folder, manage, running
 from tests.upgrades.dump import DOMAIN, DUMPS, Client, kept_dumps
 
@@ -160,6 +163,35 @@ def test_the_setup_of_an_older_server_keeps_what_people_had(restored: Upgraded, 
     with running(web, tmp_path / "log", environment) as server:
         eventually(lambda: answers(environment["PORT"]) or server.process.poll() is not None)
         see_what_was_there(restored)
+
+
+@pytest.mark.verify
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("restored", [*EARLIER[1:], LAST], indirect=True)  # the first release had no backups
+def test_a_backup_of_an_older_server_is_restored_with_the_tables_of_its_release(
+    restored: Upgraded, tmp_path: Path, django_db_blocker: Any
+) -> None:
+    url, path = restored.environment["DATABASE_URL"], tmp_path / "database.sql.gz"
+    before, filled = schema(url), rows(url)
+    with sql.dump(url) as source:
+        path.write_bytes(source.read())
+    found = read(path, lambda _bytes: None)
+    with django_db_blocker.unblock():
+        tables = make_schema(found.migrations)
+    assert tables.find_unknown(found) == []
+    with psycopg.connect(url) as database:
+        database.execute("DROP TABLE social_outbox CASCADE")
+    sql.load(url, path, lambda _bytes: None, tables)
+    assert (schema(url), rows(url)) == (before, filled)
+
+
+def rows(address: str) -> dict[str, int]:
+    """How many rows each table has."""
+    with psycopg.connect(address) as database:
+        names = database.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+        )
+        return {name: database.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for (name,) in names.fetchall()}
 
 
 def answers(port: str) -> bool:

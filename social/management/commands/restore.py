@@ -17,12 +17,14 @@ class Command(OperatorCommand):
     empty; --force replaces the database of an existing server, and adds the files of the backup to its files. The server must
     be stopped on every machine, except for --dry-run. A backup of another domain or of a newer release is refused; a backup
     of an older release is upgraded by the next start. Redis or Valkey is emptied: it holds nothing that cannot be rebuilt.
-    The whole content of a backup is trusted: --digest proves that it was not changed. After an interruption, run the command
-    again; until it succeeds, no other command starts in this data directory.
+    Only rows are read from the dump of the database, never statements, but all of them are trusted, and the secrets and files
+    too: --digest proves that nothing was changed. After an interruption, run the command again; until it succeeds, no other
+    command starts in this data directory.
 
     folder: a folder written by manage.py backup
     digest: the digest that manage.py backup printed; a changed backup is refused
     force: replace the existing data, after a question
+    ours_only: leave out tables and other things of the dump that this software does not make; a backup with them is refused
     yes: do not ask
     dry_run: check the backup and this server, and change nothing
     """
@@ -32,7 +34,8 @@ class Command(OperatorCommand):
     # `manage.py` has already locked the data directory and started the embedded servers when this runs.
     def run(
         self, folder: Annotated[Path, ("metavar", "FOLDER")], *,
-        digest: Annotated[str | None, ("metavar", "HEX")] = None, force: bool, yes: bool, dry_run: bool,
+        digest: Annotated[str | None, ("metavar", "HEX")] = None, force: bool, ours_only: bool, yes: bool,
+        dry_run: bool,
     ) -> None:  # fmt: skip
         folder = folder.absolute()
         target = restoring.look(alone=not dry_run)
@@ -45,12 +48,13 @@ class Command(OperatorCommand):
             f"{manifest.domain} of {manifest.created_at}, release {manifest.version}: {manifest.files} files, "
             f"{filesizeformat(manifest.bytes)}, as they were stored."
         )
+        schema = restoring.make_tables(folder, manifest, progress_bar, ours_only=ours_only)
         if dry_run:
             return
         if not (target.is_empty or target.interrupted or yes):
             self._ask(manifest.domain)
-        again = f"restore {shlex.quote(str(folder))}"
-        restoring.restore(folder, manifest, target, progress_bar, again=env.manage_command(again))
+        again = f"restore {shlex.quote(str(folder))}{' --ours-only' if ours_only else ''}"
+        restoring.restore(folder, manifest, target, schema, progress_bar, again=env.manage_command(again))
         self.stdout.write(f"Restored. Start it: {env.manage_command('run')}")
 
     def _ask(self, domain: str) -> None:

@@ -20,6 +20,7 @@ from typing import IO, Any, Final
 from social.kernel.releases import known_fields
 from social.runtime.datadir import is_locked
 from social.runtime.failures import OperatorError
+from social.settings import env
 
 FORMAT: Final = 1
 MANIFEST, CHECKSUMS, DATABASE, SECRETS = "manifest.json", "checksums.sha256", "database.sql.gz", "secrets.json"
@@ -51,6 +52,22 @@ class Manifest:
     checksums: str
     migrations: list[str]
 
+    def check(self) -> None:
+        """Raise ValueError for a value of another type, or one that no backup has: a domain ends up in addresses, texts are
+        printed, and numbers are compared with free space.
+        """
+        for name, kind in self.__annotations__.items():
+            value = getattr(self, name)
+            texts = value if kind == "list[str]" else [value]
+            if kind == "int":
+                fine = type(value) is int and 0 <= value < 2**63
+            else:
+                fine = isinstance(texts, list) and all(isinstance(text, str) and text.isprintable() for text in texts)
+            if not fine:
+                raise ValueError(f"{name} is {value!r:.60}")
+        if not env.is_domain(self.domain):
+            raise ValueError(f"domain is {self.domain!r:.60}")
+
     def write(self, folder: Path) -> None:
         """Write the manifest to the folder of a backup."""
         (folder / MANIFEST).write_text(json.dumps(asdict(self), indent=1) + "\n")
@@ -70,10 +87,12 @@ def read_manifest(folder: Path) -> Manifest:
         values: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         if values.get("format") != FORMAT:
             raise OperatorError(f"{folder} has a format that this release does not know. Restore it with a newer one.")
-        return Manifest(**known_fields(Manifest, values))
+        manifest = Manifest(**known_fields(Manifest, values))
+        manifest.check()
+        return manifest
     except OSError as error:
         raise OperatorError(f"{folder} is no backup: {error.filename}: {error.strerror}. Name its folder.") from None
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise OperatorError(f"{folder / MANIFEST} is damaged ({error}). Take another backup.") from None
 
 

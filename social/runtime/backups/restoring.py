@@ -1,8 +1,9 @@
 """Restores a backup into an empty server, or in place of an existing one, completely or not at all.
 
 The data directory is marked before anything is changed, and the server does not start in a marked one. Files have
-unique names, so that adding them replaces no other file. The database is emptied and loaded in one transaction. A
-restore that was killed must be run again, from the beginning.
+unique names, so that adding them replaces no other file. The database is emptied and loaded in one transaction, with
+tables that the migrations of this release make: no statement of a backup is executed (security row 82). A restore that
+was killed must be run again, from the beginning.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 import redis
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db.migrations.loader import MigrationLoader
 
 from social import __version__
@@ -24,11 +26,15 @@ from social.kernel.media import storage
 from social.runtime import database, secrets_file, unfinished
 from social.runtime.backups import archive
 from social.runtime.backups.archive import Advance, Manifest, Report
+from social.runtime.backups.dumped import read
+from social.runtime.backups.schema import Schema, make_schema
 from social.runtime.backups.sql import Undecided, load
 from social.runtime.datadir import check_room
 from social.runtime.failures import OperatorError
+from social.runtime.fingerprints import check_pair
 from social.runtime.options import remember
 from social.settings import env
+from social.settings.secrets import parse_secrets
 
 _NAME: Final = "The restore"
 _CLOSING_SECONDS: Final = 3.0
@@ -96,12 +102,7 @@ def check(folder: Path, manifest: Manifest, target: Target, *, replace: bool) ->
         raise OperatorError(
             f"A server is set up in {env.DATA_DIR}. To replace everything in its database by the backup, say --force."
         )
-    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
-    if newer := sorted(set(manifest.migrations) - known):
-        raise OperatorError(
-            f"The backup was taken by a newer release ({manifest.version}; this is {__version__}, which lacks {newer[0]}). "
-            f"Restore it with that one."
-        )
+    _refuse_newer(manifest, set(manifest.migrations))
     stored = _stored_secrets(folder)
     if wrong := [name for name in _given_secrets() if os.environ[name].strip() != stored.get(name)]:
         raise OperatorError(f"{' and '.join(wrong)} in the environment are not those of the backup. Unset them.")
@@ -110,23 +111,54 @@ def check(folder: Path, manifest: Manifest, target: Target, *, replace: bool) ->
     check_room(env.DATA_DIR, manifest.database_bytes + manifest.bytes)
 
 
+def _refuse_newer(manifest: Manifest, migrations: set[str]) -> None:
+    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    if newer := sorted(migrations - known):
+        raise OperatorError(
+            f"The backup was taken by a newer release ({manifest.version}; this is {__version__}, which lacks {newer[0]}). "
+            f"Restore it with that one."
+        )
+
+
+def make_tables(folder: Path, manifest: Manifest, report: Report, *, ours_only: bool) -> Schema:
+    """Return the schema for the rows of a backup, as the migrations make it. Nothing of the dump is executed.
+
+    Raises OperatorError for a dump that holds anything else, such as functions or further tables (security row 82), unless
+    `ours_only` leaves it out.
+    """
+    path = folder / archive.DATABASE
+    with report("Reading", path.stat().st_size) as advance:
+        dump = read(path, advance)
+    _refuse_newer(manifest, {f"{app}.{name}" for app, name in dump.migrations})
+    with report("Tables", None):
+        schema = make_schema(dump.migrations)
+    others = schema.find_unknown(dump)
+    if others and not ours_only:
+        more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+        raise OperatorError(
+            f"{path} holds what no backup of this software has: {others[0][:80]!r}{more}. Nothing was executed and nothing "
+            f"changed. If you have added this to the database yourself, leave it out: --ours-only."
+        )
+    return schema
+
+
 def _given_secrets() -> list[str]:
     return [name for name in secrets_file.NAMES if name in os.environ and name not in secrets_file.temporary]
 
 
 def _stored_secrets(folder: Path) -> dict[str, Any]:
+    """Return the secrets of a backup. Raises OperatorError if a server could not run with them."""
     path = folder / archive.SECRETS
     try:
         found = dict(json.loads(path.read_text()).items())
-    except (OSError, ValueError, AttributeError) as error:
-        raise OperatorError(f"{path} is damaged ({error}). Take another backup.") from None
-    for name in secrets_file.NAMES:
-        if not (isinstance(found.get(name), str) and found[name]):
-            raise OperatorError(f"{path} is damaged ({name} is missing). Take another backup.")
+        check_pair(parse_secrets(found, path, {}))
+    except (OSError, ValueError, AttributeError, RecursionError, ImproperlyConfigured, OperatorError) as error:
+        fault = str(error).partition(". ")[0]
+        raise OperatorError(f"{path} is damaged ({fault}). Take another backup.") from None
     return found
 
 
-def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *, again: str) -> None:
+def restore(folder: Path, manifest: Manifest, target: Target, schema: Schema, report: Report, *, again: str) -> None:
     """Restore a verified and checked backup. `again` is the command with which an interrupted restore is repeated.
 
     Raises OperatorError when files or database cannot be restored: an empty server is then still empty, and an existing
@@ -137,7 +169,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, report: Report, *,
         with report("Files", manifest.bytes) as advance:
             _restore_files(folder, advance)
         with report("Database", (folder / archive.DATABASE).stat().st_size) as advance:
-            load(os.environ["DATABASE_URL"], folder / archive.DATABASE, advance)
+            load(os.environ["DATABASE_URL"], folder / archive.DATABASE, advance, schema)
     except (OSError, OperatorError) as error:
         if not (target.interrupted or isinstance(error, Undecided)):
             unfinished.end(env.DATA_DIR)

@@ -1,4 +1,7 @@
-"""A database as compressed SQL: written by pg_dump in one snapshot, loaded in one transaction."""
+"""A database as compressed SQL: written by pg_dump in one snapshot, loaded in one transaction.
+
+Of a backup, only rows are loaded (`dumped`); a dump that this program has just made itself is executed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from social.runtime import database
-from social.runtime.backups.archive import CHUNK, Advance
+from social.runtime.backups.archive import Advance
+from social.runtime.backups.dumped import POSITION, RESTRICTION, ROWS, progress_of, rows_of, statements
+from social.runtime.backups.schema import Schema
 from social.runtime.embedded import Embedded
 from social.runtime.failures import OperatorError
 from social.runtime.postgres import package_folder
@@ -29,8 +34,6 @@ from social.settings import env
 # A statement at the head of a dump that PostgreSQL before version 17 does not know.
 _UNKNOWN_TO_OLDER: Final = b"\nSET transaction_timeout = 0;\n"
 _ROWS: Final = re.compile(rb"COPY [^;]+ FROM stdin;\n")
-# Commands of `psql` at both ends of dumps since August 2025.
-_RESTRICTION: Final = re.compile(rb"\\(?:un)?restrict \w+\n")
 # Tables are dropped with their indexes, triggers and own sequences.
 _EMPTY: Final = b"""
 DO $$ DECLARE found record; BEGIN
@@ -114,19 +117,23 @@ def dump(url: str, *, without: Sequence[str] = ()) -> Iterator[IO[bytes]]:
             raise OperatorError(f"pg_dump failed: {lines[-1]}")
 
 
-def load(url: str, path: Path, advance: Advance) -> None:
+def load(url: str, path: Path, advance: Advance, schema: Schema | None = None) -> None:
     """Replace the contents of the database by a dump, in one transaction. `advance` is called with the number of bytes
     read.
 
-    Statements and rows are sent without `psql`, which would execute psql commands in a dump, and psql commands can run
-    programs (security row 82). Raises OperatorError with the database's message; the database is then unchanged, except
-    with Undecided.
+    With `schema`, only the rows of its tables and the positions of its sequences are loaded, and no statement of the dump
+    is executed (security row 82); without it, the dump must be this program's own. Raises OperatorError with the
+    database's message; the database is then unchanged, except with Undecided.
     """
     with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:
+        moved = progress_of(compressed, advance)
         try:
             connection.execute(b"BEGIN;" + _EMPTY)
-            _send(connection, iter(text), _progress_of(compressed, advance))
-        except (psycopg.Error, OSError, EOFError, zlib.error) as error:
+            if schema is None:
+                _send(connection, iter(text), moved)
+            else:
+                _fill(connection, schema, iter(text), moved)
+        except (psycopg.Error, OSError, EOFError, zlib.error, ValueError) as error:
             said = str(error).strip().splitlines() or [type(error).__name__]
             raise OperatorError(f"The database could not be loaded, and nothing in it was changed: {said[0]}") from None
         try:
@@ -139,51 +146,45 @@ def load(url: str, path: Path, advance: Advance) -> None:
             connection.execute("ANALYZE")
 
 
+def _fill(
+    connection: psycopg.Connection[Any], schema: Schema, lines: Iterator[bytes], moved: Callable[[], None]
+) -> None:
+    """Create the tables, load the rows that a dump holds of them, then create indexes, constraints and triggers."""
+    _execute(connection, [schema.tables])
+    for line in statements(lines):
+        if start := ROWS.fullmatch(line):
+            wanted = start[1] in schema.names
+            with connection.cursor().copy(line) if wanted else contextlib.nullcontext() as copy:
+                for rows in rows_of(lines):
+                    if copy is not None:
+                        copy.write(rows)
+                    moved()
+        elif (position := POSITION.fullmatch(line)) and position[1] in schema.names:
+            connection.execute(line)
+    _execute(connection, [schema.rest])
+
+
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Execute the lines of a dump, which are statements with the rows of tables between them."""
-    statements: list[bytes] = []
+    """Execute the lines of a dump of our own, which are statements with the rows of tables between them.
+
+    They are sent without `psql`, which not every machine has.
+    """
+    waiting: list[bytes] = []
     for line in lines:
         if _ROWS.fullmatch(line):
-            _execute(connection, statements)
+            _execute(connection, waiting)
             with connection.cursor().copy(line) as copy:
-                for rows in _rows(lines):
+                for rows in rows_of(lines):
                     copy.write(rows)
                     moved()
-        elif not _RESTRICTION.fullmatch(line):
-            statements.append(line)
-    _execute(connection, statements)
+        elif not RESTRICTION.fullmatch(line):
+            waiting.append(line)
+    _execute(connection, waiting)
     moved()
 
 
-def _execute(connection: psycopg.Connection[Any], statements: list[bytes]) -> None:
-    text = b"".join(statements)
-    statements.clear()
+def _execute(connection: psycopg.Connection[Any], waiting: list[bytes]) -> None:
+    text = b"".join(waiting)
+    waiting.clear()
     if text.strip():
         connection.execute(text.replace(_UNKNOWN_TO_OLDER, b"\n", 1))
-
-
-def _rows(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the rows of a table in chunks, until the line that ends them."""
-    found: list[bytes] = []
-    size = 0
-    for line in lines:
-        if line == b"\\.\n":
-            break
-        found.append(line)
-        size += len(line)
-        if size >= CHUNK:
-            yield b"".join(found)
-            found, size = [], 0
-    yield b"".join(found)
-
-
-def _progress_of(file: IO[bytes], advance: Advance) -> Callable[[], None]:
-    """Return a function that reports the bytes read from a file since its last call."""
-    before = 0
-
-    def moved() -> None:
-        nonlocal before
-        advance(file.tell() - before)
-        before = file.tell()
-
-    return moved
