@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Final
 
 from django.utils.translation import gettext as _
+
+_MAPPED: Final = ipaddress.IPv6Network("::ffff:0:0/96")
+# This machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3) and private networks (RFC 1918, 6598, 4193).
+_OF_PROXIES: Final = [
+    *(ipaddress.ip_network(name) for name in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")),
+    *(ipaddress.ip_network(name) for name in ("100.64.0.0/10", "::1", "fc00::/7")),
+]
 
 
 def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
     """Return the network that `text` denotes: an IP address, or CIDR notation, whose host bits are ignored. Raises ValueError
     for any other text, and for an address of one interface (`fe80::1%eth0`), which is valid on one machine only.
+
+    IPv4 addresses written as IPv6 addresses (`::ffff:192.0.2.0/120`) are an IPv4 network, as the addresses of clients are.
     """
     if "%" in text:
         raise ValueError(text)
-    return ipaddress.ip_network(text.strip(), strict=False)
+    network = ipaddress.ip_network(text.strip(), strict=False)
+    if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED):
+        return ipaddress.IPv4Network((int(network.network_address) & 0xFFFFFFFF, network.prefixlen - 96))
+    return network
 
 
 def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
@@ -23,10 +36,21 @@ def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
     return network.prefixlen < (8 if network.version == 4 else 16)
 
 
+def is_of_proxies(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
+    """Tell whether a network has addresses of this machine or of a private network: if a reverse proxy with such an address
+    is not in TRUSTED_PROXIES, everybody has its address (security row 79).
+    """
+    return any(own.version == network.version and network.overlaps(own) for own in _OF_PROXIES)
+
+
 def warning_about_network(text: str) -> str:
     """Return the reason why a block of this network is probably a mistake; empty if there is none."""
     try:
-        wide = is_wide(network_of(text))
+        network = network_of(text)
     except ValueError:
         return ""
-    return _("This network covers a large part of all addresses on the internet.") if wide else ""
+    if is_wide(network):
+        return _("This network covers a large part of all addresses on the internet.")
+    if is_of_proxies(network):
+        return _("Reverse proxies have such addresses: if one is not in TRUSTED_PROXIES, everybody has its address.")
+    return ""

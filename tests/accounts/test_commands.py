@@ -274,6 +274,22 @@ def test_a_network_of_everybody_is_blocked_only_when_that_is_said() -> None:  # 
     assert said("block_sign_ups").startswith("IpBlock 0.0.0.0/0")
 
 
+@pytest.mark.parametrize("network", ["127.0.0.1", "::1", "172.18.0.1", "192.168.0.0/16", "100.64.3.0/24", "fd00::1"])
+def test_the_address_of_a_proxy_is_blocked_only_when_that_is_said(network: str) -> None:  # security row 79
+    """Behind a proxy that nobody has named, everybody has its address, and staff see it with each spammer."""
+    with pytest.raises(CommandError, match=r"Reverse proxies have such addresses.*--yes"):
+        said("block_sign_ups", "network", network, "--severity", "no_access")
+    said("block_sign_ups", "network", network, "--yes")
+    assert said("block_sign_ups").startswith("IpBlock")
+
+
+def test_ipv4_addresses_written_as_ipv6_are_the_same_network() -> None:
+    with pytest.raises(CommandError, match="large part of all addresses"):
+        said("block_sign_ups", "network", "::ffff:0:0/96")
+    said("block_sign_ups", "network", "::ffff:192.0.2.0/120")
+    assert said("block_sign_ups").startswith("IpBlock 192.0.2.0/24")
+
+
 def test_a_dry_run_shows_what_a_change_would_lead_to_and_changes_nothing() -> None:
     token = create("alice", "--confirmed", "--token", "read")["access_token"]
     before = (User.objects.values().get(), AuditEntry.objects.count(), OutboxRow.objects.count())

@@ -20,7 +20,7 @@ from accounts.identity.queries.sign_up import list_ip_blocks
 from accounts.identity.services.sign_up_blocks import block_email_domains, write_network_blocks
 from accounts.models import EmailDomainBlock, IpBlock, Severity
 from accounts.models.user import Permission
-from accounts.policies.networks import is_wide, network_of
+from accounts.policies.networks import is_of_proxies, is_wide, network_of
 from accounts.policies.staff import Staff
 from accounts.services.block_files import BATCH, Action, BlockFile, D, Entry, Planned, WrongLine, is_true
 from social.kernel import clock
@@ -138,6 +138,8 @@ class NetworkFile(BlockFile[NetworkDraft]):
             raise WrongLine(_("your own address, %(address)s, is in it") % {"address": self.own_address})
         if is_wide(network):
             raise WrongLine(_("it covers a large part of all addresses: if you mean to block it, do so on its own"))
+        if is_of_proxies(network):
+            raise WrongLine(_("everybody may have such an address here: if you mean to block it, do so on its own"))
         ends = "expires_at" in values
         return str(network), NetworkDraft(Severity(severity), comment, ends, _moment(values.get("expires_at", "")))
 

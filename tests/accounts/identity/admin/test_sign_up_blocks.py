@@ -131,7 +131,7 @@ def test_a_block_of_ones_own_network_must_be_confirmed(boss: Client) -> None:
         ("::/0", "no_access", True),
         ("2000::/3", "sign_up_block", True),
         ("0.0.0.0/1", "sign_up_requires_approval", True),
-        ("10.0.0.0/8", "no_access", False),
+        ("11.0.0.0/8", "no_access", False),
         ("2001:db8::/32", "no_access", False),
     ],
 )
@@ -148,6 +148,14 @@ def test_a_block_of_a_very_large_network_must_be_confirmed(
         assert "1 new, 0 changed, 0 unchanged, 1 refused" in confirmed(boss, NETWORKS, shown)
         assert boss.post(f"{NETWORKS}add/", sent | {"meant": "on"}).status_code == 302
     assert IpBlock.objects.filter(network=network).exists()
+
+
+def test_a_block_of_an_address_of_proxies_must_be_confirmed(boss: Client) -> None:
+    sent = {"network": "172.18.0.1", "severity": "no_access"}
+    assert "Reverse proxies have such addresses" in errors(boss.post(f"{NETWORKS}add/", sent))
+    shown = chosen(boss, NETWORKS, b"ip,severity\n172.18.0.1,no_access\n192.0.2.1,\n")
+    assert "1 new, 0 changed, 0 unchanged, 1 refused" in confirmed(boss, NETWORKS, shown)
+    assert boss.post(f"{NETWORKS}add/", sent | {"meant": "on"}).status_code == 302
 
 
 def test_a_network_is_changed_and_its_end_stays_unless_another_is_chosen(boss: Client) -> None:
