@@ -15,7 +15,6 @@ from typing import IO, Any, TypeVar
 from urllib.parse import urljoin
 
 import aiohttp
-from aiohttp.connector import Connection
 from aiohttp.http_exceptions import LineTooLong
 from django.conf import settings
 from multidict import CIMultiDict
@@ -23,6 +22,7 @@ from yarl import URL
 
 from social.kernel.http import limits, network
 from social.kernel.http.addresses import Target, parse_url
+from social.kernel.http.answers import Answer
 from social.kernel.http.content import ACTIVITY_TYPES, check_type, read_beginning, read_body, write_body
 from social.kernel.http.errors import (
     Busy,
@@ -80,7 +80,6 @@ _HTTP = ("https", "http")
 # Headers that are left out after a redirect to another host, because they are meant for the first host only.
 _CREDENTIALS = ("Authorization", "Cookie", "Proxy-Authorization")
 _ERROR_BYTES = 16 * 1024
-_INTERIM_ANSWERS = 16
 _PIECE_BYTES = 256 * 1024
 _CONNECTIONS = 512
 _CONNECTIONS_PER_HOST = 16
@@ -88,30 +87,6 @@ _KEEP_ALIVE = 15.0
 # Minimum duration in seconds after which a request that ends without headers from its host makes the host count as
 # unreachable for a while.
 _HEADER_SECONDS = 1.0
-
-
-class _Answer(aiohttp.ClientResponse):
-    """Response of another server, preceded by at most _INTERIM_ANSWERS interim responses (security row 83)."""
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Read the headers of the answer. Raises ClientPayloadError for too many interim answers (RFC 9110 section 15.2)."""
-        protocol = connection.protocol
-        assert protocol is not None  # the connection is open
-        read, left = protocol.read, _INTERIM_ANSWERS
-
-        async def counted() -> Any:
-            nonlocal left
-            found = await read()
-            left -= 1
-            if left < 0 and found[0].code < 200:
-                raise aiohttp.ClientPayloadError("too many interim answers")
-            return found
-
-        vars(protocol)["read"] = counted
-        try:
-            return await super().start(connection)
-        finally:
-            del vars(protocol)["read"]
 
 
 class GuardedClient:
@@ -180,7 +155,7 @@ class GuardedClient:
             )
             self._session = aiohttp.ClientSession(
                 connector=connector,
-                response_class=_Answer,
+                response_class=Answer,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None),
                 skip_auto_headers=("Accept", "Content-Type"),

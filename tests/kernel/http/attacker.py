@@ -224,6 +224,25 @@ async def _interim(writer: asyncio.StreamWriter, request: Seen, argument: str) -
 
 
 @_attack
+async def _lines(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
+    """Empty lines without end before an answer."""
+    while True:
+        writer.write(b"\r\n" * 5000)
+        await writer.drain()
+
+
+@_attack
+async def _extension(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
+    """A chunk whose extension has no end, after `argument` bytes of the body."""
+    body = f"{int(argument):x}\r\n{' ' * int(argument)}\r\n" if int(argument) else ""
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {ACTIVITY}\r\nTransfer-Encoding: chunked\r\n\r\n{body}1;a="
+    writer.write(head.encode())
+    while True:
+        writer.write(b"x" * 65536)
+        await writer.drain()
+
+
+@_attack
 async def _crumbs(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
     """An answer in chunks of one byte, with an extension of `argument` bytes each."""
     writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {ACTIVITY}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())

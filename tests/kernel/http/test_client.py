@@ -133,10 +133,27 @@ def test_row_83_interim_answers_have_an_end(client: GuardedClient, attacker: Att
     assert time.process_time() - began < 1.0
 
 
+@pytest.mark.parametrize("path", ["/lines", "/extension/0", "/extension/1000"])
+def test_row_83_bytes_that_are_no_part_of_an_answer_have_an_end(
+    client: GuardedClient, attacker: Attacker, path: str
+) -> None:
+    began, started = time.process_time(), time.monotonic()
+    with pytest.raises(Unreachable):
+        client.send(Request(attacker.url(path), deadline=5.0))
+    assert time.monotonic() - started < SOON
+    assert time.process_time() - began < 0.5
+
+
+def test_a_long_body_in_chunks_is_read_whole_on_one_connection(client: GuardedClient, attacker: Attacker) -> None:
+    for size in (1000, 2000) * 5:
+        body = client.send(Request(attacker.url(f"/pieces/{size}"), max_bytes=1 << 30)).body
+        assert len(body) == 2000 * size
+
+
 @pytest.mark.parametrize("extension", ["1", "1000"])
 def test_row_83_a_body_in_crumbs_has_an_end(client: GuardedClient, attacker: Attacker, extension: str) -> None:
     began = time.process_time()
-    with pytest.raises(Unreachable, match="chunks for"):
+    with pytest.raises(Unreachable, match=r"chunks for|payload is not completed"):
         client.send(Request(attacker.url(f"/crumbs/{extension}"), deadline=5.0))
     assert time.process_time() - began < 1.0
     assert len(client.send(Request(attacker.url("/pieces/64"))).body) == 128_000

@@ -1,0 +1,69 @@
+"""Bounds what the answer of another server may send besides its body (security row 83)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+
+_INTERIM_ANSWERS: Final = 16
+_OVERHEAD_BYTES: Final = 256 * 1024
+#: Bytes of overhead beyond _OVERHEAD_BYTES for each byte of the body: chunks of a few bytes are as many bytes of lengths.
+_OVERHEAD_SHARE: Final = 8
+
+
+class Answer(aiohttp.ClientResponse):
+    """Response of another server, preceded by at most _INTERIM_ANSWERS interim responses, and with a limit of bytes that are
+    neither headers nor body: the library's parser skips empty lines before the answer and extensions of chunks without
+    an end.
+    """
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        """Read the headers of the answer. Raises ClientPayloadError for too many interim answers (RFC 9110 section 15.2)."""
+        protocol = connection.protocol
+        assert protocol is not None  # the connection is open
+        read, left = protocol.read, _INTERIM_ANSWERS
+
+        async def counted() -> Any:
+            nonlocal left
+            found = await read()
+            left -= 1
+            if left < 0 and found[0].code < 200:
+                raise aiohttp.ClientPayloadError("too many interim answers")
+            return found
+
+        self._limit_overhead(protocol)
+        vars(protocol)["read"] = counted
+        try:
+            return await super().start(connection)
+        finally:
+            del vars(protocol)["read"]
+
+    def _limit_overhead(self, protocol: ResponseHandler) -> None:
+        """End the connection when much more was received than is in the body so far. The next answer on the connection
+        begins anew.
+        """
+        received = 0
+        body: aiohttp.StreamReader | None = None
+
+        def feed_data(found: Any, size: int = 0) -> None:
+            # The body is known here before `start` goes on, by which time much of it may have been received.
+            nonlocal body
+            _head, body = found
+            ResponseHandler.feed_data(protocol, found, size)
+
+        def data_received(data: bytes) -> None:
+            nonlocal received
+            received += len(data)
+            ResponseHandler.data_received(protocol, data)
+            allowed = _OVERHEAD_BYTES + (body.total_bytes * (1 + _OVERHEAD_SHARE) if body is not None else 0)
+            if received > allowed and protocol.transport is not None:
+                protocol.set_exception(aiohttp.ClientPayloadError("too many bytes that are no part of the answer"))
+                protocol.transport.abort()
+
+        vars(protocol).update(feed_data=feed_data, data_received=data_received)
+        if protocol.transport is not None:
+            # uvloop looks the method up when a transport gets its protocol.
+            protocol.transport.set_protocol(protocol)
