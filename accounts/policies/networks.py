@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 _MAPPED: Final = ipaddress.IPv6Network("::ffff:0:0/96")
 # This machine (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3) and private networks (RFC 1918, 6598, 4193).
-_OF_PROXIES: Final = [
+_PROXY_NETWORKS: Final = [
     *(ipaddress.ip_network(name) for name in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")),
     *(ipaddress.ip_network(name) for name in ("100.64.0.0/10", "::1", "fc00::/7")),
 ]
@@ -40,7 +40,7 @@ def is_of_proxies(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> boo
     """Tell whether a network has addresses of this machine or of a private network: if a reverse proxy with such an address
     is not in TRUSTED_PROXIES, everybody has its address (security row 79).
     """
-    return any(own.version == network.version and network.overlaps(own) for own in _OF_PROXIES)
+    return any(own.version == network.version and network.overlaps(own) for own in _PROXY_NETWORKS)
 
 
 def warning_about_network(text: str) -> str:
