@@ -12,7 +12,7 @@ from accounts.models import Account, Follow, FollowRequest
 from accounts.queries.relations import find_block
 from accounts.services.blocking import unblock_account
 from accounts.services.following import end_following, pair_name
-from federation.documents.reading import Rejected, kind_of, uri_of
+from federation.documents.reading import Rejected, kind_of, kinds_of, uri_of
 from federation.inbound.incoming import Incoming, is_ended, is_undone, remember_ended, remember_undone
 from federation.reasons import Reason
 from federation.remote.references import find_account_by_uri, find_post_by_uri
@@ -26,10 +26,16 @@ from statuses.services.requests import withdraw_request
 
 
 def handle(incoming: Incoming) -> None:
-    """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id."""
+    """Undo the embedded activity or, if only an id is given, the Follow, Like, Announce or Block with that id.
+
+    Raises Rejected for an embedded activity of any other type: taking back an emoji reaction to a post takes back no favourite
+    and no boost of it.
+    """
     kind, uri = kind_of(incoming.object, _HANDLERS), incoming.undone_uri
     if uri is None:
         raise Rejected(Reason.ABOUT_NOTHING)
+    if kind is None and kinds_of(incoming.object) and "object" in incoming.object:
+        raise Rejected(Reason.IGNORED_KIND)
     if incoming.object and uri_of(incoming.object.get("actor")) not in (None, incoming.actor.uri):
         raise Rejected(Reason.UNDONE_BY_OTHER)
     handlers = _HANDLERS.values() if kind is None else [_HANDLERS[kind]]

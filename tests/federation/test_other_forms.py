@@ -230,3 +230,20 @@ def test_a_reply_that_names_the_page_of_a_post_stands_in_its_thread(
     assert replies.count() == 2
     assert Status.objects.filter(thread_id=stored.thread_root_id).count() == 3
     assert stored.stat.replies_count == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", ["EmojiReact", "Dislike", "View"])
+def test_taking_back_a_reaction_takes_back_no_favourite_and_no_boost(
+    zoe: RemotePerson, alice: Account, kind: str
+) -> None:
+    """Akkoma and Pleroma send EmojiReact, PeerTube and Lemmy Dislike, beside a Like of the same post."""
+    introduced(zoe, alice)
+    post = make_status(alice)
+    uri = f"{alice.uri}/statuses/{post.id}"
+    assert deal(zoe, zoe.activity("Like", uri)) == "done"
+    assert deal(zoe, zoe.activity("Announce", uri, to=PUBLIC)) == "done"
+    undone = zoe.activity(kind, uri, content="👍")
+    assert "ignored" in deal(zoe, zoe.activity("Undo", undone))
+    assert Favourite.objects.filter(status=post).exists()
+    assert Status.objects.filter(reblog_of=post, deleted_at=None).exists()

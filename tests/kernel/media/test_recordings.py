@@ -274,3 +274,16 @@ def test_pixels_that_are_no_squares_are_measured_and_drawn_as_they_are_shown(
         assert examined.meta["original"].items() >= size.items()
         assert examined.meta["aspect"] == shown[0] / shown[1]
     assert convert(data).meta["original"].items() >= size.items()
+
+
+@pytest.mark.parametrize(("container", "codec"), [("flac", "flac"), ("adts", "aac"), ("mp3", "libmp3lame")])
+def test_a_sound_behind_the_tags_of_an_mp3_is_read_as_what_it_is(container: str, codec: str) -> None:
+    sound = recording(container, None, codec, secret=False)
+    with_footer = b"ID3\x04\0\x10\0\0\x01\x00" + bytes(128) + b"3DI\x04\0\x10\0\0\x01\x00"
+    for tags in (b"ID3\x03\0\0\0\0\0\x0a" + bytes(10), b"ID3\x04\0\0\0\0\0\x05" + bytes(5) + with_footer):
+        examined = examine(tags + sound)
+        assert examined.kind == "audio"
+        assert examined.meta["audio_encode"] in (codec, "mp3float", "mp3")
+        assert convert(tags + sound).codecs == ["mp3"]
+    with pytest.raises(Unidentified):
+        examine(b"ID3\x03\0\0\x7f\x7f\x7f\x7f" + b"fLaC")

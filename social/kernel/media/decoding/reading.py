@@ -24,6 +24,7 @@ from av.video.stream import VideoStream
 
 from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.limits import VIDEO_PIXEL_LIMIT
+from social.kernel.media.types import HEAD, media_type
 
 av.logging.set_level(None)
 # The library would import its parts when a file first needs them, but a confined process can import nothing.
@@ -43,6 +44,11 @@ _AUDIO_CODECS: Final = (
 THREADS: Final = 2
 BUFFER: Final = 256 * 1024
 _BROKEN_PACKETS: Final = 100
+# An ID3 tag (ID3v2.4, section 3.1): the length of its header and footer, and how many tags may follow each other. Taggers
+# write it to files of these types too, whose first bytes then look like those of an MP3.
+_TAG_HEADER: Final = 10
+_TAGS_AT_MOST: Final = 8
+_TAGGED: Final = {"audio/flac": "flac", "audio/aac": "aac"}
 #: The largest aspect ratio of pixels, either way, that is accepted; those of formats in use are below 3.
 _ASPECT_LIMIT: Final = 8
 
@@ -69,15 +75,16 @@ class RecordedFile:
 
     def open(self) -> Recording:
         """Open the file. Raises Refused for a file without video and audio, or with codecs that are not accepted."""
+        demuxer = _demuxer_behind_tags(self.source, self.demuxer)
         self.source.seek(0)
         container = cast(
             InputContainer,
             av.open(
                 self.source,
-                format=self.demuxer,
+                format=demuxer,
                 buffer_size=BUFFER,
                 # No other file is read.
-                container_options={"protocol_whitelist": "none", "format_whitelist": self.demuxer},
+                container_options={"protocol_whitelist": "none", "format_whitelist": demuxer},
                 metadata_errors="replace",
             ),
         )
@@ -102,6 +109,21 @@ class RecordedFile:
             # The decoder enforces the limit as well, because the size of a stream may change after its beginning.
             video.codec_context.options = {"max_pixels": str(VIDEO_PIXEL_LIMIT * 2)}
         return Recording(container, video, audio)
+
+
+def _demuxer_behind_tags(source: IO[bytes], demuxer: str) -> str:
+    """Return the demuxer of a file with ID3 tags, by the first bytes after the tags; `demuxer` for any other file."""
+    place, head = 0, b""
+    for _tag in range(_TAGS_AT_MOST if demuxer == "mp3" else 0):
+        source.seek(place)
+        head = source.read(HEAD)
+        if len(head) < _TAG_HEADER or not head.startswith(b"ID3"):
+            break
+        has_footer, size = bool(head[5] & 0x10), 0
+        for byte in head[6:_TAG_HEADER]:
+            size = size << 7 | byte & 0x7F
+        place += _TAG_HEADER * (1 + has_footer) + size
+    return _TAGGED.get(media_type(head) or "", demuxer)
 
 
 def codec_of(stream: VideoStream | AudioStream) -> str:
