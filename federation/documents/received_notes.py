@@ -29,7 +29,7 @@ from social.kernel.text.sanitize import MAX_BYTES, sanitize
 from social.kernel.text.to_html import plain_to_html
 from statuses.models.attachments import OPTIONS_LIMIT
 from statuses.models.status import COLLECTIONS_LIMIT
-from statuses.policies.cards import find_link
+from statuses.policies.cards import card_url, find_link
 from statuses.policies.polls import RemotePoll
 from statuses.policies.posts import AuthorColumns
 from statuses.services.storing import RemoteFile
@@ -172,8 +172,11 @@ def read_note(document: Mapping[str, Any]) -> ReceivedNote:
     conversation = document.get("conversation") or document.get("context")
     poll = _read_poll(document) if "Question" in reading.kinds_of(document) else None
     content = sanitize(content)
-    if kind in NOTES and pages and find_link(content) is None:
-        content += sanitize(_html_of_link(pages[0]))
+    if kind in NOTES and find_link(content) is None:
+        # A page of this server has no preview here.
+        content += "".join(
+            sanitize(_html_of_link(page)) for page in pages[:1] if card_url(page) and not _is_linked(page, content)
+        )
     members = AUTHOR_MEMBERS.items() if kind in NOTES else ()
     columns = AuthorColumns(**{name: reading.text_member(document, it, SUMMARY_LIMIT) for name, it in members})
     return ReceivedNote(
@@ -332,6 +335,10 @@ def _html_of_link(url: str) -> str:
     return f'<p><a href="{escape(url)}">{escape(url)}</a></p>'
 
 
+def _is_linked(page: str, html: str) -> bool:
+    return f'"{escape(page)}"' in html
+
+
 def _html_of_article(document: Mapping[str, Any], content: str, url: str, pages: list[str]) -> str:
     """Return the HTML of an article, a video and the like as a post: heading, links to the pages that it is about unless its
     text has them, content or summary, and link.
@@ -339,7 +346,7 @@ def _html_of_article(document: Mapping[str, Any], content: str, url: str, pages:
     name, summary = reading.text_member(document, "name", 2048), reading.text_member(document, "summary", SUMMARY_LIMIT)
     heading = f"<h2>{escape(name)}</h2>" if name else ""
     body = content if not summary else summary if is_markup(summary) else plain_to_html(summary)
-    about = "".join(_html_of_link(page) for page in pages if page != url and f'"{escape(page)}"' not in body)
+    about = "".join(_html_of_link(page) for page in pages if page != url and not _is_linked(page, body))
     return f"{heading}{about}{body}{_html_of_link(url)}"
 
 

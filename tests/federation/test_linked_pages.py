@@ -60,6 +60,17 @@ def test_a_link_that_no_text_has_is_added_to_it() -> None:
     assert _read("Note", {"type": "Link", "href": STORY}, content=other).content == other
 
 
+@pytest.mark.parametrize("page", ["http://social.localhost/@alice/1", STORY])
+def test_a_text_keeps_its_one_link_to_a_page_that_has_no_preview(page: str) -> None:
+    """Links to this server and in quotes have no preview here, but have one on the server of the post."""
+    html = page.replace("&", "&amp;")
+    inline = f'<p class="quote-inline">RE: <a href="{html}" rel="nofollow noopener" target="_blank">{html}</a></p>'
+    assert _read("Note", {"type": "Link", "href": page}, content=inline).content == inline
+    own = {"type": "Link", "href": "http://social.localhost/@alice/1"}
+    assert _read("Note", own, content="<p>a</p>").content == "<p>a</p>"
+    assert '"http://social.localhost/@alice/1"' in _read("Page", own, content="<p>a</p>").content
+
+
 @pytest.mark.parametrize("href", ["payto://iban/DE7551", None, f"{HOME}/notes/1"])
 def test_a_link_to_no_page_or_to_the_post_itself_adds_nothing(href: str | None) -> None:
     assert _read("Article", {"type": "Link", "href": href}, content="<p>a</p>").content == f"<p>a</p>{OWN_LINK}"
