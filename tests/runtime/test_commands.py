@@ -211,3 +211,19 @@ def test_without_the_libraries_a_command_says_in_one_sentence_how_to_install_the
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1, done.stderr
     assert "Install the libraries" in done.stderr
+
+
+@pytest.mark.parametrize("unusable", ["of a home directory", "not executable"])
+def test_a_command_says_that_its_user_cannot_run_the_python_of_the_installation(unusable: str, tmp_path: Path) -> None:
+    shutil.copy(ROOT / "manage.py", tmp_path)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    if unusable == "not executable":
+        python.touch(0o644)
+    else:
+        python.symlink_to(tmp_path / "gone" / "python3")
+    words = [sys._base_executable, "-S", tmp_path / "manage.py", "doctor"]
+    done = subprocess.run(words, env={}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert f"This user cannot run {python}" in done.stderr
