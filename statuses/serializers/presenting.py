@@ -73,8 +73,11 @@ class PageSerializer(EntitySerializer):
         text that filters search.
         """
         page, posts, bodies = self.page, self.page.posts, dict(self.page.bodies)
-        for number, source in page.sources.items():
-            post, name = posts[number], source.application_name
+        for number, post in posts.items():
+            # Of a page narrowed by `seen_by`, the sources also have the posts that it no longer shows.
+            if (source := page.sources.get(number)) is None:
+                continue
+            name = source.application_name
             bodies[number] = self.fresh[status_key(post)] = {
                 "body": body(post, source, page.emojis),
                 "application": None if name is None else {"name": name, "website": source.application_website or None},

@@ -238,6 +238,13 @@ def test_of_two_boosts_that_come_at_once_the_older_is_streamed_and_again_when_th
     assert [post["id"] for post in reader.api.get("/api/v1/timelines/home").json()] == [str(first.id)]
 
 
+def test_posts_that_come_at_once_are_all_streamed_also_to_their_author(server: StreamingServer, author: Person) -> None:
+    with open_socket(server, author, "user") as socket:
+        posts = [make_status(author.account, text) for text in ("first", "second", "third")]
+        fan_out_posts([StatusPublished(status_id=post.id, account_id=0, local=True) for post in posts])
+        assert [socket.update()["id"] for _post in posts] == [str(post.id) for post in posts]
+
+
 def test_a_revoked_token_ends_its_sockets_and_no_others_at_once(
     server: StreamingServer, reader: Person
 ) -> None:  # security row 23
