@@ -126,11 +126,13 @@ def fetch_document(uri: str, *, deadline: float = DEADLINE, signer: Signer | Non
     """Return the document with this id from its own server; the request is signed by `signer`, or else by this server.
 
     If the document's id is not `uri`, the document is fetched once more by its id, and the response must then have that id.
-    After redirects, the server that answered must be the server of the id. Raises Missing, Rejected, and Unavailable when the
-    server could not be reached or failed.
+    After redirects, the server that answered must be the server of the id. A collection needs no id, because it is read only at
+    the address that its owner names. Raises Missing, Rejected, and Unavailable when the server could not be reached or failed.
     """
     document, url = _get(uri, deadline, signer)
     name = uri_of(document)
+    if name is None and same_origin(url, uri) and not _COLLECTIONS.isdisjoint(kinds_of(document)):
+        return document
     if name is None:
         raise Rejected(Reason.NO_DOCUMENT_ID)
     if name != uri:

@@ -13,6 +13,7 @@ from federation.inbound.fetch_queue import FETCHES
 from federation.models import Fetch, FetchKind
 from federation.remote import requests
 from federation.remote.actors import fetch_actor, refresh
+from federation.remote.profiles import read_outbox
 from federation.remote.refreshing import request_unseen
 from social.api.limits import Rule
 from social.kernel import clock
@@ -244,6 +245,17 @@ def test_the_last_posts_of_somebody_newly_followed_are_there(
     assert not Status.objects.exclude(account=account).exists()
     _accepted(zoe, Api(make_token(make_user("carol"))))
     assert not [path for path in elsewhere.gets() if "outbox" in path], "others have followed her before"
+
+
+@pytest.mark.parametrize("is_paged", [False, True])
+def test_collections_of_static_sites_need_no_id(elsewhere: RemoteServer, zoe: RemotePerson, is_paged: bool) -> None:
+    items = {"orderedItems": [_created(zoe, 1)]}
+    elsewhere.serve({"type": "OrderedCollectionPage", **items}, f"/users/{zoe.name}/page")
+    pages = {"first": f"{zoe.uri}/page"} if is_paged else items
+    elsewhere.serve({"type": "OrderedCollection", **pages}, f"/users/{zoe.name}/outbox")
+    fetch_actor(zoe.uri)
+    read_outbox(zoe.uri)
+    assert Status.objects.get().account.uri == zoe.uri
 
 
 def test_the_last_posts_of_an_outbox_without_pages_are_there(
