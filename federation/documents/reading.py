@@ -214,13 +214,13 @@ def number_of(value: Any, limit: int = 2**31 - 1) -> int | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """Return a past or future time, given in the format of RFC 3339 (upper or lower case) or RFC 2822; None if it cannot be
-    read.
+    """Return a past or future time, given in the format of RFC 3339 (upper or lower case, also with "UTC" as Ruby writes it)
+    or RFC 2822; None if it cannot be read.
     """
     if not isinstance(value, str) or len(value) > 64:
         return None
     try:
-        moment = parse_datetime(value.strip().upper()) or parsedate_to_datetime(value)
+        moment = parse_datetime(value.strip().upper().removesuffix(" UTC")) or parsedate_to_datetime(value)
         return moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import quote, urlsplit
 
 from django.conf import settings
+
+_DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
 
 
 def web_url(path: str = "") -> str:
@@ -58,12 +61,15 @@ def is_own_domain(domain: str) -> bool:
 
 
 def is_own(uri: str) -> bool:
-    """Tell whether an address or an id belongs to this server; whether something exists there is not checked."""
+    """Tell whether an address or an id belongs to this server; whether something exists there is not checked. The host is
+    compared in any case, and the default port is no other server (RFC 3986, section 6.2).
+    """
     try:
         parts = urlsplit(uri)
     except ValueError:
         return False
-    return f"{parts.scheme}://{parts.netloc}" == web_url()
+    host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ":"))
+    return f"{parts.scheme}://{host}" == web_url()
 
 
 def media_source() -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -247,3 +248,18 @@ def test_taking_back_a_reaction_takes_back_no_favourite_and_no_boost(
     assert "ignored" in deal(zoe, zoe.activity("Undo", undone))
     assert Favourite.objects.filter(status=post).exists()
     assert Status.objects.filter(reblog_of=post, deleted_at=None).exists()
+
+
+@pytest.mark.parametrize("kind", ["Like", "Follow"])
+@pytest.mark.parametrize("form", [str.upper, lambda host: f"{host}:80"])
+def test_people_and_posts_here_are_found_however_the_host_is_written(
+    zoe: RemotePerson, alice: Account, settings: Any, kind: str, form: Callable[[str], str]
+) -> None:
+    introduced(zoe, alice)
+    post = make_status(alice)
+    target = alice.uri if kind == "Follow" else f"{alice.uri}/statuses/{post.id}"
+    assert target.startswith(f"http://{settings.WEB_DOMAIN}/")
+    named = target.replace(settings.WEB_DOMAIN, form(settings.WEB_DOMAIN), 1)
+    assert deal(zoe, zoe.activity(kind, named, to=[PUBLIC])) == "done"
+    found = Favourite.objects.filter(status=post) if kind == "Like" else Follow.objects.filter(target=alice)
+    assert found.count() == 1
