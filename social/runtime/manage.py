@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from social import __version__
 from social.runtime.datadir import open_data_dir, running_supervisor, sole_supervisor
 from social.runtime.failures import OperatorError
 from social.runtime.options import add_options, recall, recall_domain, take_options
@@ -77,6 +78,9 @@ def _dispatch(command: str, arguments: list[str]) -> int:
         os.environ.setdefault("LOG_FORMAT", "console")  # for the operator at the terminal; server processes log JSON
     helped = command in SERVERLESS_COMMANDS or not {"-h", "--help"}.isdisjoint(arguments)
     if helped:
+        if arguments in (["version"], ["--version"]):
+            print(__version__)  # Django would print its own
+            return 0
         _use_temporary_secrets()
         # `makemigrations` also reads the applied migrations; without servers it prints a long warning about that.
         if arguments in ([], ["help"], ["-h"], ["--help"]):

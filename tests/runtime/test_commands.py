@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from django.core.management import get_commands, load_command_class
 
+from social import __version__
 from social.runtime.embedded import Embedded
 from social.runtime.options import take_options
 from social.runtime.secrets_file import generate_secrets
@@ -86,6 +87,12 @@ def test_manage_py_finds_its_libraries_whichever_python_is_first(data_dir: Path)
         text=True,
     )
     assert (bare.returncode, bare.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("words", ["version", "--version"])
+def test_manage_py_says_the_version_of_this_server(words: str, data_dir: Path) -> None:
+    done = manage(words, environment=clean_environment(DATA_DIR=str(data_dir)))
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
 
 
 def begin(data_dir: Path) -> None:
@@ -206,7 +213,7 @@ def test_without_the_libraries_a_command_says_in_one_sentence_how_to_install_the
 ) -> None:
     venv.create(tmp_path / "empty", symlinks=True)
     python = tmp_path / "empty" / "bin" / "python"
-    words = [python, ROOT / "manage.py", *command]
+    words: list[str | Path] = [python, ROOT / "manage.py", *command]
     done = subprocess.run(words, env={}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1, done.stderr
@@ -222,7 +229,7 @@ def test_a_command_says_that_its_user_cannot_run_the_python_of_the_installation(
         python.touch(0o644)
     else:
         python.symlink_to(tmp_path / "gone" / "python3")
-    words = [sys._base_executable, "-S", tmp_path / "manage.py", "doctor"]
+    words: list[str | Path] = [Path(sys.base_prefix) / "bin" / "python3", "-S", tmp_path / "manage.py", "doctor"]
     done = subprocess.run(words, env={}, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1, done.stderr
