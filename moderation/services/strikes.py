@@ -123,8 +123,8 @@ def take_back(by: Staff, strike: Strike) -> None:
 def file_appeal(*, strike: Strike, text: str) -> Appeal:
     """Appeal against a strike, once, within APPEAL_PERIOD. Publishes AppealFiled.
 
-    The caller has made sure that the request comes from the person concerned. Raises Forbidden when it is too late or there
-    is an appeal already; Invalid with `details` for the text.
+    The caller has made sure that the request comes from the person concerned. Raises Forbidden when it is too late, the strike
+    was undone, or there is an appeal already; Invalid with `details` for the text.
     """
     errors = appeal_errors(text)
     if errors:
@@ -132,6 +132,8 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
     with transaction.atomic():
         locked = Strike.objects.select_for_update(no_key=True).get(id=strike.id)
         existing = Appeal.objects.filter(strike=locked).first()
+        if locked.overruled_at is not None and existing is None:
+            raise Forbidden(_("This has been undone already."))
         if not may_be_appealed(locked, existing, now=clock.now()):
             raise Forbidden(_("It is too late to appeal against this."))
         appeal = Appeal(strike=locked, account_id=locked.target_account_id, text=text.strip())

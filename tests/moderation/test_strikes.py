@@ -176,8 +176,11 @@ def test_a_rejected_appeal_leaves_everything_as_it_is(boss: User, ann: User) -> 
 def test_there_is_no_appeal_against_a_strike_that_was_taken_back(boss: User, ann: User) -> None:
     strike = warn(boss, ann.account)
     Strike.objects.filter(id=strike.id).update(overruled_at=clock.now())
-    with pytest.raises(Forbidden):
+    with pytest.raises(Forbidden, match="undone already"):
         file_appeal(strike=strike, text="No")
+    page = signed_in(ann).get(f"/disputes/strikes/{strike.id}").content.decode()
+    assert "This has been undone already." in page
+    assert "It is too late" not in page
 
 
 def test_deciding_an_appeal_requires_outranking_the_person(boss: User) -> None:
