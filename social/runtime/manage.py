@@ -99,7 +99,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
     if command in STARTING_COMMANDS:
         import social.settings.env  # noqa: F401  (wrong settings raise an error before anything is created)
 
-        _prepare_data_dir(renewing="--new-secrets" in arguments)
+        _prepare_data_dir(command, renewing="--new-secrets" in arguments)
     else:
         _require_installation()
     if command == "run":
@@ -143,27 +143,26 @@ def _data_dir() -> Path:
     return Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
 
 
-def _prepare_data_dir(*, renewing: bool) -> None:
+def _prepare_data_dir(command: str, *, renewing: bool) -> None:
     """Create the data directory and its secrets if needed; `renewing` generates lost ones again. Raises OperatorError."""
     data_dir = _data_dir()
     open_data_dir(data_dir)
     if has_secrets(data_dir):
         return
-    if not renewing and _was_begun(data_dir):
+    if not renewing and _was_begun(command, data_dir):
         from social.runtime.fingerprints import refuse_new_secrets
 
         raise refuse_new_secrets(data_dir)
     generate_secrets(data_dir)
 
 
-def _was_begun(data_dir: Path) -> bool:
+def _was_begun(command: str, data_dir: Path) -> bool:
     """Tell whether the database of an installation exists: its data needs the secrets with which it was made."""
     if not os.environ.get("DATABASE_URL"):
         return Postgres(data_dir).cluster.exists()
-    from social.runtime import database
     from social.runtime.fingerprints import stored_fingerprints
 
-    with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
+    with _connected(command) as connection, connection.cursor() as cursor:
         return bool(stored_fingerprints(cursor))
 
 

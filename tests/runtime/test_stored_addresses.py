@@ -124,17 +124,19 @@ def test_a_command_before_the_first_start_is_refused(machine: Machine) -> None:
     assert re.search(r"first start of this server is not complete.*DATA_DIR=\S+ \S+ run$", line)
 
 
-def test_setup_waits_for_a_database_that_comes_up_after_it(machine: Machine, tmp_path: Path) -> None:
-    """A machine that boots quicker than that of its database."""
+@pytest.mark.parametrize("is_first", [True, False])
+def test_setup_waits_for_a_database_that_comes_up_after_it(machine: Machine, tmp_path: Path, is_first: bool) -> None:
+    """A machine that boots quicker than that of its database; `is_first`: it has no secrets yet."""
     machine.store()
+    if is_first:
+        (machine.data_dir / "secrets.json").unlink()
     (sockets,) = {match[1] for match in [re.search(r"@(%2F[^/]*)/", machine.address)] if match}
     late = tmp_path / "late"
-    threading.Timer(2, lambda: late.symlink_to(sockets.replace("%2F", "/"))).start()
-    done = manage(
-        "setup",
-        environment=machine.environment(LOCAL_DOMAIN="other.example")
-        | {"DATABASE_URL": machine.address.replace(sockets, str(late).replace("/", "%2F"))},
-    )
-    waiting, refusal = done.stderr.splitlines()
-    assert waiting.endswith("Waiting for it, 60 s at most.")
-    assert "This installation is social.example for ever" in refusal
+    environment = machine.environment(LOCAL_DOMAIN="other.example")
+    environment["DATABASE_URL"] = machine.address.replace(sockets, str(late).replace("/", "%2F"))
+    command = [sys.executable, "manage.py", "setup"]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True) as setup:
+        assert setup.stderr is not None
+        assert setup.stderr.readline().endswith("Waiting for it, 60 s at most.\n")
+        late.symlink_to(sockets.replace("%2F", "/"))
+        assert "This installation is social.example for ever" in setup.stderr.read()
