@@ -29,8 +29,8 @@ _REDUNDANT: Final = regex.compile(rf"\s{{2}}|(?!\s)[{_INVISIBLE}]")
 _MARKS: Final = regex.compile(r"(?<=\p{M}{8})\p{M}++")
 # A character with the following ones that NFKC may combine with it.
 _PIECES: Final = regex.compile(r".[\p{M}\p{NFKC_Quick_Check=Maybe}\uff9e\uff9f]*+", regex.DOTALL)
-# NFKC would turn each of these two ligatures into 18 characters.
-_LIGATURES: Final = str.maketrans({"\ufdfa": "\U000ffffa", "\ufdfb": "\U000ffffb"})
+# NFKC would turn each of the two ligatures into 18 characters; a sharp s is written SS in upper case.
+_LETTERS: Final = str.maketrans({"\ufdfa": "\U000ffffa", "\ufdfb": "\U000ffffb", "ß": "ss", "ẞ": "ss"})
 
 
 def comparable(text: str) -> str:
@@ -74,7 +74,7 @@ def _visible_parts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LIGATURES))
+    return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_LETTERS))
 
 
 class Text:

@@ -49,6 +49,8 @@ def _first(text: str, keyword: Keyword) -> int | None:
         ("brainstorm, RAIN!", "rain", "RAIN"),
         ("rain_coat", "rain", None),
         ("Über alles", "über", "Über"),
+        ("DIE STRASSE RUFT", "straße", "STRASSE"),
+        ("die Straße ruft", "STRASSE", "Straße"),
         ("überall", "über", None),
         ("Ёлка стоит", "ёлка", "Ёлка"),
         ("ёлками", "ёлка", None),
