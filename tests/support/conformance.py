@@ -31,6 +31,8 @@ def play(patterns: Sequence[str] = (), *, quiet: bool = False, out: Path | None 
     Prints each difference unless quiet; `out` keeps the server's answers. Returns how many steps of each answered alike.
     """
     with Instance() as server, tempfile.TemporaryDirectory() as folder:
+        # The events of a post would arrive late, on streams that are opened after it.
+        server.wait_for("worker")
         owner = shlex.join([sys.executable, "manage.py", "modify_account"]) + " {username} --role Owner"
         # The patterns come first: argparse takes none after options (bpo-15112).
         command = [sys.executable, str(PLAYER), "compare", *patterns]

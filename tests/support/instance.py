@@ -182,6 +182,10 @@ class Instance:
         eventually(lambda: self._works(name, killed_at), seconds)
         return time.time() - killed_at
 
+    def wait_for(self, name: str, seconds: float = 60.0) -> None:
+        """Wait until one of PARTS does its work: the worker starts after the web server."""
+        eventually(lambda: self._works(name, 0.0), seconds)
+
     def _works(self, name: str, since: float) -> bool:
         if name in ("worker", "scheduler"):
             with contextlib.suppress(redis.RedisError):
