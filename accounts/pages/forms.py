@@ -35,7 +35,7 @@ class OpenChoiceField(forms.ChoiceField):
 
     def title_of(self, value: str) -> str | Promise | None:
         """Return the title of a valid value that is not offered; None for an invalid one."""
-        raise NotImplementedError
+        raise NotImplementedError  # each form has its own
 
     def valid_value(self, value: Any) -> bool:
         return super().valid_value(value) or self.title_of(str(value)) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -254,7 +255,7 @@ def test_a_bar_is_shown_after_a_second_and_only_the_label_where_nobody_looks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     moment = 0.0
-    monkeypatch.setattr("social.management.progress.time.monotonic", lambda: moment)
+    monkeypatch.setattr("social.management.progress.time", SimpleNamespace(monotonic=lambda: moment))
     for total in (10, None):
         with progress_bar("Posts", total) as advance:
             advance(3)
