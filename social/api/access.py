@@ -28,8 +28,8 @@ class AccessKind(Enum):
 class Access:
     """Requirements of an action on its caller. Create one with the functions below, not directly.
 
-    `permission`: one or several permissions, of which the caller's role must grant at least one; the viewset's
-    `require_permission` checks this, because this module does not know roles.
+    `permission`: the caller's role must grant at least one of these. The viewset's `require_permission` checks this,
+    because this module does not know roles.
     """
 
     kind: AccessKind
@@ -39,10 +39,10 @@ class Access:
     permission: IntFlag | None = None
 
     def check(self, identity: Identity | None, *, refusal: errors.Unauthorized | None = None) -> None:
-        """Raise an error unless the caller has access; checked in the contract's order: token, scope, user, user's state.
+        """Raise an error unless the caller has access, checked in the contract's order: token, scope, user, user's state.
 
-        `refusal` is the error for a token that is no longer valid. A token that was never valid is ignored if the action needs
-        none (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid (422).
+        `refusal` is the error for a token that is no longer valid. An action that needs no token ignores a token that was
+        never valid (contract, behaviours section 5). Raises Unauthorized (401), Forbidden (403) or Invalid (422).
         """
         kind = self.kind
         if kind is AccessKind.ANYONE:
@@ -67,9 +67,8 @@ class Access:
             raise errors.Forbidden(_("This method requires an client credentials authentication"))
 
     def effective_caller(self, identity: Identity | None) -> Identity | None:
-        """Return the caller for whom the action is done; called after `check`. If the user is disabled, this is an anonymous
-        caller for actions that need no user, and the application for actions that need any token (contract, behaviours section
-        5; security row 80).
+        """Return the caller for whom the action is done; call it after `check`. A disabled user counts as an anonymous
+        caller or, where any token is enough, as the application (contract, behaviours section 5; security row 80).
         """
         if identity is None or not identity.disabled:
             return identity
@@ -104,8 +103,8 @@ def anyone() -> Access:
 
 
 def optional_user(*scopes: str) -> Access:
-    """Public access, with a fuller answer for a user (`user?`). A valid token must have one of the scopes; an unknown
-    token is ignored.
+    """Public access, with a fuller answer for a user (`user?`). A valid token needs one of the scopes; an unknown one is
+    ignored.
     """
     return _access(AccessKind.OPTIONAL_USER, scopes)
 
@@ -121,9 +120,8 @@ def app_token(*scopes: str) -> Access:
 
 
 def user(*scopes: str, unconfirmed: bool = False) -> Access:
-    """Access with a user's token that has one of the scopes or its parent.
-
-    `unconfirmed` also admits users who have not confirmed their e-mail address or wait for approval (the e-mail endpoints).
+    """Access with a user's token that has one of the scopes or its parent. `unconfirmed` also admits users who have not
+    confirmed their e-mail address or who wait for approval (the e-mail endpoints).
     """
     return _access(AccessKind.USER, scopes, unconfirmed=unconfirmed)
 

@@ -18,9 +18,7 @@ _ADDRESS_LENGTH = 80
 
 
 def client_ip(request: Any) -> str:
-    """Return the client's IP address of a request that passed RequestMiddleware; it is also the attribute
-    `request.client_ip`.
-    """
+    """Return the client's IP address (`request.client_ip`) of a request that passed RequestMiddleware."""
     address: str = getattr(request, "client_ip", None) or find(request.META)
     return address
 
@@ -48,8 +46,8 @@ def is_trusted(remote: str) -> bool:
 
 
 def rate_key(address: str) -> str:
-    """Return the key of rate limits for an address: an IPv4 address itself, or the /64 network of an IPv6 address, which
-    belongs to one customer.
+    """Return the key of rate limits for an address: the IPv4 address, or the /64 network of IPv6, which belongs to one
+    customer.
     """
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
@@ -58,10 +56,8 @@ def rate_key(address: str) -> str:
 
 
 def connection_key(address: str) -> str | None:
-    """Return the key by which the open connections of an address are counted; None for trusted proxies and private networks.
-
-    A private address is assumed to be a proxy of this server even if TRUSTED_PROXIES does not name it: if its
-    connections were counted, all clients behind it would share one limit.
+    """Return the key by which the open connections of an address are counted; None for trusted proxies and private
+    networks. A private address is assumed to be a proxy of this server: its clients would otherwise share one limit.
     """
     parsed = _parse(address)
     if parsed is None or not parsed.is_global or _is_trusted(parsed, settings.TRUSTED_PROXIES):

@@ -1,8 +1,7 @@
 """Identifies the caller of a request and counts the request against the rate limits, in one round trip to Redis.
 
-Redis is only a cache here: without it the caller is read from the database and requests are not counted (fails open). A
-caller is cached for 60 s in Redis and 1 s in a process; `forget_token` ends both sooner. Only a token's SHA-256 is
-stored.
+Without Redis, which is only a cache here, the caller is read from the database and requests are not counted (fails open). A
+caller is cached for 60 s in Redis and 1 s in a process; `forget_tokens` ends both sooner. Only a token's SHA-256 is stored.
 """
 
 from __future__ import annotations
@@ -77,8 +76,8 @@ _decoded: dict[bytes, Identity] = {}
 class Admission:
     """The caller of a request, if known, and the state of their rate limits.
 
-    `counts` are the counters of the server's limits, `families` the counters of the action's limits. Both are empty
-    when limits are off or Redis is down. `refusal` is the token source's error for a token that is no longer valid.
+    `counts` are the counters of the server's limits, `families` those of the action's limits: both empty when limits are
+    off or Redis is down. `refusal` is the token source's error for a token that is no longer valid.
     """
 
     identity: Identity | None
@@ -96,19 +95,16 @@ class Admission:
 
 
 def checksum_of(token: str) -> str:
-    """Return the SHA-256 of a token in hexadecimal, as in the column token_checksum: identifies a token without revealing
-    it.
-    """
+    """Return the SHA-256 of a token in hexadecimal, as in the column token_checksum; it does not reveal the token."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool = True) -> Admission:
-    """Identify the caller and count the request.
+    """Identify the caller and count the request by those of `rules` that apply to the caller.
 
-    `token` is the token as sent, or None; `address` is the rate key of the client (IPv6: the /64). The request is
-    counted by those of `rules` that apply to the caller. `acts` tells that the request changes something: the cache of
-    this process is then not used, so that a revoked token cannot change anything. Raises errors of the database, but
-    none of Redis.
+    `token` is the token as sent, or None; `address` is the rate key of the client. `acts` tells that the request changes
+    something: the cache of this process is then not used, so that a revoked token cannot change anything. Raises errors of
+    the database, but none of Redis.
     """
     checksum = checksum_of(token) if token else None
     counted = list(rules) if settings.RATE_LIMITS else []
@@ -148,12 +144,10 @@ def admit(token: str | None, address: str, rules: Sequence[Rule], *, acts: bool 
 
 
 def count(rule: Rule, *, subject: str = "", address: str = "") -> Count | None:
-    """Count a request outside the API, such as a request to the sign-in page.
+    """Count a request outside the API, such as one to the sign-in page; return None if limits are off or Redis is down.
 
-    `subject` is needed for rules per account or user, `address` for the other rules.
-
-    API requests use the same counter: a limit holds for endpoints and pages together (security row 84). Returns None if
-    limits are off or Redis is down.
+    `subject` is needed for rules per account or user, `address` for other rules. API requests use the same counters: a
+    limit holds for endpoints and pages together (security row 84).
     """
     if not settings.RATE_LIMITS:
         return None
@@ -181,9 +175,7 @@ def _counter(rule: Rule, subject: str, address: str, window: int) -> str:
 
 
 def give_back(admission: Admission) -> None:
-    """Subtract a refused request from the counters of the action's own limits, because nothing was done (behaviours section
-    4).
-    """
+    """Subtract a refused request from the counters of the action's own limits: nothing was done (behaviours section 4)."""
     identity = admission.identity
     for count_ in admission.families:
         if identity is None or identity.account_id is None:
@@ -194,17 +186,12 @@ def give_back(admission: Admission) -> None:
             _RELEASE([key])
 
 
-def forget_token(token_checksum: str) -> bool:
-    """Drop the cached entry of the token with this checksum, so that within a second every process queries the database again.
-
-    Called after the commit that revoked the token or changed its user's state. Never raises. Returns False when Redis did
-    not answer: entries may then live for the rest of their 60 s, so the caller publishes an event and calls again.
-    """
-    return forget_tokens([token_checksum])
-
-
 def forget_tokens(token_checksums: Sequence[str]) -> bool:
-    """Drop the cached entries of several tokens, such as all tokens of a user or an application, as `forget_token` does."""
+    """Drop the cached entries of tokens, so that within a second every process queries the database again.
+
+    Call it after the commit that revoked the tokens or changed their user's state. Never raises. Returns False when Redis
+    did not answer: entries may then live for the rest of their 60 s, so the caller publishes an event and calls again.
+    """
     for checksum in token_checksums:
         _local.pop(checksum, None)
     if not token_checksums:

@@ -30,8 +30,7 @@ def find_deviations(method: str, route: str, status: int, body: bytes) -> list[s
     breaks.
 
     `route` is the pattern of the path, such as `api/v1/statuses/<id>`. A place is a path into the JSON, without values,
-    which may be private. The list is empty for endpoints that the document does not describe, for redirects, and for
-    errors with an empty body.
+    which may be private. Nothing is returned for undescribed endpoints, for redirects, and for errors with an empty body.
     """
     operation = _load_document()["paths"].get("/" + _PARAMETER.sub(r"{\1}", route), {}).get(method.lower())
     if operation is None or 300 <= status < 400:

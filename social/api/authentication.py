@@ -1,7 +1,6 @@
 """Authentication: reads the token of a request and finds its caller.
 
-Source: contract, behaviours section 5 ("Token transport"). The port `TokenSource` and the functions of the token cache
-are re-exported here: `plug_in`, `forget_token`, `forget_tokens`, `checksum_of`.
+Source: contract, behaviours section 5 ("Token transport").
 """
 
 from __future__ import annotations
@@ -15,24 +14,9 @@ from rest_framework.request import Request
 
 from social.api import languages, limits
 from social.api.addresses import client_ip, rate_key
-from social.api.admission import Admission, admit, checksum_of, forget_token, forget_tokens
-from social.api.identities import Identity, TokenSource, plug_in
+from social.api.admission import admit
 from social.api.requests import ApiRequest, Caller
 from social.kernel.errors import KernelError
-
-__all__ = [
-    "Admission",
-    "Caller",
-    "Identity",
-    "TokenAuthentication",
-    "TokenSource",
-    "UncountedAuthentication",
-    "checksum_of",
-    "forget_token",
-    "forget_tokens",
-    "plug_in",
-    "token_of",
-]
 
 _TOKEN_PARAMETERS = ("access_token", "bearer_token")
 _PAGING = re.compile(rf"(?:^|&)(?:{'|'.join(limits.PAGING_PARAMETERS)})=[^&]")
@@ -50,8 +34,8 @@ class TokenAuthentication(BaseAuthentication):
     counts = True
 
     def authenticate(self, request: Request) -> tuple[Any, Any]:
-        """Return the caller and their identity. Raises RateLimited (429). An invalid token raises no error here: the action's
-        access decides whether a token is needed.
+        """Return the caller and their identity. Raises RateLimited (429). An invalid token raises no error here: the
+        action's access decides whether a token is needed.
         """
         # These attributes are read directly from Django's request: DRF's request would take several times as long to pass them
         # on.
@@ -94,9 +78,8 @@ class UncountedAuthentication(TokenAuthentication):
 
 
 def token_of(request: Request) -> str | None:
-    """The token of a request: from the Authorization header, else from `access_token` or `bearer_token` in query or body.
-
-    A large body is not searched for a token: uploads send it in the header or the query.
+    """Return the token of a request: from the Authorization header, else from `access_token` or `bearer_token` in query or
+    body. A large body is not searched for a token: uploads send it in the header or the query.
     """
     http = request._request
     meta = http.META

@@ -57,8 +57,8 @@ class Endpoint:
         return frozenset(names)
 
     def is_repeated(self, name: str) -> bool:
-        """Tell whether the links to other pages repeat a parameter of the query. They repeat the parameters that the
-        endpoint reads, but a list parameter only if it was sent with brackets, since a single value is dropped.
+        """Tell whether the links to other pages repeat a parameter of the query: one that the endpoint reads. A list
+        parameter is repeated only if it was sent with brackets, since a single value is dropped.
         """
         lists = self.input.lists() if self.input is not None else ()
         return name.partition("[")[0] in self.parameters and name not in lists

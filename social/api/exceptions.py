@@ -38,6 +38,17 @@ STATUS: dict[type[errors.KernelError], int] = {
 FOREIGN_KEY_VIOLATION: Final = "23503"
 """PostgreSQL's state for a reference to a row that does not exist."""
 
+# Errors of Django and DRF that are answered like an error of the kernel.
+_EQUIVALENTS: Final[tuple[tuple[tuple[type[Exception], ...], type[errors.KernelError]], ...]] = (
+    ((Http404, django_errors.ObjectDoesNotExist), errors.NotFound),
+    ((django_errors.PermissionDenied, drf_errors.PermissionDenied), errors.Forbidden),
+    ((drf_errors.NotAuthenticated, drf_errors.AuthenticationFailed), errors.Unauthorized),
+    ((drf_errors.Throttled,), errors.RateLimited),
+    (
+        (django_errors.SuspiciousOperation, django_errors.BadRequest, UnreadablePostError, drf_errors.ParseError),
+        errors.BadRequest,
+    ),
+)
 # Seconds of `Retry-After` while the disk is full: time for an operator to free some space.
 _FULL_DISK_SECONDS = 30
 # Fields of a RateLimited that are meant for headers, which the admission's counters already fill.
@@ -45,23 +56,20 @@ _HEADER_FIELDS = ("limit", "remaining", "reset")
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """Return the answer to an exception raised by an action or by the check of the caller: always JSON, without a traceback.
+    """Return the answer to an exception raised by an action or by the check of the caller: always JSON, without a
+    traceback.
 
-    An unforeseen exception is logged with its traceback and sent to Django's `got_request_exception` (for error trackers;
-    the test client raises it again).
+    An unforeseen exception is logged with its traceback and sent to Django's `got_request_exception` (for error trackers).
     """
     if isinstance(exc, errors.KernelError):
         return _of_kernel(exc)
+    for kinds, equivalent in _EQUIVALENTS:
+        if isinstance(exc, kinds):
+            return _of_kernel(equivalent())
     if isinstance(exc, drf_errors.APIException):
         return _of_drf(exc)
-    if isinstance(exc, Http404 | django_errors.ObjectDoesNotExist):
-        return _of_kernel(errors.NotFound())
-    if isinstance(exc, django_errors.PermissionDenied):
-        return _of_kernel(errors.Forbidden())
     if isinstance(exc, django_errors.ValidationError):
         return _of_kernel(errors.Invalid.sentence(", ".join(exc.messages)))
-    if isinstance(exc, django_errors.SuspiciousOperation | django_errors.BadRequest | UnreadablePostError):
-        return _of_kernel(errors.BadRequest())
     if isinstance(exc, DatabaseError | InterfaceError):
         return _of_database(exc, context)
     if isinstance(exc, OSError) and exc.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -78,9 +86,7 @@ def status_of(error: errors.KernelError) -> int:
 
 
 def unauthorized_headers(message: str) -> dict[str, str]:
-    """`WWW-Authenticate` of a 401 (RFC 6750 section 3). A message that is not ASCII is left out here, since the body
-    holds it.
-    """
+    """Return `WWW-Authenticate` of a 401 (RFC 6750 section 3), without a message that is not ASCII: the body has it."""
     if not message.isascii():
         return {"WWW-Authenticate": 'Bearer realm="Social", error="invalid_token"'}
     described = message.replace('"', "'")
@@ -102,16 +108,8 @@ def _of_kernel(exc: errors.KernelError) -> HttpResponse:
 def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
     if isinstance(exc, drf_errors.ValidationError):
         return _of_kernel(errors.Invalid.of(field_errors(exc)))
-    if isinstance(exc, drf_errors.NotAuthenticated | drf_errors.AuthenticationFailed):
-        return _of_kernel(errors.Unauthorized())
-    if isinstance(exc, drf_errors.ParseError):
-        return _of_kernel(errors.BadRequest())
-    if isinstance(exc, drf_errors.PermissionDenied):
-        return _of_kernel(errors.Forbidden())
     if isinstance(exc, drf_errors.NotFound | drf_errors.MethodNotAllowed):
         return not_found()
-    if isinstance(exc, drf_errors.Throttled):
-        return _of_kernel(errors.RateLimited())
     if isinstance(exc, MalformedJson):
         # Only this error has its status in the body, because in Mastodon the web server sends it, not the API.
         return responses.reply({"status": exc.status_code, "error": str(exc.detail)}, status=exc.status_code)
@@ -119,9 +117,10 @@ def _of_drf(exc: drf_errors.APIException) -> HttpResponse:
 
 
 def _of_database(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == "23505":
+    state = getattr(exc.__cause__, "sqlstate", None) if isinstance(exc, IntegrityError) else None
+    if state == "23505":
         return _of_kernel(errors.Invalid(_("Duplicate record")))
-    if isinstance(exc, IntegrityError) and getattr(exc.__cause__, "sqlstate", None) == FOREIGN_KEY_VIOLATION:
+    if state == FOREIGN_KEY_VIOLATION:
         # The row to which the change refers was deleted at the same moment, and no lock prevented that
         # (`social.kernel.locks`).
         logger.warning("a reference to a row that is gone: %s", exc, extra=_about(context))

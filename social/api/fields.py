@@ -9,7 +9,7 @@ import base64
 import binascii
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -41,10 +41,8 @@ def as_boolean(value: Any) -> bool:
 
 
 def as_integer(value: Any, default: int = 0) -> int:
-    """Return a client's integer: 0 for a text without leading digits; `default` if the value is absent, empty, an object or a
-    list.
-
-    Clamped to 64 bits, so that it can be given to the database.
+    """Return a client's integer: 0 for a text without leading digits; `default` if the value is absent, empty, an object or
+    a list. Clamped to 64 bits, so that it can be given to the database.
     """
     if value is None or value == "" or isinstance(value, list | dict):
         return default
@@ -66,8 +64,8 @@ def as_integer(value: Any, default: int = 0) -> int:
 def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list[Any]:
     """Return a client's list, sent as a JSON array or as `a[]`; empty for any other value, also for `a[0]`.
 
-    With `by_index`, `a[0]`, `a[1]`, ... are read as a list in the order of the indices; with `scalar`, a single value
-    as a list of one (contract, parameters section 0).
+    With `by_index`, `a[0]`, `a[1]`, ... are a list in the order of the indices; with `scalar`, a single value is a list of
+    one (contract, parameters section 0).
     """
     if isinstance(value, list):
         return value
@@ -82,39 +80,36 @@ def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list
 
 
 class _ClientField:
-    """Field that is optional by default; an empty value counts as absent."""
+    """Field that is optional by default; an empty value counts as absent, and so does null unless the field may be null."""
 
+    default_error_messages: Mapping[str, Any] = {
+        "required": _BLANK, "null": _BLANK, "blank": _BLANK, "invalid": _INVALID,
+    }  # fmt: skip
     empty_is_absent = True
 
     def __init__(self, **options: Any) -> None:
-        options.setdefault("required", False)
-        messages = {"required": _BLANK, "null": _BLANK, "blank": _BLANK, "invalid": _INVALID}
-        options["error_messages"] = messages | options.get("error_messages", {})
-        super().__init__(**options)
+        super().__init__(**{"required": False, **options})
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
-        """Treat "" as absent, and null as well, unless the field may be null."""
         if (data == "" and self.empty_is_absent) or (data is None and not self.allow_null):  # type: ignore[attr-defined]  # a mixin of fields
             data = empty
         return super().validate_empty_values(data)  # type: ignore[misc,no-any-return]  # a mixin of fields
 
 
 class ClientBoolean(_ClientField, serializers.Field[bool, Any, bool, Any]):
-    """A boolean: `false`, `0`, `f` and `off` in upper or lower case are false; other values such as `true`, `1` and
-    `on` are true; "" counts as absent.
-    """
+    """A boolean: `false`, `0`, `f` and `off` in upper or lower case are false, other values are true; "" counts as absent."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Return a bool. Raises SkipField for an object or a list."""
         if isinstance(data, list | dict):
             raise SkipField
         return as_boolean(data)
 
 
 class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
-    """An agreement: true for the spellings of `true`, false for any other value.
+    """An agreement: true for the spellings of `true` that libraries send, such as `True` and `on`; false for any other
+    value.
 
-    Source: contract, parameters section 2 "agreement"; clients.md, trap 14 (`True` and `on` are what libraries send).
+    Source: contract, parameters section 2 "agreement"; clients.md, trap 14.
     """
 
     def to_internal_value(self, data: Any) -> bool:
@@ -124,13 +119,13 @@ class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
 class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
     """A whole number; a text that does not begin with digits is read as 0. A number outside of the bounds is invalid."""
 
+    default_error_messages = {
+        "minimum": _("must be greater than or equal to {minimum}"),
+        "maximum": _("must be less than or equal to {maximum}"),
+    }
+
     def __init__(self, *, minimum: int | None = None, maximum: int | None = None, **options: Any) -> None:
         self.minimum, self.maximum = minimum, maximum
-        messages = {
-            "minimum": _("must be greater than or equal to {minimum}"),
-            "maximum": _("must be less than or equal to {maximum}"),
-        }
-        options["error_messages"] = messages | options.get("error_messages", {})
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> int:
@@ -157,18 +152,16 @@ class ClientNumber(_ClientField, serializers.Field[float, Any, float, Any]):
 
 class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
     """A text; numbers and booleans become text, objects and lists are dropped. "" is a value: it clears the text.
-
     `max_length` counts code points; use the kernel's `counted_length` where the contract counts graphemes.
     """
 
+    default_error_messages = {"max_length": _("is too long (maximum is {count} characters)")}
     empty_is_absent = False
 
     def __init__(
         self, *, max_length: int | None = None, blank: bool = True, strip: bool = False, **options: Any
     ) -> None:
         self.max_length, self.blank, self.strip = max_length, blank, strip
-        messages = {"max_length": _("is too long (maximum is {count} characters)")}
-        options["error_messages"] = messages | options.get("error_messages", {})
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> str:
@@ -191,7 +184,6 @@ class ClearableString(ClientString):
     """A text that is cleared by JSON's null as well as by ""."""
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
-        """Treat null as ""."""
         return super().validate_empty_values("" if data is None else data)
 
 
@@ -204,10 +196,10 @@ class ClientWord(ClientString):
 class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
     """A text that is one of the `choices`; "" counts as absent."""
 
+    default_error_messages = {"invalid_choice": _("is not included in the list")}
+
     def __init__(self, choices: Iterable[str], **options: Any) -> None:
         self.choices = tuple(choices)
-        messages = {"invalid_choice": _("is not included in the list")}
-        options["error_messages"] = messages | options.get("error_messages", {})
         super().__init__(**options)
 
     def to_internal_value(self, data: Any) -> str:
@@ -217,9 +209,7 @@ class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
 
 
 class ClientDateTime(_ClientField, serializers.Field[datetime, Any, str, Any]):
-    """A date and time: ISO 8601 with any offset, a date alone, or the form of mail headers (RFC 5322). UTC without an
-    offset.
-    """
+    """A date and time: ISO 8601 with any offset (by default UTC), a date alone, or the form of mail headers (RFC 5322)."""
 
     def to_internal_value(self, data: Any) -> datetime:
         text = data.strip() if isinstance(data, str) else ""
@@ -248,7 +238,6 @@ class CursorField(IdField):
     """An id as a cursor: the digits at its beginning count, and a text without them is 0, as in the parameters of lists."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Return a 64-bit int. Raises SkipField for an object or a list."""
         if isinstance(data, list | dict):
             raise SkipField
         return max(0, as_integer(data))
@@ -257,12 +246,11 @@ class CursorField(IdField):
 class ListField(_ClientField):
     """Base of the fields that hold lists. `scalar`: a single value counts as a list of one; otherwise it is dropped."""
 
+    default_error_messages = {"max_items": _("is too long (maximum is {count})")}
     by_index = False
 
     def __init__(self, *, scalar: bool = False, max_items: int | None = None, **options: Any) -> None:
         self.scalar, self.max_items = scalar, max_items
-        messages = {"max_items": _("is too long (maximum is {count})")}
-        options["error_messages"] = messages | options.get("error_messages", {})
         super().__init__(**options)
 
     def items(self, data: Any) -> Sequence[Any]:
@@ -278,9 +266,8 @@ class ListField(_ClientField):
 
 
 class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], Any]):
-    """Ids in the order sent, without repetitions. `scalar`: a single id counts as a list of one. A value that cannot be
-    an id is left out; with `all_known` it is read as the id 0, which no row has, so that it is not found, like an
-    unknown id.
+    """Ids in the order sent, without repetitions. With `scalar`, a single id is a list of one. A value that cannot be an id
+    is left out; with `all_known` it is read as the id 0, which no row has: it is then not found, like an unknown id.
     """
 
     def __init__(self, *, all_known: bool = False, **options: Any) -> None:
@@ -332,10 +319,11 @@ class ObjectField(_ClientField, serializers.Field[Any, Any, Any, Any]):
 
 
 class ClientFile(_ClientField, serializers.Field["UploadedFile[Any]", Any, str, Any]):
-    """A file: a multipart part or a string `data:<mime>;base64,<data>`. Any other value raises BadRequest (400)."""
+    """A file, with the content type that the client claims: a multipart part or a string `data:<mime>;base64,<data>`. Any
+    other value raises BadRequest (400).
+    """
 
     def to_internal_value(self, data: Any) -> UploadedFile[Any]:
-        """Return an UploadedFile; its content type is the one that the client claims."""
         if isinstance(data, UploadedFile):
             return data
         if not isinstance(data, str) or not data.startswith("data:"):

@@ -35,10 +35,8 @@ class TokenSource(Protocol):
     """The port to the app that stores tokens."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """Return the identity of a token, from the database; None for an unknown or revoked one.
-
-        May raise `errors.Unauthorized` with a specific message ("The access token was revoked"). Needs one query for a
-        valid token.
+        """Return the identity of a token, from the database (one query); None for an unknown or revoked one. May raise
+        `errors.Unauthorized` with a specific message ("The access token was revoked").
         """
         ...
 
@@ -64,9 +62,8 @@ def find_in_database(token: str) -> Identity | None:
 
 
 def encode(identity: Identity) -> bytes:
-    """Encode an identity: `token:user:account:`, then the rest as JSON.
-
-    The script in `social.api.admission` reads the first part, whose ids are digits or empty.
+    """Encode an identity: `token:user:account:` with ids that may be empty, for the script in `social.api.admission`, then
+    JSON.
     """
     flags = (
         identity.confirmed * _CONFIRMED

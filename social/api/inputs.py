@@ -19,64 +19,40 @@ A parameter that was not sent has the default of the dataclass. Unknown paramete
 from __future__ import annotations
 
 import copy
+import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import fields as fields_of
 from datetime import datetime
 from functools import cache
 from types import NoneType
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Generic,
-    Self,
-    TypeVar,
-    cast,
-    dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transform, get_args, get_origin
 
 from django.core.files.uploadedfile import UploadedFile
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from social.api.fields import (
-    ClearableString,
-    ClientBoolean,
-    ClientDateTime,
-    ClientFile,
-    ClientInteger,
-    ClientNumber,
-    ClientString,
-    ClientWord,
-    IdField,
-    IdListField,
-    ListField,
-    StringListField,
-)
+from social.api import fields as kinds
 from social.api.requests import ApiRequest
 from social.kernel import errors
 
 T = TypeVar("T")
-Id = Annotated[int, IdField()]
-Stripped = Annotated[str, ClientString(strip=True)]
-Word = Annotated[str, ClientWord()]
-Clearable = Annotated[str, ClearableString()]
+Id = Annotated[int, kinds.IdField()]
+Stripped = Annotated[str, kinds.ClientString(strip=True)]
+Word = Annotated[str, kinds.ClientWord()]
+Clearable = Annotated[str, kinds.ClearableString()]
 
 #: The field that reads values of a type, unless the type is `Annotated` with another field.
 _FIELDS: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
-    bool: ClientBoolean,
-    int: ClientInteger,
-    float: ClientNumber,
-    str: ClientString,
-    datetime: ClientDateTime,
-    UploadedFile: ClientFile,
-    tuple[int, ...]: IdListField,
-    tuple[str, ...]: StringListField,
-    Sequence[str]: StringListField,
+    bool: kinds.ClientBoolean,
+    int: kinds.ClientInteger,
+    float: kinds.ClientNumber,
+    str: kinds.ClientString,
+    datetime: kinds.ClientDateTime,
+    UploadedFile: kinds.ClientFile,
+    tuple[int, ...]: kinds.IdListField,
+    tuple[str, ...]: kinds.StringListField,
+    Sequence[str]: kinds.StringListField,
 }
 _CODES = {
     "required": "ERR_BLANK",
@@ -127,9 +103,7 @@ class Reading:
     @classmethod
     @cache
     def reader(cls) -> serializers.Serializer[Any]:
-        """Return the serializer, shared by all threads: it keeps no state between calls, and creating it takes as long as
-        twenty calls.
-        """
+        """Return the serializer, which all threads share: it has no state, and creating it takes as long as twenty calls."""
         return _Reader(cls.declared())
 
     @classmethod
@@ -142,7 +116,7 @@ class Reading:
     def lists(cls) -> frozenset[str]:
         """Return the names of the list parameters that drop a single value."""
         fields = cls.reader().fields.items()
-        return frozenset(name for name, field in fields if isinstance(field, ListField) and not field.scalar)
+        return frozenset(name for name, field in fields if isinstance(field, kinds.ListField) and not field.scalar)
 
     @classmethod
     def values(cls, sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,8 +140,7 @@ class Reading:
 @dataclass_transform(frozen_default=True)
 class Form(Reading):
     """Base of inputs that are frozen dataclasses themselves: parameters are read by the types of their fields.
-
-    `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is not a parameter.
+    `Annotated[..., field]` reads a value with this field; `Annotated[..., None]` marks an attribute that is no parameter.
     """
 
     def __init_subclass__(cls) -> None:
@@ -176,8 +149,7 @@ class Form(Reading):
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Serializer fields for the fields of the dataclass."""
-        hints = get_type_hints(cls, include_extras=True)
+        hints = typing.get_type_hints(cls, include_extras=True)
         return {
             field.name: _field_for(hints[field.name])
             for field in fields_of(cast(Any, cls))
@@ -196,8 +168,8 @@ class Form(Reading):
 
 
 class Input(Reading, Generic[T]):
-    """Base of inputs that fill a frozen dataclass of the services: the types of the dataclass say how `fields` are read; other
-    fields are declared.
+    """Base of inputs that fill a frozen dataclass of the services, whose types say how `fields` are read; others are
+    declared.
     """
 
     fields: ClassVar[tuple[str, ...]] = ()
@@ -210,10 +182,10 @@ class Input(Reading, Generic[T]):
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Serializer fields: those made for `fields`, then those declared as attributes of the base classes and of the
-        class. Later fields replace earlier fields of the same name.
+        """Fields of the serializer: those made for `fields`, then attributes of the base classes and of the class; later
+        ones win.
         """
-        hints = get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}
+        hints = typing.get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}
         found = {name: _field_for(hints[name]) for name in cls.fields}
         for base in reversed(cls.__mro__):
             found |= {name: value for name, value in vars(base).items() if isinstance(value, serializers.Field)}

@@ -23,10 +23,7 @@ _INDEPENDENT_PATHS = ("/health", "/metrics", "/static/", "/system/")
 
 
 class _Thread(threading.local):
-    """Language in which this thread answers, stored here because reading it from Django each time would take as long as a
-    small middleware.
-    """
-
+    # Reading the language of this thread from Django each time would take as long as a small middleware.
     language: str | None = None
 
 
@@ -42,9 +39,8 @@ def supported(code: str) -> str | None:
 
 
 def from_accept(header: str) -> str | None:
-    """Return the first supported language of an Accept-Language header (RFC 9110 section 12.5.4).
-
-    Only the beginning of a long header is read, because Django caches a thousand parsed headers (security row 68).
+    """Return the first supported language of an Accept-Language header (RFC 9110 section 12.5.4). Only its first 120
+    characters count, because Django caches a thousand parsed headers (security row 68).
     """
     if len(header) > _ACCEPT_LIMIT:
         header = header[:_ACCEPT_LIMIT].rpartition(",")[0]

@@ -36,10 +36,10 @@ def may_be_delayed(request: HttpRequest) -> bool:
 
 
 def answer_later(request: HttpRequest, poll: Poll, otherwise: HttpResponse, *, seconds: float) -> HttpResponse:
-    """The answer of `poll` as soon as it returns one, else `otherwise` after `seconds`.
+    """Return the answer of `poll` as soon as it returns one, else `otherwise` after `seconds`.
 
-    `poll` may run in any thread, without the request; the database connection that it uses is closed after each call. The
-    status, the body and the headers of its answer replace those of `otherwise`, which has passed the middleware.
+    `poll` may run in any thread, without the request; its database connection is closed after each call. The status, body
+    and headers of its answer replace those of `otherwise`, which has passed the middleware.
     """
     waits: list[Wait] | None = request.META.get(KEY)
     if waits is not None:

@@ -21,8 +21,8 @@ Subject = Literal["user", "token", "account", "address", "visitor"]
 class Rule:
     """Limit of `limit` requests in each `period` (seconds) for each subject.
 
-    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only requests without a user.
-    With `family`, successful actions are counted rather than requests: a refused request is subtracted again.
+    `per`: "address" counts every request of a client address (IPv6: its /64), "visitor" only requests without a user. With
+    `family`, successful actions are counted: a refused request is subtracted again.
     """
 
     name: str
@@ -124,14 +124,12 @@ INVITATIONS = Rule("invitations", 30, 86400, "account")
 
 
 def family(name: str) -> tuple[Rule, ...]:
-    """Return the counter shared by related actions: "follows", "statuses" or "reports". KeyError for another name."""
+    """Return the counter shared by related actions, by a key of `_FAMILIES`. KeyError for another name."""
     return _FAMILIES[name]
 
 
 def limited(name: str) -> tuple[Rule, ...]:
-    """Return the limit of one action: "media", "media_proxy", "deletions", "translations", "sign_up", "apps" or
-    "confirmations".
-    """
+    """Return the limit of one action, by a key of `_LIMITS`. KeyError for another name."""
     return _LIMITS[name]
 
 

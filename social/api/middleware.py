@@ -1,4 +1,4 @@
-"""Middleware of every request, and the shortcut by which sessionless requests skip the middleware of pages.
+"""Middleware of every request, and the shortcut by which requests without a session skip the middleware of pages.
 
 Order in settings.MIDDLEWARE: RequestMiddleware first; CORS; LanguageMiddleware; `api_shortcut`; the middleware of pages;
 ReaderMiddleware after Django's AuthenticationMiddleware; `api_shortcut_end` last.
@@ -42,10 +42,10 @@ def _loggable(path: str) -> str:
 class RequestMiddleware:
     """Gives a request its id and the client's address, and logs it if `settings.ACCESS_LOG` is on.
 
-    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with
-    one. Sets `request.id` (taken from X-Request-Id if it is harmless, returned in that header) and `request.client_ip`.
-    Trusts X-Forwarded-Proto and X-Forwarded-For of settings.TRUSTED_PROXIES only. The log line holds no query and no
-    header, so no token (security row 48); checks of `/health`, which come every second, are not logged.
+    Several slashes in a path count as one, as in Mastodon's router: clients append paths to addresses that end with one.
+    `request.id` is a harmless X-Request-Id or a new id, and is returned in that header. X-Forwarded-Proto and
+    X-Forwarded-For are trusted from settings.TRUSTED_PROXIES only. The log line has no query and no header, so no token
+    (security row 48); checks of `/health`, which come every second, are not logged.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -93,13 +93,12 @@ class RequestMiddleware:
 
 
 class LanguageMiddleware:
-    """Answers in the language of `?lang=` or Accept-Language; authentication and ReaderMiddleware apply the user's own."""
+    """Answers a request in the language of `?lang=` or Accept-Language; the user's own language is applied later."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request, then restore the server's language in this thread."""
         languages.activate(languages.of_request(request))
         try:
             return self.get_response(request)
@@ -110,15 +109,14 @@ class LanguageMiddleware:
 class ReaderMiddleware:
     """Shows pages in the language and the time zone of their reader.
 
-    The language comes from `?lang=` (which is then stored in a cookie for later pages), the cookie, or the signed-in
-    user's settings, in this order; failing these, LanguageMiddleware's choice stays.
+    The language comes from `?lang=` (which is then stored in a cookie for later pages), else the cookie, else the signed-in
+    user's settings; without these, LanguageMiddleware's choice stays.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve the request, then restore the server's time zone in this thread."""
         signed_in = settings.SESSION_COOKIE_NAME in request.COOKIES
         chosen = languages.asked_for(request)
         language = chosen or languages.kept(request) or (getattr(request.user, "locale", None) if signed_in else None)
@@ -154,7 +152,7 @@ def api_shortcut_end(get_response: GetResponse) -> GetResponse:
 
 def api_shortcut(get_response: GetResponse) -> GetResponse:
     """Let requests without sessions skip all middleware up to `api_shortcut_end`, which saves about a third of their cost.
-    Django builds the chain of middleware from its end, so that the handler that was stored last is the end of this chain.
+    Django builds the chain of middleware from its end, so the handler that was stored last is the end of this chain.
     """
     inner = _Inner.get_response
     if inner is None:

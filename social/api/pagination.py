@@ -35,8 +35,8 @@ _POSITIONS = frozenset({"max_id", "since_id", "min_id", "offset"})
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Number of items on a page: `default` unless the client sends `limit`, and never more than `maximum`.
-    `zero_is_all`: `limit=0` means all items (two endpoints).
+    """Number of items on a page: `default` unless the client sends `limit`, and never more than `maximum`. With
+    `zero_is_all`, `limit=0` means all items (two endpoints).
     """
 
     default: int
@@ -44,7 +44,7 @@ class Limit:
     zero_is_all: bool = False
 
     def of(self, values: dict[str, Any]) -> int:
-        """Return the effective limit: the absolute value of the client's `limit`, capped at `maximum` (security row 42)."""
+        """Return the absolute value of the client's `limit`, or `default`, capped at `maximum` (security row 42)."""
         return min(abs(as_integer(values.get("limit"), self.default)), self.maximum)
 
 
@@ -52,9 +52,9 @@ class Limit:
 class ByCursor:
     """Pagination by `max_id`, `since_id` and, on some lists, `min_id`, with a `Link` header.
 
-    `prev`: the parameter in the link to the previous page, "min_id" for lists of statuses and the like, or "since_id"
-    for lists of accounts, where `min_id` is read only with `takes_min_id`. `next_when`: whether only "full" pages have
-    a link to the next page or, on timelines and notifications, "any" page that is not empty.
+    `prev`: the parameter in the link to the previous page, "min_id" for lists of statuses and the like, or "since_id" for
+    lists of accounts, where `min_id` is read only with `takes_min_id`. `next_when`: whether only "full" pages have a link
+    to the next page or, on timelines and notifications, "any" page that is not empty.
     """
 
     limit: Limit
@@ -120,10 +120,9 @@ class ListPage(Generic[T]):
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
-    """The cursor in a request. Empty values count as absent; with `min_id` False, the parameter `min_id` is ignored.
+    """Return the cursor in a request. Empty values count as absent; with `min_id` False, the parameter `min_id` is ignored.
 
-    `since_id` selects the newest items above that id, `min_id` the oldest items above that id; `min_id` takes
-    precedence.
+    `since_id` selects the newest items above that id, `min_id` the oldest ones; `min_id` takes precedence.
     """
     values = parameters(request)
     lowest = _position(values, "min_id") if min_id else None
@@ -144,11 +143,12 @@ def paginate(
     ends: Callable[[Sequence[T]], tuple[int, int]] | None = None,
     repeated: IsRepeated,
 ) -> ListPage[T]:
-    """Return a page by cursor. `source`: an unordered queryset, which is ordered and cut here (one query), or a loader that
-    returns the items at a `Cursor`, newest first (feeds). `cursor`: the column that holds an item's position, such as the id
-    of the row that joins it to the list; items that are ints are their own positions. `ends` returns the lowest and the
-    highest position of the page, for its links; by default the positions of the last and the first item. `repeated`: as for
-    `page_address`.
+    """Return a page by cursor.
+
+    `source` is an unordered queryset, which is ordered and cut here (one query), or a loader that returns the items at a
+    `Cursor`, newest first (feeds). `cursor` is the column with an item's position, such as the id of the row that joins it
+    to the list; items that are ints are their own positions. `ends` returns the lowest and the highest position of the
+    page, for its links; by default the positions of the last and the first item. `repeated`: as for `page_address`.
     """
     limit, prev = paging.limit, paging.prev
     position = read_cursor(request, limit, min_id=paging.reads_min_id)
@@ -188,8 +188,8 @@ def paginate_offset(
 
 
 def page_address(request: Request, repeated: IsRepeated, path: str | None = None) -> str:
-    """The URL of other pages, to which their position (`max_id=5`) is appended: the request's path, or `path`, with the
-    parameters of the request for which `repeated` is true.
+    """Return the URL of other pages, to which their position (`max_id=5`) is appended: the request's path, or `path`, with
+    the parameters of the request for which `repeated` is true.
     """
     query: str = request.META.get("QUERY_STRING", "")
     kept = ""

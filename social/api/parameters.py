@@ -21,16 +21,13 @@ _NAME = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 
 
 def from_query(query: str) -> dict[str, Any]:
-    """Return the parameters of a query string, which the WSGI server passes as bytes decoded as Latin-1.
-
-    Raises BadRequest if a limit is exceeded and for text that is not UTF-8.
-    """
+    """Return the parameters of a query string, which WSGI passes decoded as Latin-1. Raises the errors of `from_form`."""
     return from_form(query.encode("latin-1", "replace")) if query else {}
 
 
 def from_form(body: bytes) -> dict[str, Any]:
-    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest if a limit is exceeded and for
-    invalid UTF-8.
+    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest beyond a limit, and for text
+    that is not UTF-8.
     """
     return nest(pairs(decode(body)))
 
@@ -62,9 +59,9 @@ def _unquoted(text: str) -> str:
 def nest(names_and_values: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return the nested structure that the names describe. A later value replaces an earlier one of the same name.
 
-    `a[]` appends; `a[][b]` fills the last object of the list until it has a `b`; `a[0][b]` makes an object with index
-    keys (`inputs` reads it as a list). Raises BadRequest (400) for a name that is too deep, or one used both as a list and
-    as an object.
+    `a[]` appends; `a[][b]` fills the last object of the list until it has a `b`; `a[0][b]` makes an object with index keys
+    (`inputs` reads it as a list). Raises BadRequest (400) for a name that is too deep, or is used as a list and as an
+    object.
     """
     nested: dict[str, Any] = {}
     for name, value in names_and_values:

@@ -1,7 +1,7 @@
 """Parsers of request bodies: JSON, forms and multipart, each with a size limit that holds while it is read.
 
-Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser returns one nested
-dict, in which files are values of the type `UploadedFile`.
+Source: contract, parameters section 0 and behaviours section 3; security row 34. Every parser returns one nested dict, in
+which files are values of the type `UploadedFile`.
 """
 
 from __future__ import annotations
@@ -94,9 +94,7 @@ class JsonParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return the decoded body. Raises MalformedJson (400) if it is not JSON, TooLarge (413) if it is larger than the
-        action's limit.
-        """
+        """Return the decoded body. Raises MalformedJson (400), and TooLarge (413) beyond the action's limit."""
         body = _read(stream, parser_context)
         if not body.strip():
             return {}
@@ -114,8 +112,8 @@ class UrlencodedParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return the nested parameters. Raises BadRequest (400) for too many or too deep parameters and for invalid UTF-8,
-        TooLarge (413) beyond the action's size limit.
+        """Return the nested parameters. Raises the errors of `parameters.from_form`, and TooLarge (413) beyond the action's
+        limit.
         """
         return parameters.from_form(_read(stream, parser_context))
 
@@ -128,9 +126,8 @@ class MultipartParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return the nested parameters with their files. Raises BadRequest (400), TooLarge (413) beyond the action's limit.
-
-        A text in invalid UTF-8 raises BadRequest; files may hold any bytes.
+        """Return the nested parameters with their files, which may hold any bytes. Raises BadRequest (400), also for a text
+        in invalid UTF-8, and TooLarge (413) beyond the action's limit.
         """
         context = parser_context or {}
         request = context["request"]
@@ -160,8 +157,7 @@ class MultipartParser(BaseParser):
 
 
 class _Capped:
-    """Stream that raises TooLarge when more than its limit is read."""
-
+    # Raises TooLarge when more than its limit is read.
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self.stream = stream
         self.left = limit

@@ -1,7 +1,7 @@
 """Blocked networks, whose requests are refused, and the port that loads them (contract, behaviours section 4 "IP block").
 
-Each process loads them again after RELOAD_SECONDS. Checking an address costs one comparison of times and, if networks are
-blocked, one look-up in a cache.
+Each process loads them again after RELOAD_SECONDS. A check costs a comparison of times and, if networks are blocked, one
+look-up in a cache.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def forget() -> None:
 
 
 def is_refused(address: str) -> bool:
-    """Tell whether an address, in canonical form, is in a blocked network. While the database does not answer, the
-    networks loaded last are used.
+    """Tell whether an address, in canonical form, is in a blocked network; without the database, in one of those loaded
+    last.
     """
     refresh()
     return is_known_to_be_refused(address)
@@ -63,9 +63,7 @@ def refresh() -> None:
 
 
 def is_known_to_be_refused(address: str) -> bool:
-    """Tell whether an address is in one of the networks loaded last. Never queries the database, so that event loops
-    can call this.
-    """
+    """Tell whether an address is in one of the networks loaded last. Makes no query, so that event loops can call it."""
     return bool(_State.networks) and _in_one(address)
 
 

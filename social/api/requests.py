@@ -34,15 +34,14 @@ class Caller:
 
     @property
     def is_anonymous(self) -> bool:
-        """Tell whether the request has no user: it was sent without a token, or with an application's own."""
         return not self.is_authenticated
 
 
 class ApiRequest(Request):
     """DRF's request, with query and body merged in `parameters`.
 
-    With every method, a body of an unknown type is ignored and one without a type is read as a form; a body sent in chunks
-    is read up to the action's limit. `data` is the body alone, `query_params` the query alone.
+    Whatever the method, a body of an unknown type is ignored and one without a type is read as a form; a body sent in
+    chunks is read up to the action's limit. `data` is the body alone, `query_params` the query alone.
     """
 
     if TYPE_CHECKING:
@@ -61,9 +60,8 @@ class ApiRequest(Request):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The nested parameters of query and body; the query takes precedence (contract, parameters section 0).
-
-        Raises BadRequest (400) for a malformed query or body, TooLarge (413) beyond the action's limit.
+        """The nested parameters of query and body; the query takes precedence (contract, parameters section 0). Raises
+        BadRequest (400) for a malformed query or body, TooLarge (413) beyond the action's limit.
         """
         merged: dict[str, Any] | None = self.__dict__.get("_parameters")
         if merged is None:
@@ -84,7 +82,7 @@ class ApiRequest(Request):
         return self.content_type.partition(";")[0].strip().lower()
 
     def may_carry_token(self) -> bool:
-        """Tell whether the body is read before authentication, to find a token: if it is small and of a type that has
+        """Tell whether the body is read before authentication, to find a token: if it is small, and of a type that has
         parameters.
         """
         return self._length() <= DEFAULT_MAX_BODY and (self.media_type in (*_FORM_TYPES, "", "application/json"))

@@ -17,9 +17,7 @@ CONTENT_TYPE = "application/json; charset=utf-8"
 
 
 def render(data: Any) -> bytes:
-    """Return `data` as JSON. Raises TypeError for values that entities may not contain (models, decimals, integers beyond 64
-    bits).
-    """
+    """Return `data` as JSON. Raises TypeError for values that entities may not contain (models, decimals, huge integers)."""
     return orjson.dumps(data, default=_plain)
 
 
@@ -71,16 +69,16 @@ def reply(data: Any, *, status: int = 200, headers: Mapping[str, str] | None = N
 
 
 def reply_empty(request: Request, *, status: int = 200) -> HttpResponse:
-    """An answer without a body: `text/html`, unless the client accepts JSON. Client libraries parse a body that is declared
-    as JSON, and fail if it is empty (contract, endpoints "DELETE /api/v1/collections/:id").
+    """Return an answer without a body: `text/html`, unless the client accepts JSON. Client libraries fail on an empty body
+    that is declared as JSON (contract, endpoints "DELETE /api/v1/collections/:id").
     """
     wants_json = "application/json" in request.headers.get("Accept", "").lower()
     return HttpResponse(b"", status=status, content_type=CONTENT_TYPE if wants_json else "text/html; charset=utf-8")
 
 
 def redirect(url: str, *, shared: bool) -> HttpResponse:
-    """Return a redirect (302) to a file, cached for ten minutes, since the file can move or be deleted. `shared`: shared
-    caches may store it, because it is the same for all callers.
+    """Return a redirect (302) to a file, cached for ten minutes, since the file can move or be deleted. With `shared`, also
+    shared caches may store it, because it is the same for all callers.
     """
     response = HttpResponseRedirect(url)
     response.headers["Cache-Control"] = f"{'public' if shared else 'private'}, max-age=600"

@@ -41,8 +41,8 @@ class _EndpointRoute(RoutePattern):
 
 
 class EndpointPattern(URLPattern):
-    """Django URL pattern that also holds the declaration of its endpoint. `prefix`: the part of `path` that is matched by
-    an `include` around the pattern.
+    """Django URL pattern with the declaration of its endpoint. `prefix`: the part of `path` that an `include` around it
+    matches.
     """
 
     def __init__(self, path: str, viewset: type[ApiViewSet], actions: Mapping[str, str], prefix: str = "") -> None:
@@ -70,9 +70,8 @@ class EndpointPattern(URLPattern):
 
 def endpoint(path: str, viewset: type[ApiViewSet], actions: Mapping[str, str]) -> EndpointPattern:
     """Return a path of the API: `path` has no slashes at its ends, `actions` maps HTTP methods in lower case to names of
-    actions.
-
-    A path that takes PUT takes PATCH as well. Raises ImproperlyConfigured for an action that is missing or not declared.
+    actions. A path that takes PUT takes PATCH as well. Raises ImproperlyConfigured for an action that is missing or not
+    declared.
     """
     if path != path.strip("/"):
         raise ImproperlyConfigured(f"{path}: no slashes at the ends")
@@ -91,9 +90,8 @@ def endpoints(patterns: Iterable[URLPattern | URLResolver]) -> list[EndpointPatt
 
 
 def upload_limits(patterns: Iterable[URLPattern | URLResolver]) -> Callable[[str, str], int | None]:
-    """Return a function that takes a method and a path and returns the body's size limit in bytes, or None for the default.
-
-    Endpoints declare `max_body`; the view function of a page has an attribute of this name, which applies to POST.
+    """Return a function from a method and a path to the size limit of the body in bytes; it returns None for the default
+    limit. Endpoints declare `max_body`; the view function of a page has an attribute of this name, which applies to POST.
     """
     found: list[tuple[str, Callable[[str], Any], int]] = [
         (method.upper(), _EndpointRoute(pattern.path, is_endpoint=True).match, pattern.declared(method).max_body)
@@ -130,16 +128,16 @@ def _pages(patterns: Iterable[URLPattern | URLResolver], prefix: str = "") -> li
 
 @csrf_exempt
 def unknown_path(request: HttpRequest) -> HttpResponseBase:
-    """A 404 in JSON, for every unknown path under /api, with and without a token."""
+    """Answer 404 in JSON, for every unknown path under /api, with and without a token."""
     return NowhereViewSet().dispatch(request)
 
 
 def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
     """Return the endpoints under `api/` of URL modules, as one entry of `urlpatterns`, to be tried first.
 
-    Django tries patterns one after the other: endpoints whose paths have the first three segments in common are behind one
+    Django tries patterns one after the other: endpoints whose paths share the first three segments are behind one
     `include`, the largest groups first. Fixed segments are tried before parameters. Raises ImproperlyConfigured for a path
-    that is declared twice.
+    declared twice.
     """
     found = [pattern for pattern in endpoints(_patterns(modules)) if pattern.path.startswith(_API)]
     if len({pattern.path for pattern in found}) < len(found):

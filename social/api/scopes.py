@@ -60,18 +60,14 @@ def sufficient_scopes(scope: str) -> frozenset[str]:
 
 @cache
 def sufficient_for_any(scopes: tuple[str, ...]) -> frozenset[str]:
-    """Return the scopes that satisfy a requirement of any one of `scopes`. A token needs one of them.
-
-    The old scope `follow` is sufficient only if it is among `scopes`; it does not allow reading relationships, for
-    example.
+    """Return the scopes of which a token needs one to satisfy a requirement of any one of `scopes`. The old scope `follow`
+    is sufficient only if it is among `scopes`: it does not allow reading relationships, for example.
     """
     return frozenset().union(*(sufficient_scopes(scope) for scope in scopes)) - ({"follow"} - set(scopes))
 
 
 def parse(text: str) -> tuple[str, ...]:
-    """Return the scopes in a text, which separates them by spaces or plus signs, in order and without repetitions (clients.md,
-    trap 4).
-    """
+    """Return the scopes in a text, separated by spaces or plus signs, in order and without repetitions (clients.md, trap 4)."""
     return tuple(dict.fromkeys(text.replace("+", " ").split()))
 
 
@@ -81,8 +77,6 @@ def unknown(scopes: Iterable[str]) -> list[str]:
 
 
 def covers(granted: Iterable[str], wanted: Iterable[str]) -> bool:
-    """Tell whether every wanted scope is among the `granted` ones or has a parent there, so that none exceeds the
-    authorization.
-    """
+    """Tell whether every wanted scope, or its parent, is among the `granted` ones."""
     held = frozenset(granted)
     return all(sufficient_scopes(scope) & held for scope in wanted)

@@ -22,9 +22,7 @@ _QUERIES_FORBIDDEN: Final[bool] = settings.SERIALIZER_QUERIES_FORBIDDEN
 
 
 class QueriesForbidden(AssertionError):
-    """Error: a serializer has queried the database. The data that it needs must be loaded beforehand, in a fixed number of
-    queries.
-    """
+    """Error: a serializer has queried the database. Its data must be loaded beforehand, in a fixed number of queries."""
 
 
 @contextmanager
@@ -41,8 +39,8 @@ def no_queries() -> Iterator[None]:
 
 
 class EntitySerializer:
-    """Base of the serializers of entities. It has the interface of DRF's serializers, but none of their code for input,
-    because a page creates hundreds of instances. `context`: values that the serializer needs beside the instance.
+    """Base of the serializers of entities, with the interface of DRF's serializers but none of their code for input: a page
+    creates hundreds of instances. `context` has the values that the serializer needs beside the instance.
 
     With settings.SERIALIZER_QUERIES_FORBIDDEN (tests) a query in a serializer fails.
     """

@@ -1,5 +1,4 @@
-"""Base classes of the admin, with django-unfold as its theme. Rows are not edited in the admin: every change calls a
-service.
+"""Base classes of the admin, with django-unfold as its theme. Every change calls a service: rows are not edited here.
 
 Only the modules `social.api.staff*` import the theme; the apps' admin classes extend those of this module.
 """
@@ -59,9 +58,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def takes(max_body: int) -> Callable[[Method], Method]:
-    """Set the size limit, in bytes, of the forms of an admin page that takes files; the limit of other pages is one
-    mebibyte.
-    """
+    """Set the size limit, in bytes, of the forms of an admin page that takes files; that of other pages is one mebibyte."""
 
     def marked(method: Method) -> Method:
         method.max_body = max_body  # type: ignore[attr-defined]  # read from the URL pattern by the web server
@@ -76,16 +73,15 @@ def action(
     icon: str,
     permissions: Sequence[str],
     variant: Any = ActionVariant.DEFAULT,
-    url_path: str | None = None,
 ) -> Callable[[Method], Method]:
-    """Make a method a button: on a row's page if `actions_detail` names it (arguments: request, object_id), above the
-    list if `actions_list` names it (argument: request).
+    """Make a method a button: on a row's page if `actions_detail` names it (arguments: request, object_id), above the list
+    if `actions_list` names it (argument: request).
 
-    `icon` is a name of Material Symbols. Staff without one of the `permissions` (`has_<name>_permission`) can neither see
-    the button nor open its URL.
+    `icon` is a name of Material Symbols. The button and its URL are for staff with one of the `permissions`
+    (`has_<name>_permission`) only.
     """
     found: Callable[[Method], Method] = unfold_action(
-        description=description, icon=icon, permissions=permissions, variant=variant, url_path=url_path
+        description=description, icon=icon, permissions=permissions, variant=variant
     )
     return found
 
@@ -112,8 +108,7 @@ def newest(rows: QuerySet[Any], limit: int = SEARCHED) -> QuerySet[Any]:
 class ReadOnlyAdmin(Base):
     """Read-only pages of a model. Actions name the role's permission they need (`permissions=["manage"]`).
 
-    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`, with labels of the admin
-    instead of the names of the table's columns.
+    Columns, and the lines of a row's page in `fieldsets`, are made by `staff_columns.shown`, with labels of the admin.
     """
 
     show_full_result_count = False
@@ -132,7 +127,7 @@ class ReadOnlyAdmin(Base):
     list_max_show_all = 0
 
     def waiting(self) -> QuerySet[Any] | None:
-        """Return the rows that wait for a decision of staff, whose number the sidebar shows; None for a model whose rows never
+        """Return the rows that wait for a decision of staff, which the sidebar counts; None for a model whose rows never
         wait.
         """
         return None if self.waits is None else self.model._default_manager.filter(self.waits)
@@ -145,9 +140,7 @@ class ReadOnlyAdmin(Base):
         return None if "\0" in object_id else super().get_object(request, object_id, from_field)
 
     def find_rows(self, rows: QuerySet[Any], term: str) -> QuerySet[Any] | None:
-        """Return the rows that a search finds; None for Django's search in `search_fields`. The term is stripped and not
-        empty.
-        """
+        """Return the rows that a search finds for a stripped term; None for Django's search in `search_fields`."""
         return None
 
     def get_search_results(
@@ -175,7 +168,7 @@ class ReadOnlyAdmin(Base):
         return False
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The list. Raises BadRequest for a URL or a selection that none of our pages could have sent."""
+        """Answer with the list. Raises BadRequest for a URL or a selection that none of our pages could have sent."""
         if any("\0" in value for values in request.GET.lists() for value in values[1]):
             raise BadRequest
         try:
@@ -186,20 +179,16 @@ class ReadOnlyAdmin(Base):
         answer: HttpResponse = super().changelist_view(request, extra_context)
         return answer
 
+    # Services add, change and delete rows; the admin's own forms do not.
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """False for everybody: rows are not added in the admin."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """False for everybody: rows are not edited in the admin."""
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """False for everybody: rows are not deleted in the admin."""
-        return False
+    has_delete_permission = has_change_permission
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        """Return the fields that are shown: the lines of `fieldsets`, or every field."""
         if self.fieldsets:
             return list(flatten_fieldsets(self.fieldsets))
         return [field.name for field in self.model._meta.fields]
@@ -209,7 +198,7 @@ class ReadOnlyAdmin(Base):
         return str(row)
 
     def asked_about(self, row: Any) -> str:
-        """Return the line that a question shows for a row; its name by default."""
+        """Return the line that a question shows for a row."""
         return self.name_of(row)
 
     def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> Sequence[Any]:
@@ -225,8 +214,8 @@ class ReadOnlyAdmin(Base):
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return the answers to a question that does not concern a row (`actions_list`), or else the page that asks it.
-        `yes` is the text of that page's button.
+        """Return the answers to a question that does not concern a row (`actions_list`), or else the page that asks it,
+        with a button `yes`.
         """
         answers = self._answers(request, form)
         options = self.model._meta
@@ -240,8 +229,8 @@ class ReadOnlyAdmin(Base):
     def each(self, request: HttpRequest, queryset: QuerySet[Any], act: BoundAct) -> TemplateResponse | None:
         """Run an act on each chosen row, log it in the admin's log, and show messages about the result.
 
-        If the act has a question, a page that asks it is returned first, with the fields of its form. A row that the service
-        refuses is named in a message, with the reason.
+        If the act has a question, the page that asks it, with the fields of its form, is returned first. A message names
+        each row that the service refuses, with the reason.
         """
         rows = list(queryset[: ROWS_LIMIT + 1])
         if len(rows) > ROWS_LIMIT:
@@ -262,11 +251,10 @@ class ReadOnlyAdmin(Base):
         return None
 
     def one(self, request: HttpRequest, object_id: Any, act: BoundAct) -> HttpResponse:
-        """Ask about one row, then run an act on it as `each` does. Used by the buttons of a row's page
-        (`actions_detail`).
+        """Ask about one row, then run an act on it as `each` does. Used by the buttons of a row's page (`actions_detail`).
 
-        Returns the page of the question, and after the answer a redirect to the row's page, or to the list if the row is gone.
-        Raises Http404 for a row that this member of staff cannot see.
+        Returns the page of the question, and after the answer a redirect to the row's page, or to the list if the row is
+        gone. Raises Http404 for a row that this member of staff cannot see.
         """
         row = self.get_object(request, str(object_id))
         if row is None or not self.has_view_permission(request, row):
@@ -288,7 +276,7 @@ class ReadOnlyAdmin(Base):
         return redirect(page)
 
     def version_of(self, row: Any) -> str:
-        """Return the version of a row that its author can change while staff decide; empty for rows that only staff change."""
+        """Return the version of a row that its author can change meanwhile; empty for rows that only staff change."""
         return ""
 
     def seen_version(self, request: HttpRequest, row: Any) -> str:

@@ -1,5 +1,5 @@
-"""Declarations of the actions of staff on rows. A declaration adds the action to the admin (`accounts.admin.acting`), its
-sentence to the audit log, and its endpoint to the API for staff.
+"""Declarations of the actions of staff on rows, each with its part of the admin (`accounts.admin.acting`), its sentence in
+the audit log, and its endpoint in the API for staff.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Texts of an action: the question before it and the message after it. Without a `question` the action is carried out at
-    once. `done` may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the action.
+    """Texts of an action: the question before it (without one it is carried out at once) and the message after it. `done`
+    may hold `%(count)d` and be a lazy plural by `count`. `title` replaces the title of the action.
     """
 
     question: str | Promise
@@ -32,8 +32,8 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class BoundAct:
-    """Action as one staff member runs it: `run` is called with the row and, if there is a `form`, the form's cleaned data.
-    `verb` is the name in the admin's own log; `done` and `question` are as in `Words`.
+    """Action as one staff member runs it: `run` gets the row and, if there is a `form`, its cleaned data. `verb` is the
+    name in the admin's own log; `done` and `question` are as in `Words`.
     """
 
     run: Callable[..., Any]
@@ -55,17 +55,17 @@ class Menu:
 class Act:
     """Action of staff on a row of a model.
 
-    `run`: calls the service with the member of staff, the row and, if there is a `form`, the form's cleaned data. The service
-    checks permission and rank again, and writes the audit row. `one`: the words of the button on a row's page; `many`: those
-    of the entry in the menu of a list, for the chosen rows. `permission`: what the role must grant (one of several, combined
-    as bits); None for the permission of the page. `ranked`: whether the button is offered only to staff who outrank the
-    person whom the row is about. `fits`: tells whether the action would change anything about a row; if not, its button is
-    left out. `form`: the fields of the question, or a function of the member of staff that returns such a form. `icon`: a
-    name of Material Symbols. `menu`: the menu that has the button. `verb`: the name in the admin's own log, by default
-    `name`. `audit`: the sentence in the audit log, with `%(by)s` and `%(target)s`; without one, the sentence for targets of
-    any kind (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`. `api`:
-    the name of an endpoint of its own in the API for staff, for an action without a form; `api_summary`: its description in
-    the OpenAPI document.
+    `run`: calls the service with the member of staff, the row and, if there is a `form`, its cleaned data. The service
+    checks permission and rank again, and writes the audit row. `one`: the words of the button on a row's page; `many`:
+    those of the entry in the menu of a list, for the chosen rows. `permission`: what the role must grant (one of several,
+    combined as bits); None for the permission of the page. `ranked`: the button is only for staff who outrank the person
+    whom the row is about. `fits`: tells whether the action would change a row; if not, the button is left out. `form`: the
+    fields of the question, or a function from the member of staff to such a form. `icon`: a name of Material Symbols.
+    `menu`: the menu that has the button. `verb`: the name in the admin's own log, by default `name`. `audit`: the sentence
+    in the audit log, with `%(by)s` and `%(target)s`; without it, the sentence for targets of any kind
+    (`moderation.admin.audit_sentences`). `recorded`: the action that the service records, by default `verb`. `api`: the
+    name of an endpoint in the API for staff, for an action without a form; `api_summary`: its description in the OpenAPI
+    document.
     """
 
     name: str

@@ -46,11 +46,11 @@ def shown(
     order: str | BaseExpression | None = None,
     minor: bool = False,
 ) -> Column:
-    """Return a column, or a line of a row's page. `name` is its CSS class; `read` returns its value, by default the attribute
-    `name`.
+    """Return a column, or a line of a row's page. `name` is its CSS class; `read` returns its value, by default the
+    attribute `name`.
 
-    `order` is the expression by which the list is sorted when the heading is clicked; without it the column cannot be
-    sorted. A `minor` column is hidden on phones, where the list shows only a row's name and state.
+    `order` is the expression by which the heading sorts the list; without it the column cannot be sorted. A `minor` column
+    is hidden on phones, where the list shows only a row's name and state.
     """
 
     def column(row: Any) -> Any:
@@ -80,9 +80,7 @@ def written(value: Any) -> Any:
 
 
 def moment(value: datetime) -> SafeString:
-    """Return a date and time as `2026-11-20 13:17 CET`, in the reader's time zone and the same in every language; its tooltip
-    has the seconds.
-    """
+    """Return a date and time as `2026-11-20 13:17 CET` in the reader's time zone, whatever the language, with a tooltip."""
     local = localtime(value)
     return format_html(
         '<time dir="ltr" datetime="{}" title="{}">{}</time>',
@@ -127,14 +125,12 @@ def row_link(model: type[Model], key: Any, text: str) -> SafeString:
 
 
 def address(text: str) -> SafeString:
-    """`@user`, `user@domain` or a URL, written from left to right in text of any direction."""
+    """Return `@user`, `user@domain` or a URL, written from left to right in text of any direction."""
     return format_html('<bdi dir="ltr">{}</bdi>', text)
 
 
 def shortened(text: str, length: int) -> SafeString:
-    """Return the first `length` characters of a text, whose lines can break anywhere so that a long word does not widen the
-    table.
-    """
+    """Return the first `length` characters of a text. Its lines can break anywhere: a long word does not widen the table."""
     return format_html('<span class="words" dir="auto">{}</span>', Truncator(text).chars(length))
 
 
@@ -154,7 +150,6 @@ class ConditionFilter(admin.SimpleListFilter):
         return [(value, words) for value, (words, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return the rows that meet the chosen condition; all rows if none is chosen."""
         chosen = self.conditions.get(self.value() or "")
         return queryset if chosen is None else queryset.filter(chosen[1])
 
@@ -183,8 +178,8 @@ def _meets(condition: Q, row: Any) -> bool:
 class States:
     """The states of a table's rows by their names in URLs: words, the kind of label (`mark`) and a condition for each.
 
-    A condition names columns of the row or annotations, compared by equality, `gt` or `isnull`; all of them must hold. A row
-    is in the first state whose condition it meets.
+    A condition names columns of the row or annotations, compared by equality, `gt` or `isnull`; all of them must hold. A
+    row is in the first state whose condition it meets.
     """
 
     def __init__(self, **states: tuple[str | Promise, str, Q]) -> None:
@@ -217,7 +212,6 @@ class CappedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        """The number of rows, at most COUNT_LIMIT."""
         rows: Any = self.object_list
-        # Only keys are selected, because otherwise annotations would be computed for all counted rows.
+        # Annotations would be computed for all counted rows.
         return int(rows.order_by().values("pk")[:COUNT_LIMIT].count())

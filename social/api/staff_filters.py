@@ -9,12 +9,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import Promise
-from unfold.contrib.filters.admin import (
-    ChoicesDropdownFilter,
-    RangeDateFilter,
-    RangeDateTimeFilter,
-    RelatedDropdownFilter,
-)
+from unfold.contrib.filters.admin import RangeDateTimeFilter as RangeDateTimeFilter
+from unfold.contrib.filters.admin import RelatedDropdownFilter as RelatedDropdownFilter
 
 if TYPE_CHECKING:
     DropdownFilter = admin.SimpleListFilter
@@ -57,8 +53,8 @@ def dropdown_filter(
     choices: Callable[[], list[tuple[str, Any]]],
     found: Callable[[QuerySet[Any], str], QuerySet[Any]],
 ) -> type[DropdownFilter]:
-    """Return a filter with a list of choices, which are values of the URL's parameter with their words: `found` selects the
-    rows for the chosen value.
+    """Return a filter with a list of choices (values of the URL's parameter, and their words): `found` selects the rows for
+    one.
     """
 
     def lookups(self: DropdownFilter, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -74,15 +70,3 @@ def _queryset(found: Callable[[QuerySet[Any], str], QuerySet[Any]]) -> Callable[
         return found(queryset, value) if value else queryset
 
     return queryset
-
-
-__all__ = [
-    "AutocompleteSelectFilter",
-    "ChoicesDropdownFilter",
-    "RangeDateFilter",
-    "RangeDateTimeFilter",
-    "RelatedDropdownFilter",
-    "dropdown_filter",
-    "is_form_field",
-    "text_filter",
-]

@@ -52,7 +52,6 @@ class Lines(forms.CharField):
         return "\n".join(value) if isinstance(value, list | tuple) else value
 
     def to_python(self, value: Any) -> Any:
-        """Return the lines that are not empty."""
         return [line.strip() for line in (value or "").splitlines() if line.strip()]
 
 

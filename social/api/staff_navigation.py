@@ -34,8 +34,8 @@ FOUND_ROWS: Final = 5
 class SidebarLine:
     """A line of the sidebar: the list of `model` ("app.model"), or another `view` of its admin class.
 
-    The admin class decides who sees the line (`has_view_permission`) and what it counts (`waiting`). A model that is
-    not registered in the admin has no line.
+    The admin class decides who sees the line (`has_view_permission`) and what it counts (`waiting`). A model without an
+    admin class has no line.
     """
 
     model: str
@@ -135,9 +135,8 @@ def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[
 
 
 def waiting(request: HttpRequest) -> dict[str, int]:
-    """Count the rows that wait for staff for each model ("app.model") that the user may see, up to WAITING_LIMIT.
-
-    Needs one statement, executed once per request.
+    """Count the rows that wait for staff, up to WAITING_LIMIT, for each model ("app.model") that the user may see. Needs
+    one statement, executed once per request.
     """
     known: dict[str, int] | None = getattr(request, "staff_waiting", None)
     if known is not None:
@@ -148,15 +147,11 @@ def waiting(request: HttpRequest) -> dict[str, int]:
     if names:
         user: Any = request.user
         # The query of the user's row is only used to select all counts in one statement.
-        columns = {name: _Count(_capped(asked[model])) for name, model in names.items()}
+        columns = {name: _Count(asked[model].order_by().values("pk")[:WAITING_LIMIT]) for name, model in names.items()}
         found = user._meta.model.objects.filter(pk=user.pk).values(**columns).first() or {}
         counts = {names[name]: count for name, count in found.items()}
     request.staff_waiting = counts  # type: ignore[attr-defined]  # kept for this request
     return counts
-
-
-def _capped(rows: Any) -> Any:
-    return rows.order_by().values("pk")[:WAITING_LIMIT]
 
 
 def written_count(count: int) -> str:
@@ -241,16 +236,6 @@ def icon(request: HttpRequest) -> str:
     if "192" in identity.icons:
         return storage.url(identity.icons["192"]).removeprefix(settings.BASE_URL)
     return f"/icon.svg?v={identity.version}" if identity.colour else static("icon.svg")
-
-
-def style(request: HttpRequest) -> str:
-    """Return the path of the style sheet that completes the theme's."""
-    return static("staff.css")
-
-
-def script(request: HttpRequest) -> str:
-    """Return the path of the script that makes the theme's pages usable with keyboards and screen readers."""
-    return static("staff.js")
 
 
 def account_links(request: HttpRequest) -> list[dict[str, Any]]:

@@ -35,11 +35,8 @@ WANTED_PAGE = "staff_wanted_page"
 
 
 class StaffSite(Site):
-    """The admin of this server, which uses the site's sign-in, with its second factor, instead of Django's own sign-in
-    page.
-
-    It shows only models that this project registers, since the admin classes of libraries write without calling the
-    services.
+    """The admin of this server, with the site's sign-in and its second factor instead of Django's own sign-in page. It
+    shows only models that this project registers, since the admin classes of libraries write without services.
     """
 
     index_title = _("Home")
@@ -75,7 +72,7 @@ class StaffSite(Site):
         return protected
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """The results of the command palette. Raises BadRequest for a query that its field could not have sent."""
+        """Answer with the results of the command palette. Raises BadRequest for a query that its field could not have sent."""
         page = request.GET.get("page", "1")
         if "\0" in request.GET.get("s", "") or not page.isdecimal() or len(page) > PAGE_DIGITS:
             raise BadRequest
@@ -86,9 +83,7 @@ class StaffSite(Site):
         return answer
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Register the project's own admin classes; ignore the admin classes of libraries, which show secrets and write
-        without calling services.
-        """
+        """Register the project's own admin classes only: those of libraries show secrets and write without services."""
         if admin_class is not None and admin_class.__module__.partition(".")[0] in APPS:
             super().register(model_or_iterable, admin_class, **options)
 
@@ -100,8 +95,8 @@ class StaffSite(Site):
         return not settings.STAFF_SECOND_FACTOR or is_mfa_enabled(user)
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Redirect to the site's sign-in, from which the user returns to the wanted page. Staff without a second factor are
-        redirected to the page where they add one. Raises PermissionDenied for all other users.
+        """Redirect to the site's sign-in, from which the user returns to the wanted page, or staff without a second factor
+        to the page where they add one. Raises PermissionDenied for all other users.
         """
         user: Any = request.user
         wanted = self._wanted_page(request)

@@ -14,16 +14,14 @@ _KEY: Final = "staff_undo"
 
 
 def see(url: str) -> HttpResponseRedirect:
-    """Redirect with 303: the form was handled, and the next page is read."""
+    """Return a redirect with 303: the form was handled, and the next page is read."""
     answer = HttpResponseRedirect(url)
     answer.status_code = 303
     return answer
 
 
 def remember(request: HttpRequest, decisions: Sequence[Any]) -> None:
-    """Remember decisions that were taken together, in place of earlier ones. Decisions that cannot be undone are not
-    remembered.
-    """
+    """Remember decisions that were taken together, in place of earlier ones; those that cannot be undone are left out."""
     found = [decision for decision in decisions if decision.can_be_undone]
     if found:
         request.session[_KEY] = {
@@ -43,8 +41,8 @@ def last_decisions(request: HttpRequest) -> list[int]:
 
 
 def undoable(request: HttpRequest) -> dict[str, Any] | None:
-    """Return the remembered decisions for the template (`name` of the first account, number of `more` decisions, `ends_at`);
-    None if they can no longer be undone.
+    """Return the remembered decisions for the template (`name` of the first account, number of `more` decisions,
+    `ends_at`); None if they can no longer be undone.
     """
     found = request.session.get(_KEY)
     if not found:

@@ -1,6 +1,4 @@
-"""Sentences of the admin's theme, which exist in English only, listed here so that this project's catalogues can
-translate them.
-"""
+"""Sentences of the admin's theme, which is in English only, for the catalogues of this project."""
 
 from __future__ import annotations
 

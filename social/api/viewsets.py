@@ -67,15 +67,13 @@ def is_id(parameter: str) -> bool:
 
 
 class ApiViewSet(ViewSet):
-    """Base of every endpoint: a DRF ViewSet whose actions declare themselves.
-
-    `endpoints`: the declaration of every action (`social.api.declarations`); an action without one cannot be routed.
+    """Base of every endpoint: a DRF ViewSet whose actions declare themselves in `endpoints` (`social.api.declarations`).
 
     Of DRF's own attributes, `permission_classes` and `throttle_classes` apply in addition to the declaration;
-    `check_object_permissions` works as in DRF; `authentication_classes` and `parser_classes` can be replaced.
-    Attributes that the declaration replaces, and `@action`, are refused when the class is made.
+    `check_object_permissions` works as in DRF; `authentication_classes` and `parser_classes` can be replaced. Attributes
+    that the declaration replaces, and `@action`, are refused when the class is made.
 
-    Path parameters named `id` or `..._id` are passed as ints; one that cannot be an id raises NotFound after the check of
+    Path parameters named `id` or `..._id` are passed as ints; if one cannot be an id, NotFound is raised after the check of
     access.
     """
 
@@ -94,15 +92,13 @@ class ApiViewSet(ViewSet):
             )
 
     @property
-    def default_response_headers(self) -> dict[str, str]:
-        """Return no default headers, instead of DRF's `Allow` and `Vary`."""
+    def default_response_headers(self) -> dict[str, str]:  # without DRF's `Allow` and `Vary`
         return {}
 
     @classonlymethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
-        """Return the view of one path; `actions` maps HTTP methods (lower case) to names of actions.
-
-        Raises ImproperlyConfigured for an action that is missing or not declared.
+        """Return the view of one path; `actions` maps HTTP methods (lower case) to names of actions. Raises
+        ImproperlyConfigured for an action that is missing or not declared.
         """
         methods: dict[str, Any] = dict(actions or {})
         for method, action in methods.items():
@@ -226,9 +222,7 @@ class ApiViewSet(ViewSet):
 
     @property
     def account_id(self) -> int:
-        """The id of the caller's account, for an action whose access requires a user. Raises Unauthorized if there is
-        no user.
-        """
+        """The id of the caller's account, for an action whose access requires a user. Raises Unauthorized without a user."""
         account_id = self.identity.account_id
         if account_id is None:
             raise errors.Unauthorized
@@ -257,8 +251,7 @@ class ApiViewSet(ViewSet):
 
 
 class NowhereViewSet(ApiViewSet):
-    """Viewset of all paths without an endpoint: requests are counted like every request under `/api`, and answered 404 for
-    every caller.
+    """Viewset of all paths without an endpoint: requests are counted like every request under `/api`, and answered 404.
 
     Source: contract, behaviours section 3 (unknown paths) and section 4 ("all `/api`", headers on API answers).
     """

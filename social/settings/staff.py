@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.templatetags.static import static
+
 # Shades of the colour of the site's pages.
 _TEAL = {
     "50": "#eefaf7",
@@ -37,8 +39,9 @@ UNFOLD: dict[str, Any] = {
     "SITE_SUBHEADER": "accounts.admin.site.subtitle",
     "SITE_ICON": "social.api.staff_navigation.icon",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "social.api.staff_navigation.icon"}],
-    "STYLES": ["social.api.staff_navigation.style"],
-    "SCRIPTS": ["social.api.staff_navigation.script"],
+    "STYLES": [lambda request: static("staff.css")],
+    # With it, the theme's pages can be used with keyboards and screen readers.
+    "SCRIPTS": [lambda request: static("staff.js")],
     "SHOW_VIEW_ON_SITE": False,
     "DASHBOARD_CALLBACK": "moderation.admin.home.dashboard",
     "COLORS": {"primary": _TEAL, "font": _FONT},

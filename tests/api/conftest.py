@@ -65,12 +65,12 @@ class Tokens:
     def change(self, token: str, **state: Any) -> None:
         """Change the user's state as a service would, and drop the cached token."""
         self.identities[token] = replace(self.identities[token], **state)
-        admission.forget_token(checksum_of(token))
+        admission.forget_tokens([checksum_of(token)])
 
     def revoke(self, token: str) -> None:
         """Revoke the token and drop it from the cache."""
         del self.identities[token]
-        admission.forget_token(checksum_of(token))
+        admission.forget_tokens([checksum_of(token)])
 
 
 @pytest.fixture(autouse=True)

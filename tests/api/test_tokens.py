@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 
 from social.api import admission, identities
-from social.api.admission import checksum_of, forget_token
+from social.api.admission import checksum_of, forget_tokens
 from social.api.identities import Identity
 from social.kernel import redis
 from tests.api.conftest import Tokens
@@ -188,11 +188,11 @@ def test_a_redis_that_accepts_but_never_answers_delays_one_request_a_second(
 
 
 def test_forgetting_returns_false_when_redis_is_away(callers: Tokens, no_redis: None) -> None:
-    assert forget_token(checksum_of("x")) is False
+    assert forget_tokens([checksum_of("x")]) is False
 
 
 def test_forgetting_returns_true_when_redis_has_dropped_the_token(callers: Tokens) -> None:
-    assert forget_token(checksum_of("x")) is True
+    assert forget_tokens([checksum_of("x")]) is True
 
 
 def test_no_token_is_ever_kept_in_clear(callers: Tokens, get: Any, limits: None) -> None:
