@@ -9,10 +9,10 @@ import base64
 import binascii
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import unquote, unquote_to_bytes
 
 from django.core.files.uploadedfile import InMemoryUploadedFile, UploadedFile
@@ -22,6 +22,11 @@ from rest_framework.fields import SkipField, empty
 
 from social.kernel import errors
 from social.kernel.ids import parse_id
+
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+    Messages = dict[str, str | _StrPromise]
 
 _FALSE = frozenset({"false", "f", "0", "off"})
 _AGREED = frozenset({"true", "1", "on"})
@@ -82,7 +87,7 @@ def as_list(value: Any, *, scalar: bool = False, by_index: bool = False) -> list
 class _ClientField:
     """Field that is optional by default; an empty value counts as absent, and so does null unless the field may be null."""
 
-    default_error_messages: Mapping[str, Any] = {
+    default_error_messages: ClassVar[Messages] = {
         "required": _BLANK, "null": _BLANK, "blank": _BLANK, "invalid": _INVALID,
     }  # fmt: skip
     empty_is_absent = True
@@ -119,7 +124,7 @@ class ClientAgreement(_ClientField, serializers.Field[bool, Any, bool, Any]):
 class ClientInteger(_ClientField, serializers.Field[int, Any, int, Any]):
     """A whole number; a text that does not begin with digits is read as 0. A number outside of the bounds is invalid."""
 
-    default_error_messages = {
+    default_error_messages: ClassVar[Messages] = {
         "minimum": _("must be greater than or equal to {minimum}"),
         "maximum": _("must be less than or equal to {maximum}"),
     }
@@ -155,7 +160,7 @@ class ClientString(_ClientField, serializers.Field[str, Any, str, Any]):
     `max_length` counts code points; use the kernel's `counted_length` where the contract counts graphemes.
     """
 
-    default_error_messages = {"max_length": _("is too long (maximum is {count} characters)")}
+    default_error_messages: ClassVar[Messages] = {"max_length": _("is too long (maximum is {count} characters)")}
     empty_is_absent = False
 
     def __init__(
@@ -196,7 +201,7 @@ class ClientWord(ClientString):
 class ClientChoice(_ClientField, serializers.Field[str, Any, str, Any]):
     """A text that is one of the `choices`; "" counts as absent."""
 
-    default_error_messages = {"invalid_choice": _("is not included in the list")}
+    default_error_messages: ClassVar[Messages] = {"invalid_choice": _("is not included in the list")}
 
     def __init__(self, choices: Iterable[str], **options: Any) -> None:
         self.choices = tuple(choices)
@@ -246,7 +251,7 @@ class CursorField(IdField):
 class ListField(_ClientField):
     """Base of the fields that hold lists. `scalar`: a single value counts as a list of one; otherwise it is dropped."""
 
-    default_error_messages = {"max_items": _("is too long (maximum is {count})")}
+    default_error_messages: ClassVar[Messages] = {"max_items": _("is too long (maximum is {count})")}
     by_index = False
 
     def __init__(self, *, scalar: bool = False, max_items: int | None = None, **options: Any) -> None:

@@ -142,14 +142,14 @@ def waiting(request: HttpRequest) -> dict[str, int]:
     if known is not None:
         return known
     asked = {page.model: model_admin.waiting() for _title, group in pages(request) for page, model_admin in group}
-    names = {f"waiting_{number}": model for number, (model, rows) in enumerate(asked.items()) if rows is not None}
+    queries = {model: rows.order_by().values("pk")[:WAITING_LIMIT] for model, rows in asked.items() if rows is not None}
     counts: dict[str, int] = {}
-    if names:
+    if queries:
         user: Any = request.user
         # The query of the user's row is only used to select all counts in one statement.
-        columns = {name: _Count(asked[model].order_by().values("pk")[:WAITING_LIMIT]) for name, model in names.items()}
+        columns = {f"waiting_{number}": _Count(query) for number, query in enumerate(queries.values())}
         found = user._meta.model.objects.filter(pk=user.pk).values(**columns).first() or {}
-        counts = {names[name]: count for name, count in found.items()}
+        counts = dict(zip(queries, found.values(), strict=False))
     request.staff_waiting = counts  # type: ignore[attr-defined]  # kept for this request
     return counts
 
