@@ -6,10 +6,9 @@ from social.kernel.events import Event
 
 
 class StatusPublished(Event, key="status:{status_id}"):
-    """A post was created: written locally, received, or a boost (`reblog`), which is a post like any other.
-
-    The flags tell which reactions are needed: `mentions` tells whether the post addresses anyone, `link` whether its text
-    contains a link, `awaited` whether anybody has asked to be notified of its author's posts.
+    """A post was created: written locally, received, or a boost (`reblog`). The flags tell which reactions are needed:
+    `mentions` tells whether the post addresses anyone, `link` whether its text contains a link, `awaited` whether anybody
+    wants to be notified of its author's posts.
     """
 
     status_id: int
@@ -29,19 +28,15 @@ class StatusFetched(Event, key="status:{status_id}"):
 
 
 class StatusImported(Event, key="status:{status_id}"):
-    """An old post was stored from an archive of its author. An imported post can be found by search, but is sent to
-    nobody and shown in no feed.
-    """
+    """An old post was stored from an archive of its author. Search finds it, but it is sent to nobody and shown in no feed."""
 
     status_id: int
     account_id: int
 
 
 class StatusEdited(Event, key="status:{status_id}"):
-    """The author edited a post; the previous version is stored.
-
-    The flags have the same meaning as in StatusPublished. `first_mention_id` is the lowest id of the mentions that this
-    edit added; None when it added none.
+    """The author edited a post; the previous version is stored. The flags have the same meaning as in StatusPublished.
+    `first_mention_id` is the lowest id of the mentions that the edit added; None if it added none.
     """
 
     status_id: int
@@ -72,11 +67,9 @@ class StatusJoinedThread(Event, key="status:{status_id}"):
 
 
 class StatusDeleted(Event, key="status:{status_id}"):
-    """A post was deleted together with all its boosts, for which no separate events are published (their rows name the
-    post in `reblog_of`).
-
-    For an undone boost `reblog_of_id` is the id of the boosted post. `had_files` tells whether the post or an earlier
-    version of it had files, which can no longer be seen from its row.
+    """A post was deleted with all its boosts, for which no separate events are published (their rows name the post in
+    `reblog_of`). For an undone boost `reblog_of_id` is the id of the boosted post. `had_files` tells whether the post or an
+    earlier version of it had files, which its row no longer shows.
     """
 
     status_id: int
@@ -168,9 +161,8 @@ class FiltersChanged(Event, key="account:{account_id}"):
 
 
 class PollEnded(Event, key="status:{status_id}"):
-    """End of a poll: nobody can vote any more.
-
-    Published in advance with the time at which it is handled. An edit may have moved the end, so the handler checks the poll.
+    """End of a poll: nobody can vote any more. Published in advance with the time at which it is handled; the handler checks
+    the poll, because an edit may have moved the end.
     """
 
     poll_id: int
@@ -185,9 +177,8 @@ class PollVoted(Event, key="status:{status_id}"):
 
 
 class PollVotesDue(Event, key="status:{status_id}"):
-    """Votes in a local poll are due to be sent to other servers.
-
-    Published in advance with the first vote and handled some minutes later, once for all votes cast meanwhile.
+    """Votes in a local poll are due to be sent to other servers. Published with the first vote and handled some minutes later,
+    once for all votes until then.
     """
 
     poll_id: int
@@ -195,7 +186,7 @@ class PollVotesDue(Event, key="status:{status_id}"):
 
 
 class MediaUploaded(Event):
-    """A file was uploaded that must be converted before it can be shown."""
+    """A file was uploaded that has to be converted before it can be shown."""
 
     media_id: int
 
@@ -212,10 +203,8 @@ class CardAttached(Event, key="status:{status_id}"):
 
 
 class ScheduledStatusDue(Event, key="account:{account_id}"):
-    """A scheduled post is due.
-
-    Published in advance with the time at which it is handled. The post may have been moved or deleted since, so the handler
-    checks it.
+    """A scheduled post is due. Published in advance with the time at which it is handled; the handler checks the post, because
+    it may have been moved or deleted.
     """
 
     scheduled_id: int
@@ -223,7 +212,7 @@ class ScheduledStatusDue(Event, key="account:{account_id}"):
 
 
 class ScheduledStatusFailed(Event, key="account:{account_id}"):
-    """A scheduled post could not be published. `reason` is in its author's language; it is empty when something that the post
+    """A scheduled post could not be published. `reason` is in its author's language, and empty when something that the post
     refers to no longer exists.
     """
 

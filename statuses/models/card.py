@@ -49,11 +49,11 @@ class CardType(models.TextChoices):
 class PreviewCard(models.Model):
     """Preview of a web page, as the page describes itself: one row for all posts that link to it.
 
-    `url` is the address that was fetched, in the spelling of `social.kernel.http.addresses.parse_url`; `host` is the
-    server that answered after redirects. A card without a `title` is not shown: either the page was not fetched yet
-    (`fetched_at` is None), or the page does not describe itself. `player_url` is the address of a player that may be
-    embedded in a frame; `creator` is the address of the account that the page names as its author, whether or not that
-    account has confirmed it. `image` is a path in the media storage.
+    `url` is the address that was fetched, as `social.kernel.http.addresses.parse_url` spells it; `host` is the server that
+    answered after redirects. A card without a `title` is not shown: the page was not fetched yet (`fetched_at` is None), or
+    does not describe itself. `player_url` is the address of a player that may be embedded in a frame. `creator` is the address
+    of the account that the page names as its author, even if that account has not confirmed it. `image` is a path in the
+    media storage.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -91,7 +91,7 @@ class PreviewCard(models.Model):
 
     @property
     def is_shown(self) -> bool:
-        """Tell whether clients are shown this card."""
+        """Tell whether the card is shown to clients."""
         return bool(self.title)
 
 

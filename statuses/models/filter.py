@@ -16,7 +16,7 @@ KEYWORD_LIMIT = 512
 
 
 class FilterAction(models.TextChoices):
-    """Action that a client takes on a post that matches."""
+    """Action of a client on a post that matches."""
 
     WARN = "warn"
     HIDE = "hide"

@@ -18,17 +18,16 @@ from statuses.models.status import Status
 
 EXCERPT_LIMIT = 5000
 BOOSTS_LIMIT = 200
-"""Limit of boosts that are stored for one held post."""
+"""Limit of stored boosts of one held post."""
 
 
 class HeldPost(models.Model):
     """A post, or an edit of `status`, that matched a spam rule and is not published: only its author and staff can see it.
 
-    A new local post is stored in `scheduled` with its files, a local edit in `draft`. For a remote post `document` is
-    what its server sent, `uri` the id of the post, `request_uri` that of the activity that asked for the reply, `recipient`
-    the account whose inbox received it, and `announced` tells whether accounts are notified when it is published. The
-    other columns contain what staff need for their decision. `approved_at` is set while an approved remote post is
-    waiting to be published.
+    A new local post is stored in `scheduled` with its files, a local edit in `draft`. For a remote post, `document` is what
+    its server sent, `uri` the id of the post, `request_uri` the id of the activity that asked to reply, and `recipient` the
+    account whose inbox received it; `announced` tells whether accounts are notified when it is published. Staff base their
+    decision on the other columns. `approved_at` is set while an approved remote post waits to be published.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -51,7 +50,7 @@ class HeldPost(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     approved_at = models.DateTimeField(null=True)
     version: str = ""
-    """The version of the post and its files as they were read with this object, once it has been asked for."""
+    """Digest of the post and its files as they were read with this object; `statuses.services.reviewing` sets it."""
 
     class Meta:
         verbose_name = _("held post")
@@ -82,7 +81,7 @@ class HeldPost(models.Model):
 
 
 class HeldBoost(models.Model):
-    """A boost of a held post by `account`, with the id `uri`. The boost is created once the post is approved."""
+    """A boost of a held post by `account`, with the id `uri`; it is created once the post is approved."""
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="boosts")
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
@@ -95,9 +94,8 @@ class HeldBoost(models.Model):
 
 
 class HeldMedia(models.Model):
-    """A file that belongs to a held edit: no other post can attach it, and it is stored as long as the edit is held.
-
-    A row with `preview_of` is not a file of the post but a thumbnail for that file.
+    """A file of a held edit: no other post can attach it, and it is stored as long as the edit is held. A row with
+    `preview_of` is not a file of the post but a thumbnail for that file.
     """
 
     held = models.ForeignKey(HeldPost, on_delete=models.CASCADE, related_name="media")

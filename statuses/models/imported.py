@@ -11,10 +11,8 @@ from statuses.models.status import Status
 
 
 class ImportedPost(models.Model):
-    """Origin of an imported post: its id (`uri`) and page at the server from which the archive came.
-
-    The pair of account and `uri` is unique, so that importing an archive again stores nothing twice. The row is removed with
-    its post.
+    """Origin of an imported post: its id (`uri`) and page at the server from which the archive came. The unique pair of
+    account and `uri` makes sure that importing an archive again stores nothing twice.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="imported")

@@ -11,11 +11,8 @@ from statuses.models.status import Status
 
 
 class Favourite(models.Model):
-    """Favourite of `status` by `account`, at most one. `status` is never a boost: a favourite of a boost is stored for
-    the boosted post.
-
-    `uri` is the id of the remote Like activity; it is NULL for local favourites, whose ActivityPub id is derived from the
-    row's id.
+    """Favourite of `status` by `account`, at most one. If a boost is favourited, `status` is the boosted post. `uri` is the id
+    of the remote Like activity; NULL for local favourites, whose ActivityPub id is derived from the row's id.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="favourites", db_index=False)
@@ -38,8 +35,8 @@ class Favourite(models.Model):
 
 
 class Bookmark(models.Model):
-    """Bookmark of `status` by `account`, at most one. `status` is never a boost: a bookmark of a boost is stored for the
-    boosted post. Only `account` sees the bookmark.
+    """Bookmark of `status` by `account`, at most one. If a boost is bookmarked, `status` is the boosted post. Only `account`
+    sees the bookmark.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="bookmarks", db_index=False)
@@ -60,11 +57,10 @@ class Pin(models.Model):
 
 
 class ConversationMute(models.Model):
-    """Mute by `account` of the conversation whose first known post is `thread_id`: the account gets no notifications of
-    this conversation.
+    """Mute by `account` of the conversation whose first known post is `thread_id`: the account gets no notifications of it.
 
-    `thread_id` is not a foreign key, because the first post may be deleted while the conversation continues. When the
-    parent of the first post arrives from another server, the row is updated to the conversation's new first post.
+    `thread_id` is not a foreign key, because the first post may be deleted while the conversation continues. When the parent
+    of the first post arrives from another server, `thread_id` becomes the conversation's new first post.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)

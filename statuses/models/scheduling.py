@@ -35,9 +35,7 @@ class ScheduledStatus(models.Model):
 
 
 class ScheduledMedia(models.Model):
-    """A file that belongs to a scheduled post: no other post can attach it, and it is stored as long as the post is
-    scheduled.
-    """
+    """A file of a scheduled post: no other post can attach it, and it is stored as long as the post is scheduled."""
 
     scheduled = models.ForeignKey(ScheduledStatus, on_delete=models.CASCADE, related_name="media")
     media = models.OneToOneField(MediaAttachment, on_delete=models.CASCADE, related_name="scheduled")
@@ -46,7 +44,7 @@ class ScheduledMedia(models.Model):
 
 class IdempotencyKey(models.Model):
     """An `Idempotency-Key` that an account sent, stored for an hour (contract, behaviours section 9), with the post or
-    scheduled post that was created. A key without either belongs to a post or scheduled post that was deleted.
+    scheduled post that was created. A key without either belongs to one that was deleted.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -65,8 +63,8 @@ class IdempotencyKey(models.Model):
 
 class RetentionPolicy(models.Model):
     """Settings of the automatic deletion of `account`'s posts and boosts that are older than `min_age` days, and exceptions
-    from it. Posts with at least `min_favourites` favourites or `min_reblogs` boosts are kept; None means no such exception.
-    `due_at` is the time at which the account's posts are checked next, starting after the post `after_id`.
+    from it. Posts with at least `min_favourites` favourites or `min_reblogs` boosts are kept, unless these are None. At
+    `due_at` the account's posts are checked again, starting after the post `after_id`.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="retention")

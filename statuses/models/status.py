@@ -20,8 +20,8 @@ COLLECTIONS_LIMIT = 10
 
 
 class Written(models.Model):
-    """Columns that posts and their earlier versions share. `text` is the source; `content` is the HTML, rendered once from
-    `text` or received and sanitised.
+    """Columns that posts and their earlier versions share. `text` is the source; `content` is the HTML, which is rendered once
+    from `text`, or is received and sanitised.
     """
 
     text = models.TextField(default="")
@@ -36,16 +36,16 @@ class Status(Written):
     """A post. A boost has `reblog_of` and no text of its own.
 
     `content_type` is the format of the source. `thread_path` lists the ids from the thread's first known post down to this
-    post, so that a whole context is read with one condition: the path names the ancestors, and the paths of descendants begin
-    with it (docs/adr/0005). `version` is increased by every change that is visible in the entity. `uri` is NULL for local
-    posts, whose ActivityPub id is derived from the username and the id. The row of a deleted post is kept, but never shown.
-    `fetched` is true for a remote post that this server fetched and that its author has not sent yet, so that nobody was
-    notified of it. `arrived_at` is when a remote post was stored, if that was long after `created_at`.
+    post. One condition reads a whole thread: the path names the ancestors, and the paths of descendants begin with it
+    (docs/adr/0005). Every change that is visible in the entity increases `version`. `uri` is NULL for local posts, whose
+    ActivityPub id is derived from the username and the id. The row of a deleted post is kept, but never shown. `fetched` is
+    true for a remote post that this server fetched and that its author has not sent yet: nobody was notified of it.
+    `arrived_at` is the time at which a remote post was stored, if that was long after `created_at`.
     """
 
     id = SnowflakeField(primary_key=True)
-    # The composite indexes below replace the indexes that Django would create for each foreign key, so that writing a
-    # post updates half as many index entries.
+    # The composite indexes below replace those that Django would create for each foreign key, so that writing a post
+    # updates half as many index entries.
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="statuses", db_index=False)
     uri = models.TextField(null=True)
     url = models.TextField(null=True)
@@ -122,16 +122,16 @@ class Status(Written):
                 name="statuses_status_public_local",
                 condition=Q(visibility="public", reblog_of=None, deleted_at=None, local=True),
             ),
-            # Covers all visibilities, for staff, and includes the columns by which staff filter, so that counting does
-            # not read the posts.
+            # Covers all visibilities, for staff, and includes the columns by which staff filter, so that counting reads no
+            # posts.
             models.Index(
                 fields=["-id"],
                 include=["visibility", "reblog_of", "deleted_at"],
                 name="statuses_status_here",
                 condition=Q(local=True),
             ),
-            # Descending on purpose: no other index has this order, so that the planner cannot scan another index, which would
-            # take long for a rare language.
+            # Descending on purpose: no other index has this order, so that the planner cannot scan another one, which takes
+            # long for a rare language.
             models.Index(
                 F("local"),
                 F("language"),
@@ -205,10 +205,9 @@ class Status(Written):
 
 
 class StatusStat(models.Model):
-    """A post's counters, in a separate table so that counting never rewrites the post's row. A post without counts has no row
-    here. The `remote` columns are the counts that the server of a remote post reports, because not every boost, favourite and
-    reply is sent to this server. Later replies, boosts and favourites by local accounts are added to these columns. The
-    columns are only displayed.
+    """Counters of a post, in a separate table so that counting never rewrites the post's row; a post without counts has no
+    row. The server of a remote post reports the `remote` columns, because not every boost, favourite and reply is sent to this
+    server. Later replies, boosts and favourites by local accounts are added to them. They are only displayed.
     """
 
     status = models.OneToOneField(Status, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -222,7 +221,7 @@ class StatusStat(models.Model):
 
 
 class Mention(models.Model):
-    """An account addressed by a post; `silent` if the account is addressed but not mentioned in the text."""
+    """An account that a post addresses; `silent` if the text does not mention it."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="mentions", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="mentions", db_index=False)
@@ -234,7 +233,7 @@ class Mention(models.Model):
 
 
 class UnknownMention(models.Model):
-    """ActivityPub id of an account that a remote post addresses and mentions, and that this server does not know (yet)."""
+    """ActivityPub id of an account that a remote post mentions and that this server does not know (yet)."""
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="unknown_mentions", db_index=False)
     uri = models.TextField()
@@ -259,8 +258,8 @@ class StatusTag(models.Model):
 
 
 class LinkedCollection(models.Model):
-    """A collection of accounts that a post links to, in the order of the text. A collection that this server did not know
-    when the post was written is stored by its `uri`.
+    """A collection of accounts that a post links to, in the order of the text. It is stored by its `uri` if this server did
+    not know it when the post was written.
     """
 
     status = models.ForeignKey(Status, on_delete=models.CASCADE, related_name="linked_collections", db_index=False)
@@ -283,7 +282,7 @@ class LinkedCollection(models.Model):
 
 
 class QuoteState(models.TextChoices):
-    """States of a quote, as the quoted author has decided. Clients see further states, which depend on the viewer."""
+    """States of a quote, as the quoted author has decided. Clients see more states, which depend on the viewer."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -296,10 +295,10 @@ class QuoteState(models.TextChoices):
 class Quote(models.Model):
     """Quote of `quoted_status` by `status`. The quoted post is never a boost, and a post quotes at most one (FEP-044f).
 
-    `quoted_uri` is the id of a quoted remote post that this server does not have (yet); it may be missing if the quoted
-    post was deleted. `request_uri` is the id of the QuoteRequest when the author or the quoted author is remote,
-    `approval_uri` the id of the authorization that another server gave. A `legacy` quote was made without a request, with
-    the properties that were used before FEP-044f.
+    `quoted_uri` is the id of a quoted remote post that this server does not have (yet); it may be missing if the quoted post
+    was deleted. `request_uri` is the id of the QuoteRequest if one of the authors is remote, `approval_uri` the id of the
+    authorization that another server gave. A `legacy` quote was made without a request, with the properties that were used
+    before FEP-044f.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -343,11 +342,9 @@ class Quote(models.Model):
 
 
 class StatusEdit(Written):
-    """A version of `status` that an edit has replaced; the current version is the post itself.
-
-    `created_at` is the time at which this version was written: for the first version, the time at which the post was
-    created. `media_ids` are the ids of its files in order, and `media_descriptions` the files' descriptions in the same
-    order. `poll_options` is None without a poll.
+    """A version of `status` that an edit has replaced; the current version is the post itself. `created_at` is the time at
+    which this version was written. `media_ids` are the ids of its files in order, `media_descriptions` their descriptions.
+    `poll_options` is None without a poll.
     """
 
     id = SnowflakeField(primary_key=True)

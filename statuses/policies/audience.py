@@ -1,9 +1,9 @@
 """Rules that decide which posts a surface (a timeline, a thread, a search, a stream) shows, and who may act on them.
 
 The first rule is the same everywhere: a surface shows only posts that the viewer may read. It exists as a predicate
-(`can_see`), a condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface
-are an `Audience`, declared once below, as a predicate and SQL. Sources: contract, behaviours sections 7, 11, 14, 15 and
-16. A property test compares each surface with a simple model of these rules.
+(`can_see`), a condition on querysets (`visible_to`) and SQL (`readable_by_viewer`). The further conditions of a surface are
+an `Audience`, declared once below, as a predicate and SQL; a property test compares each surface with a simple model of
+these rules. Sources: contract, behaviours sections 7, 11, 14, 15 and 16.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _can_see_itself(post: Post, viewer_id: int | None, relations: Relations, men
 
 
 def is_for_everybody(post: Post | Status) -> bool:
-    """Tell whether everybody may read the post, also visitors and other servers: a public or unlisted post that is not
+    """Tell whether everybody may read the post, also visitors and other servers: it is public or unlisted, and not
     local-only.
     """
     return is_for_anybody(post.visibility) and not post.local_only
@@ -76,8 +76,8 @@ def may_favourite(post: Post | Status, relations: Relations) -> bool:
 
 
 def may_reblog(account: Account, post: Post | Status, relations: Relations) -> bool:
-    """Tell whether the viewer may boost the post: a private post only if the viewer is its author, a public or unlisted
-    post unless the viewer blocks the author.
+    """Tell whether the viewer may boost the post. Only its author may boost a private post; anybody who does not block the
+    author may boost a public or unlisted post.
     """
     if is_for_followers_only(post.visibility):
         return post.account_id == account.id
@@ -85,9 +85,8 @@ def may_reblog(account: Account, post: Post | Status, relations: Relations) -> b
 
 
 def visible_to(viewer_id: int | None, *, prefix: str = "") -> Q:
-    """Return `can_see` as a condition on a queryset of Status; for a boost it checks the boosted post too.
-
-    `prefix` (`"status__"`) is the path to the post in a queryset of another model.
+    """Return `can_see` as a condition on a queryset of Status; for a boost it checks the boosted post too. `prefix`
+    (`"status__"`) is the path to the post in a queryset of another model.
     """
     boosted = f"{prefix}reblog_of__"
     itself = _visible_itself(viewer_id, prefix)
@@ -111,8 +110,8 @@ def _visible_itself(viewer_id: int | None, prefix: str) -> Q:
 def readable_by_viewer(author: str = "s.account_id") -> str:
     """Return `can_see` as an SQL condition on the post `s` alone: the boosted post of a boost needs a separate condition.
 
-    `author` is an SQL expression for the author's id. If this expression is a parameter, PostgreSQL evaluates the author's
-    conditions once, not once for each post.
+    `author` is an SQL expression for the author's id. If it is a parameter, PostgreSQL evaluates the author's conditions once
+    instead of once for each post.
     """
     return f"""s.deleted_at IS NULL AND {PRESENT.sql(author, has_viewer=False)}
   AND ({author} = %(viewer)s OR (

@@ -1,6 +1,4 @@
-"""Chooses the link of a post that gets a preview, and when the preview is fetched again (contract, behaviours section 9
-"Cards").
-"""
+"""Chooses the link of a post that gets a preview, and when the preview is fetched again (behaviours section 9 "Cards")."""
 
 from __future__ import annotations
 
@@ -48,28 +46,25 @@ def find_link(content: str) -> str | None:
         elif token.name == "a":
             if found and not text.lstrip().startswith(_SIGNS):
                 return found
-            text, found = "", "" if token.closing or in_quote else _address(token)
+            text, found = "", "" if token.closing or in_quote else _previewed_address(token)
     return None
 
 
-def _address(link: Tag) -> str:
-    """Return the address of a link; empty if it cannot have a preview."""
+def _previewed_address(link: Tag) -> str:
     attributes = link.read_attributes()
-    if _is_marked(attributes):
-        return ""
-    url = unescape(attributes.get("href", ""))
+    url = "" if _is_mention_or_hashtag(attributes) else unescape(attributes.get("href", ""))
     return url if card_url(url) is not None else ""
 
 
 def find_hosts(
     content: str, others: Iterable[str | None], *, home: Collection[str | None], people: Collection[str]
 ) -> list[str]:
-    """Return the distinct hosts that a post links to: in its HTML, and by `others`, which are addresses of its page and of
-    files that clients show as links. Takes less than 0.1 s for the most links that a post has.
+    """Return the distinct hosts that a post links to: in its HTML, and by `others`, the addresses of its page and of files
+    that clients show as links. Takes less than 0.1 s for the most links that a post has.
 
-    Links to the mentioned accounts, whose addresses are `people`, do not count. Neither do the page and links with the
-    class of mentions or hashtags if they lead to the author's server, whose hosts are `home`. Anywhere else these classes
-    hide no host: the author chooses them, and the tags of a document as well (security row 74).
+    Links to the mentioned accounts, whose addresses are `people`, do not count. Links to the author's server, whose hosts are
+    `home`, do not count if they are the post's page or have the class of mentions or hashtags. Links to other servers always
+    count, because the author chooses these classes, and the tags of a document as well (security row 74).
     """
     found: dict[str | None, None] = {}
     for token in tokenise(content):
@@ -78,7 +73,7 @@ def find_hosts(
         attributes = token.read_attributes()
         url = unescape(attributes.get("href", ""))
         host = _host_of(url)
-        if url not in people and not (host in home and _is_marked(attributes)):
+        if url not in people and not (host in home and _is_mention_or_hashtag(attributes)):
             found.setdefault(host)
     for other in others:
         host = _host_of(other or "")
@@ -88,19 +83,18 @@ def find_hosts(
 
 
 def home_of(domain: str | None, uri: str) -> set[str | None]:
-    """Return the hosts of an author's server, by the domain and the ActivityPub id of the author."""
+    """Return the hosts of an author's server, from the domain and the ActivityPub id of the author."""
     return {domain, _host_of(uri)}
 
 
-def _is_marked(attributes: Mapping[str, str]) -> bool:
-    """Tell whether a link has the classes of a mention or hashtag."""
+def _is_mention_or_hashtag(attributes: Mapping[str, str]) -> bool:
     kinds = {*attributes.get("class", "").split(), *attributes.get("rel", "").split()}
     return "tag" in kinds or not kinds.isdisjoint(_MENTION_CLASSES)
 
 
 def _host_of(url: str) -> str | None:
     """Return the host to which browsers go from a link, also where this server would not (WHATWG URL Standard, section 4.4):
-    user names, escapes, wide letters and a final dot hide no host from a rule (security row 74).
+    user names, escapes, wide letters and a final dot cannot hide a host from a rule (security row 74).
     """
     try:
         return parse_url(url).host.written
@@ -110,10 +104,9 @@ def _host_of(url: str) -> str | None:
 
 
 def card_url(url: str) -> str | None:
-    """Return the address under which the preview of a link is stored; None for a link that cannot have a preview, because
-    it has another scheme, is too long or leads to this server.
-
-    Addresses that differ only in their fragment, or in the case of their host, share a preview.
+    """Return the address under which the preview of a link is stored; None if the link cannot have a preview, because it has
+    another scheme, is too long or leads to this server. Addresses that differ only in their fragment, or in the case of their
+    host, share a preview.
     """
     try:
         target = parse_url(url)
@@ -124,7 +117,7 @@ def card_url(url: str) -> str | None:
 
 
 def host_of(url: str) -> str:
-    """Return the server of an address that `card_url` returned."""
+    """Return the server of an address from `card_url`."""
     return parse_url(url).netloc
 
 

@@ -51,8 +51,8 @@ def read_embed(body: bytes, preview: Preview) -> Preview:
 
 
 def _with_first_picture(url: str, pictures: tuple[PagePicture, ...]) -> tuple[PagePicture, ...]:
-    """Put the picture of an oEmbed document before the pictures of the page. The oEmbed document gives no description
-    of the picture, so the description of the page's first picture is used.
+    """Put the picture of an oEmbed document, which has no description, before the pictures of the page, with the description
+    of the page's first picture.
     """
     description = pictures[0].description if pictures else ""
     return first_pictures([PagePicture(url, description), *pictures])

@@ -1,8 +1,8 @@
 """Compares a post with a viewer's filters (contract, behaviours section 12).
 
-A whole-word keyword is compared with the words of a text and never with parts of them: keyword and text are both split into
-words and the single characters between them. Any other keyword is searched for among the characters. Both comparisons are one
-pass over the text, however many filters there are (security row 67).
+A whole-word keyword is compared with the words of a text, never with parts of them: keyword and text are both split into words
+and the single characters between them. Any other keyword is searched for among the characters. Both comparisons are one pass
+over the text, however many filters there are (security row 67).
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ class Filters:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[list[_Place]], Patterns[list[_Place]]]:
-        """Patterns for keywords that may match parts of words, and for whole-word keywords; equal keywords share a
-        pattern.
-        """
+        """Patterns for keywords that may match parts of words, and for whole-word keywords; equal keywords share one."""
         places: dict[tuple[str, bool], list[_Place]] = {}
         for number, active in enumerate(self._filters):
             for order, keyword in enumerate(active.keywords):
@@ -77,7 +75,7 @@ class Filters:
         return Patterns(parts), Patterns(words)
 
     def _find_keywords(self, text: Text) -> Iterator[tuple[_Place, int, int]]:
-        """Yield the keywords in a text with the start and end of their first match."""
+        # Each keyword is yielded once, with the start and end of its first match.
         parts, words = self._patterns
         for places, start, end in parts.find(text.lowered):
             for place in places:
@@ -87,9 +85,8 @@ class Filters:
                 yield place, text.ends[start], text.ends[end]
 
     def search(self, text: Text) -> dict[int, str]:
-        """Return the matching text by index of the filter, for each filter with a keyword in the text.
-
-        If several keywords of a filter match, the match that comes first in the text is returned.
+        """Return the matching text by index of the filter, for each filter with a keyword in the text: of several matches the
+        first one in the text.
         """
         first: dict[int, tuple[int, int, int]] = {}
         for (number, order), start, end in self._find_keywords(text):
@@ -101,10 +98,8 @@ class Filters:
     def results(
         self, words: dict[int, str], status_ids: Collection[int], moment: datetime | None = None
     ) -> list[dict[str, Any]]:
-        """Return the entities "FilterResult" of a post, given the matches that `search` found in its text.
-
-        `status_ids` are the post's id and, for a boost, also the id of the boosted post. Filters that have expired at
-        `moment`, if given, match nothing.
+        """Return the entities "FilterResult" of a post, given the matches that `search` found in its text. `status_ids` are the
+        post's id and, for a boost, also the id of the boosted post. Filters that have expired at `moment` match nothing.
         """
         results: list[dict[str, Any]] = []
         for number, active in enumerate(self._filters):
@@ -120,7 +115,7 @@ class Filters:
         return results
 
     def hides(self, text: str, status_id: int, context: str) -> bool:
-        """Tell whether a filter hides a post with this text in a context (a value of the entity "Filter"). Used where no
+        """Tell whether a filter hides a post with this text in a context (a value of the entity "Filter"). Called where no
         client applies the results.
         """
         results = self.results(self.search(Text(text)), (status_id,)) if self._filters else []
@@ -132,9 +127,8 @@ _STRENGTHS: Final = (FilterAction.HIDE, FilterAction.WARN, FilterAction.BLUR)
 
 
 def strongest_action(results: Sequence[dict[str, Any]], context: str) -> tuple[FilterAction | None, str]:
-    """Return the strongest action in these entities "FilterResult" that applies in the context, and the title of its
-    filter: hiding is stronger than covering the post, which is stronger than covering its files. None and "" if none
-    applies.
+    """Return the strongest action in these entities "FilterResult" that applies in the context, and the title of its filter:
+    hiding the post is stronger than covering it, which is stronger than covering its files. None and "" if none applies.
     """
     found = {
         result["filter"]["filter_action"]: result["filter"]["title"]

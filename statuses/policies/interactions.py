@@ -1,9 +1,9 @@
 """Rules about who may favourite, reply to and boost a post, from its author's policy (docs/adr/0044). Quotes have a separate
-policy (`statuses.policies.quotes`); clients and other servers are sent both.
+policy (`statuses.policies.quotes`); clients and other servers get both.
 
 The policy of a post is stored as a number with ten bits for each kind of interaction: one bit tells whether the author has
-limited it, four are the groups that may do it at once, five the groups that need the author's approval. With 0, the default,
-everyone who may read the post may interact with it. Another bit marks a reply that waits for approval.
+limited it, four bits are the groups that may do it at once, five bits the groups that need the author's approval. With 0, the
+default, everyone who may read the post may interact with it. Another bit marks a reply that waits for approval.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ GROUPS_BY_WORD: Final = {
     str(group.name).lower(): group for group in (Group.PUBLIC, Group.FOLLOWERS, Group.FOLLOWING, Group.MUTUALS)
 }
 IMPLIED_WORDS: Final = frozenset({"author", "me", "mentioned"})
-"""Words of the interface for accounts that may always interact, whatever the policy says."""
+"""Words of the client API for accounts that may always interact, whatever the policy says."""
 
 UNLIMITED: Final = 0
 PREFERENCE: Final = "interaction_policies"
 """Name of the policies for new posts among the preferences of a user: numbers by visibility."""
 PENDING: Final = 1 << 30
-"""Bit of the policy of a reply that waits for approval: only its author and the author of the answered post can read it."""
+"""Bit of the policy of a reply that waits for approval: only its author and the parent's author can read it."""
 
 _BITS: Final = 10
 _LIMITED: Final = 1
@@ -99,9 +99,7 @@ def is_rule(number: int, kind: Interaction) -> bool:
 
 
 def groups_of(policy: int, kind: Interaction) -> tuple[Group, Group] | None:
-    """Return the groups that may interact at once, and the groups that need the author's approval; None if the author has not
-    limited this kind of interaction.
-    """
+    """Return the groups that may interact at once, and the groups that need approval; None if the author has set no limit."""
     rule = rule_of(policy, kind) >> _SHIFTS[kind]
     if not rule:
         return None
@@ -115,11 +113,11 @@ def is_pending(policy: int) -> bool:
 
 def permission(post: Post | Status, kind: Interaction, viewer_id: int, relations: Relations) -> Permission:
     """Return whether the viewer, who may read the post, may interact with it at once, may ask for approval, or may do neither.
-    `relations` are the viewer's relations to the author; if `asks_who_follows` is true for the policy, they must be loaded
-    `with_followed_by`. Authors may always interact with their own posts. Accounts that a post mentions or replies to may
-    always reply to it; this is only checked if `post` is a Post. Nobody may interact with a reply that waits for approval.
-    Members of a group must ask before they reply to or boost a remote post, because third servers cannot check who is a member
-    (docs/adr/0044).
+
+    `relations` are the viewer's relations to the author, loaded `with_followed_by` if `asks_who_follows` is true for the
+    policy. Authors may always interact with their own posts. If `post` is a Post, accounts that it mentions or replies to may
+    always reply. Nobody may interact with a reply that waits for approval. Members of a group must ask before they reply to or
+    boost a remote post, because third servers cannot check who is a member (docs/adr/0044).
     """
     policy = post.interaction_policy
     if not policy:

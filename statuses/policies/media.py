@@ -25,11 +25,10 @@ _NUMBER: Final = re.compile(r"\s*[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,3}
 
 
 def check_file(head: bytes, size: int, declared_type: str) -> str:
-    """Return the media type of a file, given its size and its first bytes, `head`.
+    """Return the media type of a file, given its size and its first bytes, `head`, which determine the type.
 
-    Raises Invalid for an empty file, a type that is not accepted, a picture declared as a video or the reverse, and a
-    file that is too large. The first bytes determine the type; `declared_type`, the content type that the client sent, only
-    determines which of two errors is raised.
+    Raises Invalid for an empty file, a type that is not accepted, a picture declared as a video or the reverse, and a file
+    that is too large. `declared_type`, the client's content type, only determines which of two errors is raised.
     """
     labels = (_("File"), _("File content type"))
     found = _checked_type(head, declared_type, "file", labels, (*images.ACCEPTED, *recordings.READABLE))
@@ -70,9 +69,7 @@ def _checked_type(
 
 
 def _is_other(found: str, claimed: str) -> bool:
-    """Tell whether a picture is declared as video or audio, or the reverse. Video and audio are not distinguished,
-    because they share containers.
-    """
+    # Video and audio are not distinguished, because they share containers.
     accepted = found in images.ACCEPTED or found in recordings.READABLE
     return accepted and found.startswith("image/") != claimed.startswith("image/")
 
@@ -85,7 +82,7 @@ def check_description(description: str) -> None:
 
 
 def may_have_thumbnail(media: MediaAttachment) -> bool:
-    """Tell whether a file may have a thumbnail: only a video with sound, or an audio file (SEED-028)."""
+    """Tell whether a file may have a thumbnail: a video with sound or an audio file (SEED-028)."""
     return media.type in (MediaType.AUDIO, MediaType.VIDEO)
 
 
@@ -95,10 +92,8 @@ def no_thumbnail_allowed() -> Invalid:
 
 
 def read_focus(text: str | None) -> dict[str, float | None] | None:
-    """Parse `x,y` as the `focus` of a `meta`; None when nothing was sent.
-
-    The range is not checked, a value that is not a number becomes 0, and a missing `y` is null (contract, parameters section
-    3 "Media").
+    """Parse `x,y` as the `focus` of a `meta`; None when nothing was sent. The range is not checked, a value that is not a
+    number becomes 0, and a missing `y` is null (contract, parameters section 3 "Media").
     """
     if not text or not text.strip():
         return None

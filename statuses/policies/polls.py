@@ -40,14 +40,14 @@ class PollDraft:
 
     @property
     def choices(self) -> list[str]:
-        """Options in the form that is stored: stripped, and without blank options."""
+        """The options as they are stored: stripped, and without blank ones."""
         return [stripped for stripped in (option.strip() for option in self.options) if stripped]
 
 
 @dataclass(frozen=True)
 class RemotePoll:
-    """Remote poll as its document describes it. `voters_count` is None if the document does not give it; `expires_at` is
-    None if the poll has no end.
+    """Remote poll as its document describes it. `voters_count` is None if the document does not give it, `expires_at` is None
+    if the poll has no end.
     """
 
     options: list[str]
@@ -92,14 +92,12 @@ def check_poll(draft: PollDraft) -> None:
 
 
 def has_ended(expires_at: datetime | None, moment: datetime) -> bool:
-    """Tell whether the poll has ended, so that nobody can vote any more."""
+    """Tell whether nobody can vote any more."""
     return expires_at is not None and expires_at <= moment
 
 
 def check_vote(choices: Sequence[int], already: Sequence[int], *, options: int, multiple: bool) -> None:
-    """Raise Invalid for a vote that cannot be counted, because an option does not exist or the account would have more
-    votes than allowed.
-    """
+    """Raise Invalid if an option does not exist, or if the account would have more votes than allowed."""
     if any(not 0 <= choice < options for choice in choices):
         raise Invalid.sentence(_("The chosen vote option does not exist"))
     both = [*already, *choices]

@@ -40,11 +40,11 @@ class Author:
 
 @dataclass(slots=True)
 class Post:
-    """A post without its body: the values that decide who sees it, and the values that change too often to be cached.
+    """A post without its body: the values that decide who sees it, and those that change too often to be cached.
 
-    `original` is the boosted post; `quoted` is the quoted post, whatever the state of the quote (`quote_state`, None
-    without a quote). `addressed_ids` are the accounts that the post mentions, silently or not; a boost itself addresses
-    nobody. `collection_ids` are the collections that the post links to, in the order of its text.
+    `original` is the boosted post, `quoted` the quoted post whatever the state of the quote (`quote_state`, None without a
+    quote). `addressed_ids` are the accounts that the post mentions, silently or not; a boost addresses nobody.
+    `collection_ids` are the collections that the post links to, in the order of its text.
     """
 
     id: int
@@ -111,7 +111,7 @@ class Post:
 
     @property
     def quotes(self) -> list[Post]:
-        """Posts needed to decide about the quote of `proper`: the quoted post, and the post quoted by the quoted post."""
+        """The quoted post, and the post that it quotes: the posts on which the display of the quote of `proper` depends."""
         quoted = self.proper.quoted
         if quoted is None:
             return []
@@ -123,18 +123,17 @@ class Post:
         return self.in_reply_to_id is not None or self.is_orphan or self.in_reply_to_account_id is not None
 
     def count_favourite(self, change: int) -> None:
-        """Adjust the counter for a favourite that was made (1) or undone (-1) after the post was read."""
+        """Adjust the counter for a favourite that was created (1) or undone (-1) after the post was read."""
         self.favourites_count = max(0, self.favourites_count + change)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorColumns:
-    """Columns of a post that its author fills in, by their names in the table (`Written`). Base of
-    `Draft` (a post as a client sends it), `ReceivedNote` (as another server sends it), `Composed` (as it is stored) and
-    `PostBody` (as it is read).
+    """Columns of a post that its author fills in, by their names in the table (`Written`). Base of `Draft` (a post as a client
+    sends it), `ReceivedNote` (as another server sends it), `Composed` (as it is stored) and `PostBody` (as it is read).
 
-    Each column is a JSON value and has a default, which an edit restores if it leaves the column out. `text` is the
-    source, empty for a remote post; the other columns are members of the entity and of its versions, by the same names.
+    Each column is a JSON value with a default, which an edit restores if it leaves the column out. `text` is the source, empty
+    for a remote post; the other columns are members of the entity and of its versions, by the same names.
     """
 
     text: str = ""
@@ -159,9 +158,9 @@ AUTHOR_COLUMNS: Final = tuple(each.name for each in fields(AuthorColumns))
 SHOWN_COLUMNS: Final = tuple(name for name in AUTHOR_COLUMNS if name != "text")
 """Columns among AUTHOR_COLUMNS that everyone is shown, in addition to the content."""
 READ_COLUMNS: Final[Mapping[str, Any]] = {"spoiler_text": _("Content warning")}
-"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff:
-filters, search, spam rules and their dry runs, emojis, excerpts and staff pages use them. Web pages and feeds, mails, Web
-Push, trends, and the character limit (`check_text`) use the content warning alone.
+"""Columns among AUTHOR_COLUMNS that contain text for readers, in addition to the content, with their titles for staff. They
+are used by filters, search, spam rules and their dry runs, emojis, excerpts and staff pages. Web pages and feeds, mails, Web
+Push, trends and the character limit (`check_text`) use the content warning alone.
 """
 VERSION_COLUMNS: Final = ("content", *AUTHOR_COLUMNS)
 """Columns that earlier versions of a post store."""
@@ -172,11 +171,10 @@ class PostBody(AuthorColumns):
     """Content of a post, the same for every viewer, its place in a thread, and the application that wrote it.
 
     `addressed` are the accounts that the post mentions: id, username, domain, url, uri, whether the mention is `silent`, and
-    for a group also `group_followers`, the id of the collection of its followers. `tags` are normalised names, in the order of
-    the text. `quote` has the identifiers of the quote for other servers: its id, `quoted_uri` and `approval_uri`; None for a
-    post without a quote. `approval` has the same identifiers for a reply that needed approval, and `author_uri`, the id of the
-    account that approved it. `thread_root_id` is the first known post of the thread. `imported_uri` and `imported_url` are the
-    id and the page of an imported post at its former server.
+    for a group the id of the collection of its followers (`group_followers`). `tags` are normalised names, in the order of the
+    text. `quote` has the identifiers of the quote for other servers (its id, `quoted_uri` and `approval_uri`), `approval` the
+    same for a reply that needed approval, and `author_uri`, the account that approved it. `thread_root_id` is the first known
+    post of the thread. `imported_uri` and `imported_url` are the id and the page of an imported post at its former server.
     """
 
     id: int
@@ -204,16 +202,13 @@ class PostBody(AuthorColumns):
         return [account for account in self.addressed if not account["silent"]]
 
     def texts(self, *, local: bool) -> tuple[str, ...]:
-        """Return the texts that may contain emojis: the source of a local post or the HTML of a remote post, and the poll's
-        options.
-        """
+        """Return the texts that may contain emojis: the source of a local or the HTML of a remote post, and the options."""
         return (self.text if local else self.content, *self.read_texts, *self.poll_options)
 
 
 def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str:
     """Return all text that readers see in a post: the texts of READ_COLUMNS, the content, poll options and descriptions.
-    Addresses that links show only in part come last, so that they do not push other text beyond the part that is
-    searched.
+    Addresses that links show only in part come last, because only the beginning of the text is searched.
     """
     text, addresses = shown(content)
     return "\n\n".join(part for part in (*texts, text, *others, *addresses) if part)

@@ -1,7 +1,7 @@
 """Validates and truncates single values that a page or provider gives for a preview; unusable values become empty.
 
-No HTML of a page or provider is passed on. Only truncated text without invisible characters and http or https addresses are
-used. Only the address of a player is used, and only if its provider is in `_PLAYERS` (security row 2).
+No HTML of a page or provider is passed on: only truncated text without invisible characters, http and https addresses, and
+the address of a player whose provider is in `_PLAYERS` (security row 2).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def text_of(value: Any, limit: int) -> str:
 
 
 def first_text(limit: int, *values: Any) -> str:
-    """Return the first of the values that is a text, as `text_of` does; of a list, its first item counts."""
+    """Return the first of the values that is a text, as `text_of` does; a list stands for its first item."""
     firsts = (value[0] if isinstance(value, list) and value else value for value in values)
     return next(filter(None, (text_of(value, limit) for value in firsts)), "")
 
@@ -58,7 +58,7 @@ def address_of(value: Any) -> str:
 
 
 def player_of(url: str) -> str:
-    """Return the address if it belongs to a player of a provider in `_PLAYERS`, otherwise an empty text."""
+    """Return the address if it is a player of a provider in `_PLAYERS`, otherwise an empty text."""
     if not url.startswith("https://"):
         return ""
     target = parse_url(url)

@@ -53,8 +53,8 @@ class PagePicture:
 
 @dataclass(frozen=True)
 class Preview:
-    """Preview of a page. Texts are empty and numbers 0 if the page does not give them; `embed_url` is the address of its
-    oEmbed document, and the first of `pictures` that can be fetched is shown.
+    """Preview of a page; values that the page does not give are empty or 0. `embed_url` is the address of its oEmbed document;
+    the first of `pictures` that can be fetched is shown.
     """
 
     title: str = ""
@@ -101,8 +101,6 @@ def first_pictures(pictures: Iterable[PagePicture]) -> tuple[PagePicture, ...]:
 
 @dataclass
 class _OpenGraphPicture:
-    """Open Graph picture: its addresses as the page writes them, and its description."""
-
     addresses: list[str] = field(default_factory=list)
     description: str = ""
 
@@ -292,7 +290,7 @@ def _first_object(value: Any) -> dict[str, Any]:
 
 
 def _languages_of(value: Any) -> list[Any]:
-    """Return the codes in an `inLanguage`: a code, a Language with a code, or the first of a list of these."""
+    # A code, a Language with a code, or a list of these.
     value = value[0] if isinstance(value, list) and value else value
     return [value.get("alternateName"), value.get("name")] if isinstance(value, dict) else [value]
 

@@ -1,6 +1,5 @@
-"""Limits of the content of local posts, and defaults for values that the author does not give.
-
-Source: contract, parameters section 3 and behaviours sections 8 and 9.
+"""Limits of the content of local posts, and defaults for values that the author does not give (contract, parameters section 3,
+behaviours sections 8 and 9).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from statuses.policies.visibility import (
 
 TEXT_LIMIT: Final = 500
 # A grapheme cluster may contain any number of joiners, and a link counts as 23 characters, so that the counted length does not
-# bound the stored text. This limit does, and the HTML rendered from the text fits into its column.
+# bound the stored text. This limit does; the HTML rendered from the text then fits into its column.
 RAW_LIMIT: Final = 20_000
 MEDIA_LIMIT: Final = 4
 REBLOG_CHOICES: Final = FOLLOWER_VISIBILITIES
@@ -37,8 +36,8 @@ MARKDOWN: Final = "text/markdown"
 CONTENT_TYPES: Final = (PLAIN_TEXT, MARKDOWN)
 """Formats in which the text of a post may be written: `text/markdown` is an extension of this server (contract, README)."""
 DRAFTS_FROM: Final = datetime(3000, 1, 1, tzinfo=UTC)
-"""Time from which a scheduled post counts as a draft, which is never published automatically: clients that keep drafts
-as scheduled posts choose a time in the far future (the year 5000 or 9999).
+"""Time from which a scheduled post counts as a draft, which is never published automatically: clients that keep drafts as
+scheduled posts choose a time in the far future (the year 5000 or 9999).
 """
 DRAFT_TIME: Final = datetime(9999, 1, 1, 12, tzinfo=UTC)
 """Time of drafts that are saved as drafts; clients that keep drafts as scheduled posts recognise it."""
@@ -61,10 +60,8 @@ def check_text(text: str, spoiler_text: str, *, has_more: bool) -> None:
 def choose_visibility(
     author: Account, requested: str | None, user_default: str | None, *, choices: Sequence[str] = (*CHOICES, LOCAL)
 ) -> str:
-    """Return the requested visibility or the user's default; without either, private for a locked account, otherwise
-    public.
-
-    Public becomes unlisted for a limited author; LOCAL, if it is among `choices`, becomes public. Raises Invalid for a
+    """Return the requested visibility, or the user's default. Without either, it is private for a locked account, otherwise
+    public. Public becomes unlisted for a limited author; LOCAL, if it is among `choices`, becomes public. Raises Invalid for a
     value that is not a visibility.
     """
     if requested is not None and requested not in choices:
@@ -76,9 +73,7 @@ def choose_visibility(
 
 
 def choose_content_type(requested: str | None, otherwise: str = PLAIN_TEXT) -> str:
-    """Return the requested content type, or `otherwise` if none is requested. Raises Invalid for a type that is not
-    offered, such as HTML.
-    """
+    """Return the requested content type, or `otherwise`. Raises Invalid for a type that is not offered, such as HTML."""
     content_type = requested.partition(";")[0].strip().lower() if requested else otherwise
     if content_type not in CONTENT_TYPES:
         message = _("is not included in the list")
@@ -96,9 +91,7 @@ def check_media_count(media_ids: Sequence[object]) -> None:
 
 
 def missing_media(media_ids: Sequence[int | str]) -> Invalid:
-    """Return the error for files that belong to another account, do not exist or are already attached; it does not say
-    which of these applies.
-    """
+    """Return the error for files of another account, unknown files and attached files; it does not say which of these."""
     ids = ", ".join(map(str, media_ids))
     return Invalid(_("Media %(ids)s not found or already attached to another post") % {"ids": ids})
 

@@ -1,8 +1,6 @@
-"""Permission to quote a post, from its author's policy and its visibility, and what a viewer sees of a quote.
-
-Source: contract, entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f. The policy of a post is stored
-as a number: the groups approved automatically are in its lower four bits, the groups approved by the author in the next
-four.
+"""Permission to quote a post, from its author's policy and its visibility, and what a viewer sees of a quote (contract,
+entities "QuoteApproval", behaviours sections 7 and 9 "Quotes"; FEP-044f). The policy of a post is stored as a number: the lower
+four bits are the groups whose quotes are approved automatically, the next four those whose quotes the author approves.
 """
 
 from __future__ import annotations
@@ -23,10 +21,9 @@ from statuses.policies.visibility import ADDRESSED_VISIBILITIES, OPEN_VISIBILITI
 
 
 class Group(IntFlag):
-    """Groups of accounts that may quote a post; in lower case, the names are the values of the entity.
-
-    Local posts use the first two. `FOLLOWING` are the accounts that the author follows; `UNSUPPORTED_POLICY` stands for
-    accounts that this server cannot determine, such as the members of a list.
+    """Groups of accounts that may quote a post; in lower case, the names are the values of the entity. Local posts use the
+    first two. `FOLLOWING` are the accounts that the author follows; `UNSUPPORTED_POLICY` stands for accounts that this server
+    cannot determine, such as the members of a list.
     """
 
     PUBLIC = 1
@@ -80,7 +77,7 @@ def group_names(groups: Group) -> list[str]:
 
 
 def local_policy(visibility: str, policy: str) -> int:
-    """Return the policy of a local post, from one of QUOTE_POLICIES: nobody may quote it unless it is public or unlisted."""
+    """Return the policy of a local post, from one of QUOTE_POLICIES; only public and unlisted posts may be quoted."""
     if visibility not in OPEN_VISIBILITIES:
         return 0
     return encode_policy(_POLICY_GROUPS.get(policy, NO_GROUP))
@@ -104,9 +101,8 @@ _SHOWN_STATES: Final = frozenset({QuoteState.ACCEPTED, _BLOCKED_DOMAIN, _BLOCKED
 
 
 def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
-    """Return the state of a post's quote as the viewer sees it (contract, entities "Quote").
-
-    `relations` are the viewer's relations and include the quoted author.
+    """Return the state of a post's quote as the viewer sees it (contract, entities "Quote"). `relations` are the viewer's
+    relations, including the quoted author.
     """
     quoted = post.quoted
     if post.quote_state != QuoteState.ACCEPTED:
@@ -124,10 +120,8 @@ def shown_state(post: Post, viewer_id: int | None, relations: Relations) -> str:
 
 
 def shows_quoted(post: Post, viewer_id: int | None, relations: Relations, *, whatever_state: bool = False) -> bool:
-    """Tell whether the viewer gets the quoted post (or its id) with the state, or null.
-
-    With `whatever_state`, the quoted post is returned even if the quote is not accepted, provided that the viewer may
-    read it; used for authors who read the source of their post.
+    """Tell whether the viewer gets the quoted post (or its id) with the state, or null. With `whatever_state`, used for authors
+    who read the source of their post, the quote need not be accepted; the viewer must be allowed to read the quoted post.
     """
     if post.quoted is None:
         return False
@@ -142,19 +136,17 @@ def missing_quoted() -> NotFound:
 
 
 def check_addressing(visibility: str, quoted_author_id: int | None, addressed: Collection[int]) -> None:
-    """Raise Invalid for a post that is only for addressed accounts and quotes an account that it does not address.
-
-    `addressed` are the accounts that the post mentions, and its author.
+    """Raise Invalid if a post that is only for addressed accounts quotes an account that it does not address. `addressed` are
+    the mentioned accounts and the author.
     """
     if visibility in ADDRESSED_VISIBILITIES and quoted_author_id not in addressed:
         raise Invalid.sentence(_("Cannot quote a non-mentioned user in a Private Mention post."))
 
 
 def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permission:
-    """Return the expected outcome if the viewer, who may read the post, quotes it.
-
-    `relations` are the viewer's relations, and include the author if `depends_on_relations` is true for the policy.
-    Authors may quote any of their own posts except direct ones, which nobody may quote.
+    """Return the expected outcome if the viewer, who may read the post, quotes it. `relations` are the viewer's relations,
+    including the author if `depends_on_relations` is true for the policy. Authors may quote their own posts except direct ones,
+    which nobody may quote.
     """
     if viewer_id is None or is_reserved_for_posts(post.visibility):
         return Permission.DENIED

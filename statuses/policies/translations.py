@@ -1,4 +1,4 @@
-"""Prepares the texts of posts for a translation service, and reads its answers. Only words are taken from an answer. Links,
+"""Prepares the texts of posts for a translation service, and reads its answers. Only words are taken from an answer: links,
 mentions, hashtags and custom emojis are taken from the post, and the HTML is sanitised.
 """
 
@@ -25,8 +25,8 @@ _WRAPPED_SHORTCODE: Final = re.compile(r'<span translate="no">(:[a-zA-Z0-9_]+:)<
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """Translation of a post into `language`. `content` is safe HTML, the other texts are plain: `options` are those of
-    the poll in order, `descriptions` those of the files by file id.
+    """Translation of a post into `language`. `content` is safe HTML, the other texts are plain: the poll's `options` in order,
+    and the `descriptions` of files by file id.
     """
 
     language: str
@@ -56,15 +56,13 @@ class _Link(NamedTuple):
 
 
 def prepare_html(html: str) -> str:
-    """Return the HTML that is sent to a translation service: parts that must not be translated have
-    `translate="no"`.
-    """
+    """Return the HTML for a translation service: parts that must not be translated have `translate="no"`."""
     return "".join(_with_translate_mark(part) for part in _parts(html))
 
 
 def restore_html(answer: str, html: str) -> str:
-    """Return a service's answer to `prepare_html(html)` as sanitised HTML with the links of `html`. Other links are
-    replaced by their text, and addresses, mentions and hashtags that the answer lacks are appended.
+    """Return a service's answer to `prepare_html(html)` as sanitised HTML with the links of `html`. Other links become text;
+    addresses, mentions and hashtags that the answer lacks are appended.
     """
     links: defaultdict[str, deque[_Link]] = defaultdict(deque)
     for part in _parts(html):
@@ -86,7 +84,7 @@ def restore_html(answer: str, html: str) -> str:
 
 
 def prepare_text(text: str) -> str:
-    """Return a plain text as the HTML that is sent to a translation service."""
+    """Return a plain text as HTML for a translation service."""
     return _with_kept_emojis(entities.escape(text, quote=False)).replace("\n", "<br>")
 
 

@@ -1,5 +1,5 @@
-"""Meaning of each visibility. The values are used only here: other modules call the predicates below, or use the SQL
-conditions. Source: contract, behaviours section 7.
+"""Meaning of each visibility (contract, behaviours section 7). The values are used only here: other modules call the predicates
+below, or use the SQL conditions.
 """
 
 from __future__ import annotations
@@ -73,9 +73,7 @@ def is_for_followers_only(visibility: str) -> bool:
 
 
 def shown_visibility(visibility: str) -> str:
-    """Return the visibility that clients are shown: they know only four visibilities, so a limited post is shown as
-    private.
-    """
+    """Return the visibility that clients are shown: they know only four, so that limited becomes private."""
     return Visibility.PRIVATE.value if visibility == Visibility.LIMITED else visibility
 
 
@@ -100,9 +98,7 @@ def lowered_visibility(visibility: str, limit: str) -> str:
 
 
 def boost_visibility(original: str, requested: str) -> str:
-    """Return the visibility of a boost: private for a private post, otherwise the requested visibility, or private if
-    boosts may not have that visibility.
-    """
+    """Return the visibility of a boost: private if the post is private or the requested value is not for boosts."""
     return Visibility.PRIVATE if original == Visibility.PRIVATE or requested not in FOLLOWER_VISIBILITIES else requested
 
 
@@ -112,8 +108,8 @@ def quote_visibility(quoted: str, requested: str) -> str:
 
 
 def received_visibility(*, in_to: bool, in_cc: bool, followers: bool) -> Visibility:
-    """Return the visibility of a remote post by whether its addressing names the public collection in `to` (`in_to`) or `cc`
-    (`in_cc`), or the author's followers.
+    """Return the visibility of a remote post, by whether its addressing names the public collection in `to` or `cc`, or the
+    author's followers.
     """
     if in_to:
         return Visibility.PUBLIC
@@ -133,8 +129,8 @@ ADDRESSED_POST: Final = f"s.visibility IN ({_ADDRESSED_WORDS})"
 """SQL form of `is_for_addressed` for a post `s`."""
 
 PUBLIC_POST: Final = f"s.visibility = '{Visibility.PUBLIC}' AND s.reblog_of_id IS NULL AND s.deleted_at IS NULL"
-"""SQL condition for posts `s` that may appear in public timelines. It has literals instead of parameters, so that the
-planner chooses the partial index.
+"""SQL condition for posts `s` that may appear in public timelines, with literals instead of parameters, so that the planner
+chooses the partial index.
 """
 
 LIVE_POST: Final = "NOT s.from_archive"
@@ -146,8 +142,8 @@ FEDERATED_POST: Final = "NOT s.local_only"
 
 
 def readable_sql(post: str, *, follows_author: str, may_be_addressed: str = "TRUE") -> str:
-    """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias), by its
-    visibility and by whether it is local-only. The other two parameters are SQL conditions.
+    """Return the SQL condition that a viewer whom the author does not block may read `post` (an alias), by its visibility and
+    by whether it is local-only. The other two parameters are SQL conditions.
     """
     words = ", ".join(f"'{visibility}'" for visibility in OPEN_VISIBILITIES)
     return f"""((NOT {post}.local_only OR {VIEWER_IS_LOCAL}) AND (

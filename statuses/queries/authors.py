@@ -55,7 +55,7 @@ def find_author(account_id: int) -> Account:
 
 
 def _row_of(model: type[T], names: Sequence[str], values: Sequence[Any]) -> T:
-    """Build a model instance from these columns. Django expects values in the order of the model's fields."""
+    # Django expects values in the order of the model's fields.
     by_name = dict(zip(names, values, strict=True))
     ordered = [field.attname for field in model._meta.concrete_fields if field.attname in by_name]
     return model.from_db(connection.alias, ordered, [by_name[name] for name in ordered])

@@ -15,10 +15,8 @@ from statuses.policies.cards import card_url
 
 @dataclass(frozen=True, slots=True)
 class ShownCard:
-    """A preview as a post shows it: `url` is the link as written in the post.
-
-    `author_id` is the account that the page names as its author and that has confirmed the page's server; `claimed_by` is
-    a named account that has not confirmed it (yet).
+    """A preview as a post shows it: `url` is the link as written in the post, `author_id` the account that the page names as
+    its author and that has confirmed the page's server, `claimed_by` a named account that has not confirmed it (yet).
     """
 
     card: PreviewCard
@@ -39,9 +37,7 @@ class ShownCards:
 
 
 def load_status_cards(status_ids: Iterable[int], viewer_id: int | None) -> ShownCards:
-    """Load the previews of these posts, by post id: one query, none for no posts; one to four more when pages name
-    accounts as authors.
-    """
+    """Load the previews of these posts, by post id: one query, none for no posts, up to four more if pages name accounts."""
     ids = list(status_ids)
     if not ids:
         return ShownCards()

@@ -1,4 +1,4 @@
-"""Reads filters: all filters of an owner, or only the active filters, which are applied to a page of posts."""
+"""Reads filters: all filters of an owner, or only the active ones, which are applied to a page of posts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ SELECT {columns} json_agg(json_build_array(
  WHERE f.account_id = {accounts} AND (f.expires_at IS NULL OR f.expires_at > %(now)s)
  GROUP BY f.account_id
 """
-"""SQL template for the active filters of `{accounts}`: one row for each account that has any, with `{columns}` followed
-by the input of `read_active`.
+"""SQL template for the active filters of `{accounts}`: one row for each account that has any, with `{columns}` followed by the
+input of `read_active`.
 """
 
 
@@ -62,8 +62,8 @@ def load_active_filters(account_id: int) -> Filters:
 
 
 def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
-    """Return the filters that have not expired, by account id; accounts without such filters are left out. One query,
-    none for no accounts.
+    """Return the filters that have not expired, by account id, without accounts that have none. One query, none for no
+    accounts.
     """
     if not account_ids:
         return {}
@@ -72,7 +72,7 @@ def load_filters_of(account_ids: Collection[int]) -> dict[int, Filters]:
 
 
 def list_filters(account_id: int) -> QuerySet[Filter]:
-    """List the account's filters, oldest first, with everything their entities need: three queries."""
+    """Select the account's filters, oldest first, with everything their entities need: three queries."""
     return (
         Filter.objects.filter(account_id=account_id)
         .order_by("id")
@@ -84,7 +84,7 @@ def list_filters(account_id: int) -> QuerySet[Filter]:
 
 
 def list_keywords(account_id: int) -> QuerySet[FilterKeyword]:
-    """List the keywords of all the account's filters, oldest first, with their filters."""
+    """Select the keywords of all the account's filters, oldest first, with their filters."""
     return (
         FilterKeyword.objects.filter(filter__account_id=account_id).select_related("filter").order_by("filter_id", "id")
     )
@@ -111,5 +111,4 @@ def find_filter_status(filter_status_id: Any, account_id: int) -> FilterStatus:
 
 
 def _find(rows: QuerySet[Any, T], row_id: Any) -> T:
-    number = parse_id(row_id)
-    return require_found(rows.filter(id=number).first() if number is not None else None)
+    return require_found(rows.filter(id=parse_id(row_id) or 0).first())

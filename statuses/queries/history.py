@@ -17,7 +17,7 @@ from statuses.queries.posts import load_bodies
 
 
 def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[datetime, str]]]:
-    """Load the earlier versions of posts as text, each with the time from which it applied, by post id, oldest first; one
+    """Load the earlier versions of posts as text, each with the time from which it applied, by post id, oldest first. One
     query. Only for staff, because permissions are not checked.
     """
     found: dict[int, list[tuple[datetime, str]]] = {}
@@ -31,9 +31,8 @@ def load_earlier_words(status_ids: Collection[int]) -> dict[int, list[tuple[date
 
 def load_history(post: Post) -> list[tuple[Post, PostBody]]:
     """Return a post, which is not a boost, in each of its versions, oldest first, with the file descriptions of that time.
-
-    `edited_at` of a body is the time from which that version applied; None for the first version. Three queries, or one
-    for a post that was never edited.
+    `edited_at` of a body is the time from which that version applied; None for the first. Three queries, one for a post that
+    was never edited.
     """
     body = require_found(load_bodies([post.id]).get(post.id))
     if body.edited_at is None:

@@ -1,5 +1,5 @@
-"""Lists posts of an account, its scheduled posts, favourites and bookmarks, and the accounts that favourited, boosted or
-quoted a post.
+"""Lists posts of an account, its scheduled posts, favourites and bookmarks, and the accounts and posts that favourited, boosted
+or quoted a post.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class AccountStatusesFilter:
     tagged: str | None = None
 
 
-# Preselects posts, so that few rows are read unnecessarily: `can_see` then decides about each of them. With COALESCE the
-# planner expects half of the posts to match; if it expects only a few, it reads and sorts all posts of the account.
+# Preselects posts, so that few rows are read in vain: `can_see` then decides about each of them. With COALESCE the planner
+# expects half of the posts to match; if it expects only a few, it reads and sorts all posts of the account.
 _CANDIDATES: Final = "SELECT s.id FROM statuses_status s WHERE s.account_id = %(author)s AND COALESCE({}, FALSE)"
 _READABLE: Final = readable_by_viewer("%(author)s")
 _CONDITIONS: Final = {
@@ -52,9 +52,8 @@ _CONDITIONS: Final = {
 # There are at most `statuses.services.pins.PINS_LIMIT` pinned posts, so they are always read completely.
 _PINNED: Final = " AND EXISTS (SELECT 1 FROM statuses_pin p WHERE p.status_id = s.id AND p.account_id = %(author)s)"
 _PIN_ORDER: Final = " ORDER BY (SELECT p.id FROM statuses_pin p WHERE p.status_id = s.id) DESC LIMIT %(limit)s"
-# Posts of an account with a hashtag are searched for among the posts of the account or among the posts with the hashtag,
-# whichever are fewer; if both are many, the two lists are intersected. The planner cannot make this choice, because it uses
-# one plan for all parameters.
+# Posts of an account with a hashtag are searched for among its posts or among the posts with the hashtag, whichever are fewer;
+# if both are many, the two lists are intersected. The planner cannot choose, because it has one plan for all parameters.
 _WALK_LIMIT: Final = 2000
 _TAG_SIZES: Final = f"""
 SELECT t.id, (SELECT count(*) FROM (SELECT 1 FROM statuses_status WHERE account_id = %(author)s LIMIT {_WALK_LIMIT}) own),
@@ -74,10 +73,9 @@ def load_account_statuses(
 ) -> PostPage:
     """Return the posts of an account that the viewer may read, at a cursor, newest first (behaviours section 11).
 
-    Boosts of accounts that the viewer blocks or mutes are left out; an account that is suspended, unknown or blocks the viewer
+    Boosts of accounts that the viewer blocks or mutes are left out. An account that is suspended, unknown or blocks the viewer
     has no posts. The page is full unless there are no more posts, or hundreds of consecutive posts are hidden. Pinned posts
-    are in the order of their pins, newest first. Usually three queries, one more for a hashtag. `statuses.queries.page.fill`
-    is not called.
+    come in the order of their pins, newest first. Usually three queries, one more for a hashtag; the page is not filled.
     """
     page = select([], viewer_id)
     sql, parameters = _list_sql(account_id, viewer_id, post_filter)
@@ -140,9 +138,7 @@ def list_quotes_of(status_id: int, viewer_id: int | None) -> QuerySet[Quote]:
 
 
 def _shown_to(viewer_id: int | None) -> Q:
-    """Return the condition for accounts in lists of accounts: not suspended, and neither blocked or muted by the viewer
-    nor blocking the viewer.
-    """
+    """Return the condition for accounts in lists: not suspended, and without a block or mute between them and the viewer."""
     condition = is_present("account")
     return condition if viewer_id is None else condition & ~hidden_from(viewer_id, "account_id")
 
@@ -154,23 +150,15 @@ def list_scheduled(account_id: int) -> QuerySet[ScheduledStatus]:
 
 
 def list_drafts(account_id: int) -> QuerySet[ScheduledStatus]:
-    """Select the account's drafts, except drafts that are held for review by staff, with everything their entities
-    need, unordered.
-    """
+    """Select the account's drafts with everything their entities need, unordered, except drafts held for review by staff."""
     return list_scheduled(account_id).filter(scheduled_at__gte=DRAFTS_FROM, held=None)
 
 
 def find_draft(draft_id: Any, account_id: int) -> ScheduledStatus:
-    """Return the account's own draft. Raises NotFound for another account's draft, and for a scheduled post that is not
-    a draft.
-    """
-    number = parse_id(draft_id)
-    return require_found(list_drafts(account_id).filter(id=number).first() if number is not None else None)
+    """Return the account's own draft. Raises NotFound for other drafts, and for a scheduled post that is not a draft."""
+    return require_found(list_drafts(account_id).filter(id=parse_id(draft_id) or 0).first())
 
 
 def find_scheduled(scheduled_id: Any, account_id: int) -> ScheduledStatus:
-    """Return the account's own scheduled post. Raises NotFound for another account's scheduled post, as if it did not
-    exist.
-    """
-    number = parse_id(scheduled_id)
-    return require_found(list_scheduled(account_id).filter(id=number).first() if number is not None else None)
+    """Return the account's own scheduled post. Raises NotFound for another account's scheduled post."""
+    return require_found(list_scheduled(account_id).filter(id=parse_id(scheduled_id) or 0).first())

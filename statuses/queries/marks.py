@@ -1,5 +1,5 @@
-"""Reads the marks of viewers on posts (favourites, boosts, bookmarks, pins, muted threads) and their filters: one statement
-for any number of viewers.
+"""Reads the marks of viewers on posts (favourites, boosts, bookmarks, pins, muted threads) and their filters, for any number of
+viewers at once.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ SELECT {_MUTED}, mute.account_id, post.id, NULL
 
 @dataclass(slots=True)
 class Marks:
-    """Posts (never boosts) that a viewer has favourited, boosted, bookmarked or pinned, or whose thread the viewer mutes;
-    the viewer's active filters; and the viewer's votes by post id, as indexes of options.
+    """Posts (never boosts) that a viewer has favourited, boosted, bookmarked or pinned, or whose thread the viewer mutes; the
+    viewer's active filters; and the viewer's votes by post id, as indexes of options.
     """
 
     favourited: set[int] = field(default_factory=set)
@@ -76,8 +76,8 @@ class Marks:
 def load_marks(
     viewer_ids: Collection[int], status_ids: Collection[int], polls: Collection[int] = ()
 ) -> dict[int, Marks]:
-    """Return the marks on these posts by viewer id; viewers without marks are left out. One query, none without viewers
-    or posts, and one more if some of the posts have `polls`.
+    """Return the marks on these posts by viewer id, without viewers who have none. One query, none without viewers or posts,
+    and one more if some of the posts have `polls`.
     """
     found: dict[int, Marks] = {}
     if not viewer_ids or not status_ids:

@@ -14,26 +14,20 @@ from statuses.policies.audience import visible_to
 
 
 def find_media(media_id: Any, account_id: int, *, unattached: bool = True, lock: bool = False) -> MediaAttachment:
-    """Return the account's own file. Raises NotFound for any other file, and with `unattached` for a file attached to a
-    post (D-07).
-
-    `lock` locks the file's row until the caller's transaction ends.
+    """Return the account's own file. Raises NotFound for any other file, and with `unattached` for a file attached to a post
+    (D-07). With `lock`, its row is locked until the caller's transaction ends.
     """
     found = MediaAttachment.objects.filter(account_id=account_id)
     if unattached:
         found = found.filter(status=None, former_status=None)
     if lock:
         found = found.select_for_update()
-    number = parse_id(media_id)
-    return require_found(found.filter(id=number).first() if number is not None else None)
+    return require_found(found.filter(id=parse_id(media_id) or 0).first())
 
 
 def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[MediaAttachment]:
-    """Select the account's files that can be attached to a post: files that belong to no other post, scheduled post or
-    held edit.
-
-    With `of_status_id`, the post being edited, files that this post shows or has shown, or that a held edit of it has,
-    are included.
+    """Select the account's files that can be attached to a post: files of no other post, scheduled post or held edit. With
+    `of_status_id`, the post being edited, also files that this post shows or has shown, or that a held edit of it has.
     """
     free = Q(status=None, former_status=None, scheduled=None, held=None)
     if of_status_id is not None:
@@ -43,9 +37,8 @@ def attachable(account_id: int, *, of_status_id: int | None = None) -> QuerySet[
 
 
 def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachment, bool]:
-    """Return a file of a post that is not deleted, and whether the viewer may read that post. Two queries.
-
-    Raises NotFound for any other file, and when the post is deleted or its author suspended.
+    """Return a file of a post, and whether the viewer may read that post. Two queries. Raises NotFound for any other file, and
+    when the post is deleted or its author suspended.
     """
     rows = MediaAttachment.objects.filter(is_present("status__account"), id=media_id, status__deleted_at=None)
     media = require_found(rows.exclude(status=None).select_related("status").first())
@@ -54,8 +47,6 @@ def find_shown_media(media_id: int, viewer_id: int | None) -> tuple[MediaAttachm
 
 
 def sum_up_attachments() -> list[tuple[str, int, int]]:
-    """Return, for each type, the number of this server's files and their size in bytes, previews included. Reads the
-    whole table.
-    """
+    """Return, for each type, the number of this server's files and their bytes, previews included. Reads the whole table."""
     own = MediaAttachment.objects.exclude(file="").values_list("type").order_by("type")
     return list(own.annotate(count=Count("id"), bytes=Sum("file_size") + Sum("preview_size")))

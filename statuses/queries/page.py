@@ -38,11 +38,10 @@ def author_key(author: Author) -> str:
 class PostPage:
     """Posts in the requested order and, once filled, everything that their entities need.
 
-    Created only by `select` and `of_rows`, and presented only after `fill`. `bodies` and `author_bodies` hold the
-    bodies found in the cache, by id of post and account. `sources` and `accounts` hold the values from which the other
-    bodies are made. A post that is missing in `cards` or `polls` is presented with null in place of a card or poll.
-    `collections` are complete, by id. `with_source` tells that an author is shown the post with its source, and the
-    quoted post whatever the state of the quote.
+    Created only by `select` and `of_rows`, and presented only after `fill`. `bodies` and `author_bodies` are the bodies found
+    in the cache, by id of post and account; `sources` and `accounts` are the values from which the other bodies are made. A
+    post that is missing in `cards` or `polls` is presented without card or poll. `collections` are complete, by id. With
+    `with_source`, an author is shown the post with its source, and the quoted post whatever the state of the quote.
     """
 
     viewer_id: int | None
@@ -66,9 +65,7 @@ class PostPage:
 
     @property
     def posts(self) -> dict[int, Post]:
-        """Posts with a body on the page, by id: the posts themselves, or the boosted posts of boosts, and the posts
-        quoted by these.
-        """
+        """Posts with a body on the page, by id: the posts or the boosted posts, and the posts that these quote."""
         found: dict[int, Post] = {}
         for post in self.rows:
             proper = post.proper
@@ -121,9 +118,7 @@ class PostPage:
         self.relations = self.relations.joined(other.relations)
 
     def seen_by(self, viewer_id: int, post: Post, marks: Marks, relations: Relations | None = None) -> PostPage:
-        """Return a post of a filled page as another viewer sees it; `relations` are that viewer's relations to the post's
-        `related_ids`.
-        """
+        """Return a post of a filled page as another viewer sees it, whose relations to `related_ids` of the post are given."""
         relations = relations or Relations(viewer_id=viewer_id)
         return replace(self, viewer_id=viewer_id, rows=[post], marks=marks, relations=relations)
 
@@ -133,9 +128,9 @@ def select(
 ) -> PostPage:
     """Return the posts that the viewer may read and `accept` accepts: two queries, one for an anonymous viewer.
 
-    `accept` is called for posts that the viewer may read, with relations that include every author, boosted author,
-    addressed account and replied-to author. Without `accept`, and without `with_hiding`, only the relations needed to
-    present the posts are loaded. The page can be inspected and truncated; `fill` then loads everything else.
+    `accept` is called for posts that the viewer may read, with relations that include every author, boosted author, addressed
+    account and replied-to author. Without `accept` and `with_hiding`, only the relations that presenting needs are loaded. The
+    page can be inspected and truncated; `fill` then loads everything else.
     """
     wanted = list(status_ids)
     posts = load_posts(wanted)
@@ -146,8 +141,7 @@ def select(
         parts: tuple[Post, ...] = (post,) if proper is post else (post, proper)
         if proper.quoted is not None:
             parts += tuple(post.quotes)
-            # Hiding relations are needed, because the state of a quote depends on whether the viewer blocks or mutes
-            # the quoted author.
+            # The state of a quote depends on whether the viewer blocks or mutes the quoted author.
             hides = True
         for part in parts:
             people.add(part.account_id)
@@ -157,8 +151,8 @@ def select(
                 people.add(part.in_reply_to_account_id)
             if _needs_followed_by(part):
                 asks = True
-    # The query runs even if none of the posts exists, because the response time would otherwise reveal whether a post is
-    # hidden or missing (security row 19).
+    # The query runs even if none of the posts exists, because the response time would otherwise reveal whether a post is hidden
+    # or missing (security row 19).
     load = load_hiding if hides else load_reading
     relations = load(viewer_id, people or {0}, with_followed_by=asks) if wanted else NO_RELATIONS
     readable = [
@@ -186,17 +180,16 @@ def _needs_followed_by(post: Post) -> bool:
 
 
 def of_rows(posts: Iterable[Post], viewer_id: int | None) -> PostPage:
-    """Return the page of loaded posts, without checking who may read them.
-
-    Used by streams, which check each reader separately, and for an account that has just acted on a post: actions have a
-    separate rule, and an account that undoes an action sees the post even if it may no longer read it (SEED-131).
+    """Return the page of loaded posts, without checking who may read them. Used by streams, which check each reader
+    separately, and for an account that has just acted on a post: an account that undoes an action sees the post even if it may
+    no longer read it (SEED-131).
     """
     return PostPage(viewer_id=viewer_id, rows=list(posts))
 
 
 def fill(page: PostPage) -> PostPage:
-    """Add the viewer's marks and the cached bodies, or the values to make them from: one query (none for an anonymous
-    viewer) when all bodies are cached, else at most three more; and up to three when a post links to collections.
+    """Add the viewer's marks and the cached bodies, or the values to make them from: one query (none for an anonymous viewer)
+    when all bodies are cached, else at most three more; and up to three when a post links to collections.
     """
     posts, authors = page.posts, page.authors
     page.polls = load_polls(number for number, row in posts.items() if row.poll_id is not None)
@@ -245,8 +238,7 @@ def fill(page: PostPage) -> PostPage:
 
 
 def hydrate(statuses: Iterable[Status | int], viewer_id: int | None, accept: PostFilter | None = None) -> PostPage:
-    """Return the filled page of these posts (or ids) for a viewer: at most six queries, nine with collections.
-
-    Posts that the viewer may not read are left out; this is decided from freshly read rows, never from a cache.
+    """Return the filled page of these posts (or ids) for a viewer: at most six queries, nine with collections. Posts that the
+    viewer may not read are left out, as decided from freshly read rows, never from a cache.
     """
     return fill(select((item if isinstance(item, int) else item.id for item in statuses), viewer_id, accept))

@@ -1,8 +1,8 @@
 """Reads posts: the only module that loads a `Post`, its `PostBody` and its poll, always for many ids at once.
 
-One statement reads, for a whole page, the values that decide who sees a post, and the values that change too often to be
-cached. Times are read as milliseconds, because parsing forty dates takes longer than reading the posts. Another statement
-reads the contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
+One statement reads, for a whole page, the values that decide who sees a post, and those that change too often to be cached.
+Times are read as milliseconds, because parsing forty dates takes longer than reading the posts. Another statement reads the
+contents, only for posts without a cached body. The marks of viewers are in `statuses.queries.marks`.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ _POST: Final = _Part(
 )
 _BODIES: Final = "ANY((SELECT ids FROM bodies)::bigint[])"
 _PEOPLE: Final = "ANY((SELECT ids FROM people)::bigint[])"
-# Joining these tables leads to plans that read small tables completely, or that read a table once for each post. Each
-# table is therefore read once here, for all ids, through its index, and Python combines the rows; the ids come from
-# subselects, whose length the planner does not know (docs/adr/0011).
+# Joining these tables leads to plans that read small tables completely, or that read a table once for each post. Each table is
+# therefore read once here, for all ids, through its index, and Python combines the rows; the ids come from subselects, whose
+# length the planner does not know (docs/adr/0011).
 _PARTS: Final = {
     "post": _Part("post", *(tuple(map(_name, columns)) for columns in _POST[1:])),
     "author": _Part(
@@ -113,7 +113,7 @@ _PARTS: Final = {
 
 
 def _padded_columns(part: _Part) -> list[str]:
-    """Return the columns of a part, padded with NULL, so that all parts have the same number of columns of each type."""
+    # All parts have the same number of columns of each type, so that they are padded with NULL.
     found: list[str] = []
     for kind in ("bigint", "text", "boolean"):
         value = getattr(part, kind)
@@ -128,7 +128,7 @@ def _reader(part: str, *names: str) -> Callable[[Values], Any]:
 
 
 def _required_fields(shape: type) -> tuple[str, ...]:
-    """Return the fields without a default, in order: the arguments that are needed to create an instance."""
+    # Fields without a default: the arguments that are needed to create an instance.
     return tuple(each.name for each in fields(shape) if each.default is MISSING and each.default_factory is MISSING)
 
 
@@ -176,9 +176,7 @@ people (ids) AS MATERIALIZED (SELECT ARRAY(SELECT account_id FROM post))
 
 
 def load_posts(status_ids: Iterable[int]) -> list[Post]:
-    """Return the posts with these ids, each once, in the order of the ids, deleted posts included; unknown ids are left
-    out.
-
+    """Return the posts with these ids, each once, in the order of the ids, deleted posts included; unknown ids are left out.
     One query, none for no ids. A boost contains the boosted post, and a quoting post the quoted post.
     """
     ids = list(dict.fromkeys(status_ids))
@@ -308,8 +306,8 @@ def load_polls(status_ids: Iterable[int]) -> dict[int, Poll]:
 
 
 def load_votes(account_ids: Collection[int], status_ids: Collection[int]) -> dict[int, dict[int, list[int]]]:
-    """Load the votes of these accounts in the polls of these posts: indexes of options by account id and post id. One
-    query at most.
+    """Load the votes of these accounts in the polls of these posts: indexes of options by account id and post id. One query at
+    most.
     """
     found: dict[int, dict[int, list[int]]] = {}
     if not account_ids or not status_ids:

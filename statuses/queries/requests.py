@@ -16,7 +16,7 @@ from statuses.policies.posts import Post
 
 
 def list_pending() -> QuerySet[InteractionRequest]:
-    """Select the requests that wait for a decision; requests about deleted posts and by suspended accounts are left out."""
+    """Select the requests that wait for a decision, without those about deleted posts and by suspended accounts."""
     there = Q(answer=None) | Q(answer__deleted_at=None)
     return InteractionRequest.objects.filter(
         there, is_present("account"), state=RequestState.PENDING, status__deleted_at=None
@@ -26,28 +26,25 @@ def list_pending() -> QuerySet[InteractionRequest]:
 def list_requests(
     target_id: int, *, kinds: Sequence[Interaction] = tuple(Interaction), status_id: int | None = None
 ) -> QuerySet[InteractionRequest]:
-    """Select the requests of these kinds that wait for the decision of this account; with `status_id` only those about this
-    post.
-    """
+    """Select the requests of these kinds, about this post or all, that wait for the decision of this account."""
     found = list_pending().filter(target_id=target_id, kind__one_of=[kind.value for kind in kinds])
     return found if status_id is None else found.filter(status_id=status_id)
 
 
 def find_request(request_id: Any, target_id: int) -> InteractionRequest:
     """Return a pending or decided request about a post of this account. Raises NotFound."""
-    number = require_found(parse_id(request_id))
-    found = InteractionRequest.objects.filter(id=number, target_id=target_id, status__deleted_at=None)
-    return require_found(found.first())
+    own = InteractionRequest.objects.filter(target_id=target_id, status__deleted_at=None)
+    return require_found(own.filter(id=parse_id(request_id) or 0).first())
 
 
 def waiting_requests() -> CountOf:
-    """Return the expression, in a query of users, for the number of requests that wait for the person's decision."""
+    """Return the expression, in a query of users, for the number of requests that wait for the user's decision."""
     return CountOf(list_pending().filter(target_id=OuterRef("account_id")).values("id")[:100])
 
 
 def is_requested(account_id: int, post: Post, kind: Interaction) -> bool:
-    """Tell whether a request of the account to favourite or boost the post waits for approval. Runs one query, or none if
-    the post has no policy.
+    """Tell whether a request of the account to favourite or boost the post waits for approval. Runs one query, none if the
+    post has no policy.
     """
     pending = list_pending().filter(account_id=account_id, status_id=post.id, kind=kind)
     return bool(post.interaction_policy) and pending.exists()

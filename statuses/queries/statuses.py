@@ -31,8 +31,8 @@ def list_statuses(viewer_id: int | None) -> QuerySet[Status]:
 
 
 def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: int) -> list[int]:
-    """Return the ids above `after` of the public and unlisted posts in a thread that the viewer may read, oldest first, at
-    most `limit`; without `after` the thread's first known post is included. Two queries at most.
+    """Return the ids above `after` of the public and unlisted posts in a thread that the viewer may read, oldest first, at most
+    `limit`; without `after`, also the thread's first known post. Two queries at most.
     """
     open_posts = list_statuses(viewer_id).filter(visibility__in=OPEN_VISIBILITIES, reblog_of=None)
     found = open_posts.filter(thread_id=root_id, id__gt=after).order_by("id").values_list("id", flat=True)[:limit]
@@ -41,9 +41,8 @@ def list_conversation(root_id: int, viewer_id: int | None, after: int, limit: in
 
 
 def find_post(status_id: Any, viewer_id: int | None) -> Post:
-    """Return the post with this id if the viewer may read it; two queries, one for an anonymous viewer.
-
-    Raises the same NotFound for a post that does not exist and for a post that may not be read (security row 19).
+    """Return the post with this id if the viewer may read it; two queries, one for an anonymous viewer. Raises the same
+    NotFound for a post that does not exist and for one that may not be read (security row 19).
     """
     return find_post_and_relations(status_id, viewer_id)[0]
 
@@ -60,12 +59,8 @@ def find_post_and_relations(status_id: Any, viewer_id: int | None) -> tuple[Post
 
 def find_own_status(status_id: Any, account_id: int) -> Status:
     """Return the account's own post. Raises NotFound for another account's post, as if it did not exist."""
-    number = parse_id(status_id)
-    if number is not None:
-        own = Status.objects.filter(id=number, account_id=account_id, deleted_at=None).first()
-        if own is not None:
-            return own
-    raise NotFound
+    own = Status.objects.filter(id=parse_id(status_id) or 0, account_id=account_id, deleted_at=None)
+    return require_found(own.first())
 
 
 def load_existing(status_id: Any) -> Post | None:
@@ -97,9 +92,7 @@ def is_readable(post: Post, account_id: int) -> bool:
 
 
 def require_readable(post: Post | None, account_id: int) -> Post:
-    """Return the post if the account may read it. Raises NotFound, doing the same work when there is no post (security row
-    19).
-    """
+    """Return the post if the account may read it. Raises NotFound, after the same work without a post (security row 19)."""
     people = [post.account_id, post.proper.account_id] if post is not None else [0]
     relations = load_relations(account_id, people)
     if post is None or not can_see(post, account_id, relations, post.mentioned_ids):
@@ -108,8 +101,8 @@ def require_readable(post: Post | None, account_id: int) -> Post:
 
 
 class Excerpt(NamedTuple):
-    """Summary of a post for lists that its author or staff read: the address of its page, its content warning and text, and
-    its earlier versions, each with the time from which it applied, oldest first.
+    """Summary of a post for its author or staff: the address of its page, its content warning and text (`words`), and its
+    earlier versions, each with the time from which it applied, oldest first.
     """
 
     id: int
@@ -120,9 +113,7 @@ class Excerpt(NamedTuple):
 
 
 def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
-    """Return summaries of the account's own posts among `status_ids`, oldest first, deleted posts included; three
-    queries.
-    """
+    """Return summaries of the account's own posts among `status_ids`, oldest first, with deleted ones. Three queries."""
     posts = [post for post in load_posts(sorted(status_ids)) if post.account_id == account_id]
     bodies, earlier = load_bodies(post.id for post in posts), load_earlier_words([post.id for post in posts])
     return [
@@ -139,14 +130,11 @@ def list_excerpts(status_ids: Sequence[int], account_id: int) -> list[Excerpt]:
 
 
 def find_poll(poll_id: Any, viewer_id: int | None) -> tuple[Poll, Post, Relations]:
-    """Return the poll with this id and its post, if the viewer may read the post, with the viewer's relations to the
-    accounts of the post.
-
-    Raises the same NotFound for a poll that does not exist and for a poll that may not be read (SEED-074 and 075,
+    """Return the poll with this id and its post, if the viewer may read the post, with the viewer's relations to the accounts
+    of the post. Raises the same NotFound for a poll that does not exist and for one that may not be read (SEED-074 and 075,
     security row 19).
     """
-    number = parse_id(poll_id)
-    poll = Poll.objects.filter(id=number).first() if number is not None else None
+    poll = Poll.objects.filter(id=parse_id(poll_id) or 0).first()
     post, relations = find_post_and_relations(poll.status_id if poll is not None else 0, viewer_id)
     if poll is None:
         raise NotFound
@@ -157,9 +145,8 @@ _PATH: Final = re.compile(r"/(?:@|users/)(?P<username>[A-Za-z0-9_.-]+)/(?:status
 
 
 def find_embeddable(username: str, status_id: Any) -> Post:
-    """Return the post, never a boost, of the local account with this username.
-
-    Raises the same NotFound for a post that does not exist and for a post that is neither public nor unlisted.
+    """Return the post, never a boost, of the local account with this username. Raises the same NotFound for a post that does
+    not exist and for one that is neither public nor unlisted.
     """
     post = find_post(status_id, None)
     if not post.local or post.reblog_of_id is not None or post.username.lower() != username.lower():

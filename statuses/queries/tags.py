@@ -18,11 +18,10 @@ _PRIVATE_TAG_POSTS_LIMIT: Final = 100
 
 def find_tag(name: str, viewer_id: int | None) -> Tag:
     """Return the hashtag with this name in any spelling; without an id if it has never been used (contract, entities "Tag").
+    Raises NotFound for an invalid hashtag. One query, up to three for a private hashtag.
 
-    A hashtag that was never used in a public or unlisted post is treated as unused, unless the viewer follows it or may
-    read one of the last posts that use it, because its name reveals a topic of private posts; for visitors so is one that
-    only people of this server have used, for each other. Raises NotFound for an invalid hashtag. One query, up to three
-    for a private hashtag.
+    A hashtag without a public or unlisted post is treated as unused, because its name reveals a topic of private posts, unless
+    the viewer follows it or may read one of its last posts. For visitors, so is a hashtag of local-only posts.
     """
     tag = named_tag(name)
     found = Tag.objects.filter(name=tag.name).first()
@@ -59,8 +58,8 @@ def load_use(account_id: int, tag_id: int) -> tuple[int, datetime | None]:
 
 
 def load_suggested_tags(account_id: int) -> list[Tag]:
-    """Return the hashtags of the account's last SUGGESTION_POSTS_LIMIT posts, most used first, without the hashtags
-    featured on its profile (SEED-080).
+    """Return the hashtags of the account's last SUGGESTION_POSTS_LIMIT posts, most used first, without those featured on its
+    profile (SEED-080).
     """
     recent = Status.objects.filter(account_id=account_id, deleted_at=None, reblog_of=None).order_by("-id")
     featured = FeaturedTag.objects.filter(account_id=account_id).values("tag_id")

@@ -47,10 +47,8 @@ UNION ALL
 
 @dataclass(frozen=True)
 class Context:
-    """Rows of a thread around a post: `ancestors` root first, `descendants` in the order of the tree.
-
-    Together they are the rows of the filled `page`, ancestors first. `more_after` is the id of the newest descendant that
-    was read, if there may be newer ones.
+    """Posts of a thread around a post: `ancestors` root first, `descendants` in the order of the tree. Together they are the
+    rows of the filled `page`. `more_after` is the id of the newest descendant that was read, if there may be newer ones.
     """
 
     page: PostPage
@@ -60,9 +58,9 @@ class Context:
 
 
 def incomplete_from(post: Post, context: Context) -> int | None:
-    """Return the id of the post from which missing parts of a thread can be fetched from other servers: the post itself
-    if it is remote, otherwise the nearest remote ancestor, otherwise the post itself if one of its replies is remote.
-    None if the whole thread is local.
+    """Return the id of the post from which missing parts of a thread can be fetched from other servers: the post if it is
+    remote, otherwise the nearest remote ancestor, otherwise the post if one of its replies is remote. None if the whole thread
+    is local.
     """
     above = [post.proper, *reversed(context.ancestors)]
     below = post.proper.id if any(not each.local for each in context.descendants) else None
@@ -72,10 +70,10 @@ def incomplete_from(post: Post, context: Context) -> int | None:
 def load_context(post: Post, viewer_id: int | None, *, after: int | None = None) -> Context:
     """Return the thread around a post for a viewer, in at most seven queries.
 
-    Posts that the viewer may not read are left out, as are posts of authors whom the viewer blocks or mutes, and of
-    limited authors whom the viewer does not follow; replies to these posts are kept. Replies to a deleted post have left
-    the thread, with their descendants. Replies to a post come in the order of their ids, its author's own replies first.
-    If there are too many descendants, the oldest are shown; with `after`, the oldest with a greater id.
+    Posts that the viewer may not read are left out, as are posts of authors whom the viewer blocks or mutes, and of limited
+    authors whom the viewer does not follow; replies to these posts are kept. Replies to a deleted post have left the thread,
+    with their descendants. Replies come in the order of their ids, those of the post's author first. If there are too many
+    descendants, the oldest are shown; with `after`, the oldest with a greater id.
     """
     reach = ANONYMOUS_REACH if viewer_id is None else USER_REACH
     above, parents = _load_thread(post.id, reach, after or 0)
@@ -101,7 +99,7 @@ SELECT post.id, reply.id
 
 def load_self_replies(status_ids: Iterable[int], limit: int) -> dict[int, list[int]]:
     """Return the first `limit` public or unlisted replies of the author to each of these posts, oldest first, without
-    local-only replies; one query.
+    local-only ones. One query.
     """
     found: dict[int, list[int]] = {number: [] for number in status_ids}
     values: dict[str, Value] = {
@@ -130,7 +128,7 @@ _SOLICITED_DEPTH: Final = 100
 
 def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
     """Return the (post id, reader id) pairs in which the post replies, directly or through at most a hundred posts, to a
-    private mention of its author by the reader: the reader contacted the author first. One query, none for no pairs.
+    private mention of its author by the reader, who has therefore contacted the author first. One query, none for no pairs.
     """
     if not pairs:
         return set()
@@ -145,8 +143,8 @@ def load_solicited(pairs: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], dict[int, int]]:
-    """Return the ids of the ancestors of a post, root first, starting below the nearest gap; and the ids of its
-    descendants, oldest first, each with the id of its parent.
+    """Return the ids of a post's ancestors, root first, below the nearest gap; and of its descendants, oldest first, each with
+    the id of its parent.
     """
     path: list[int] = [status_id]
     gaps: dict[int, int] = {}
@@ -166,8 +164,7 @@ def _load_thread(status_id: int, reach: Reach, after: int) -> tuple[list[int], d
 
 def in_tree_order(posts: list[Post], parents: Mapping[int, int], *, root_id: int, root_author_id: int) -> list[Post]:
     """Sort posts depth first: each post before its replies, an author's replies to themselves before replies by others.
-
-    `parents` may name posts that are not in `posts`: replies to these are placed under their nearest ancestor in `posts`.
+    Replies to posts that `parents` names but `posts` lacks are placed under their nearest ancestor in `posts`.
     """
     authors = {post.id: post.account_id for post in posts} | {root_id: root_author_id}
     children: dict[int, list[Post]] = {}

@@ -35,10 +35,8 @@ def preview_url(media: MediaAttachment) -> str | None:
     return None
 
 
-def _may_be_seen(media: MediaAttachment) -> bool:
-    """Tell whether the preview may be shown: it may be shown before the file is completely processed, but not before the
-    file was scanned.
-    """
+def _may_be_shown(media: MediaAttachment) -> bool:
+    # A preview may be shown before the file is completely processed, but not before it was scanned.
     return media.processing == Processing.COMPLETE or not scanning.is_on()
 
 
@@ -50,7 +48,7 @@ class MediaAttachmentSerializer(EntitySerializer):
             "id": str(instance.id),
             "type": instance.type,
             "url": file_url(instance) if instance.processing == Processing.COMPLETE else None,
-            "preview_url": preview_url(instance) if _may_be_seen(instance) else None,
+            "preview_url": preview_url(instance) if _may_be_shown(instance) else None,
             "remote_url": instance.remote_url,
             "preview_remote_url": instance.preview_remote_url,
             "text_url": None,
@@ -61,14 +59,11 @@ class MediaAttachmentSerializer(EntitySerializer):
 
 
 class PollSerializer(EntitySerializer):
-    """A poll as a viewer sees it.
-
-    The context has `viewer_id` (None for an anonymous viewer), `author_id`, `own_votes` (indexes of the viewer's
-    options), `domain` (of the author's server), and `emojis` to look up emojis in the options.
+    """A poll as a viewer sees it. The context has `viewer_id` (None for an anonymous viewer), `author_id`, `own_votes` (indexes
+    of the viewer's options), `domain` (of the author's server), and `emojis` to look up emojis in the options.
     """
 
     def to_representation(self, instance: Poll) -> dict[str, Any]:
-        """Return the entity; the author of the poll counts as having voted."""
         viewer_id: int | None = self.context["viewer_id"]
         own_votes: Sequence[int] = self.context["own_votes"]
         emojis: EmojiLookup = self.context["emojis"]

@@ -24,7 +24,7 @@ _HEIGHT: Final = 360
 
 
 class PreviewCardSerializer(EntitySerializer):
-    """PreviewCard. The context has `viewer_id`, and `authors`: accounts by id."""
+    """PreviewCard. The context has `viewer_id`, and `authors`, entities of accounts by id."""
 
     def to_representation(self, instance: ShownCard) -> dict[str, Any]:
         card = instance.card

@@ -13,7 +13,6 @@ class FilterSerializer(EntitySerializer):
     """The entity "Filter" with its keywords and posts; needs both prefetched."""
 
     def to_representation(self, instance: Filter) -> dict[str, Any]:
-        """Return the complete filter, as its owner sees it in the settings."""
         return {
             "id": str(instance.id),
             "title": instance.title,
@@ -39,7 +38,6 @@ class FilterV1Serializer(EntitySerializer):
     """The entity "V1::Filter": one keyword of a filter, under the keyword's id. Needs `filter` loaded."""
 
     def to_representation(self, instance: FilterKeyword) -> dict[str, Any]:
-        """Return a keyword in the form in which older clients expect a filter."""
         parent = instance.filter
         return {
             "id": str(instance.id),

@@ -25,9 +25,8 @@ _HTML: Final = (
 
 
 class OEmbedSerializer(EntitySerializer):
-    """OEmbed of a local post, from its entity "Status".
-
-    The context has the `site_name`, and `width` and `height` of the frame in pixels; `height` may be None.
+    """OEmbed of a local post, from its entity "Status". The context has the `site_name`, and `width` and `height` of the frame
+    in pixels; `height` may be None.
     """
 
     def to_representation(self, instance: Mapping[str, Any]) -> dict[str, Any]:

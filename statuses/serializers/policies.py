@@ -31,10 +31,8 @@ _ANY_INTERACTION: Final = (Permission.AUTOMATIC,) * len(Interaction)
 
 
 class PoliciesSerializer(EntitySerializer):
-    """The members `quote_approval` (QuoteApproval) and `interaction_policy` (InteractionPolicy) of a post.
-
-    The context has `viewer_id` and the viewer's `relations`. Posts with equal policies share dicts, which must not be
-    changed.
+    """The members `quote_approval` (QuoteApproval) and `interaction_policy` (InteractionPolicy) of a post. The context has
+    `viewer_id` and the viewer's `relations`. Posts with equal policies share dicts, which must not be changed.
     """
 
     def to_representation(self, instance: Post) -> dict[str, Any]:
@@ -101,8 +99,8 @@ def _entity(
     may_boost: bool,
     quoting: Permission | None,
 ) -> dict[str, Any]:
-    """Return the entity InteractionPolicy. The value "me" is in the list of the groups that may interact at once, or of
-    those that need approval, if this applies to the viewer.
+    """Return the entity InteractionPolicy. "me" is one of the words of the groups that may interact at once, or of those that
+    need approval, if this applies to the viewer.
     """
     entity = {}
     for place, (kind, member) in enumerate(_MEMBERS.items()):

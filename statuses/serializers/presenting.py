@@ -1,10 +1,4 @@
-"""Makes the entities of a page of posts, from bodies that may be cached.
-
-REST, streaming, push and pages use this module:
-
-    present_statuses(statuses_or_ids, viewer_id) -> one entity per readable post present(hydrate(ids, viewer_id, post
-    filter)) -> the same, for posts that the filter accepts
-"""
+"""Makes the entities of a page of posts, from bodies that may be cached. REST, streaming, push and pages use this module."""
 
 from __future__ import annotations
 
@@ -41,16 +35,15 @@ _NO_CONTENT: Final = content(PostBody(id=0), ())
 
 
 class PageSerializer(EntitySerializer):
-    """The entities "Status" of a filled PostPage. `fresh` are the new bodies that may be cached.
-
-    Counters are never cached, because they change with every reply, boost and favourite of a post.
+    """The entities "Status" of a filled PostPage. `fresh` are the new bodies that may be cached. Counters are never cached,
+    because they change with every reply, boost and favourite of a post.
     """
 
     def to_representation(self, instance: PostPage) -> dict[int, dict[str, Any]]:
-        """Return the entities by id, in the page's order; a post that was removed while the page was read is left out."""
+        """Return the entities by id, in the page's order, without posts that were removed while the page was read."""
         self.page = instance
         self.fresh: dict[str, Any] = {}
-        # The matches of the viewer's filters, by post id: a post is searched only once, however often it is on the page.
+        # The matches of the viewer's filters, by post id: a post is searched once, however often it is on the page.
         self.matches: dict[int, dict[int, str]] = {}
         # The members of posts that depend on the viewer, because a boost and the boosted post have the same.
         self.viewer_members: dict[int, dict[str, Any]] = {}
@@ -69,9 +62,7 @@ class PageSerializer(EntitySerializer):
         }
 
     def _load_bodies(self) -> dict[int, dict[str, Any]]:
-        """Return the values of each post that may be cached: its `body`, the `application` that wrote it, and `words`, the
-        text that filters search.
-        """
+        # What may be cached of each post: its `body`, the `application` that wrote it, and `words`, which filters search.
         page, posts, bodies = self.page, self.page.posts, dict(self.page.bodies)
         for number, post in posts.items():
             # Of a page narrowed by `seen_by`, the sources also have the posts that it no longer shows.
@@ -86,7 +77,6 @@ class PageSerializer(EntitySerializer):
         return bodies
 
     def _load_authors(self) -> dict[int, dict[str, Any]]:
-        """Return the entities of the authors."""
         page, entities = self.page, {}
         for number, author in page.authors.items():
             cached = page.author_bodies.get(number)
@@ -155,9 +145,7 @@ class PageSerializer(EntitySerializer):
         }
 
     def _viewer_members(self, post: Post) -> dict[str, Any]:
-        """Return the members that depend on the viewer. A boost has the members of the boosted post, except that filters are
-        compared with both.
-        """
+        # A boost has the members of the boosted post, except that filters are compared with both.
         proper, viewer_id, marks = post.proper, self.page.viewer_id, self.page.marks
         shared = self.viewer_members.get(proper.id)
         if shared is None:
@@ -200,18 +188,18 @@ class PageSerializer(EntitySerializer):
         return entity
 
     def _pinned(self, post: Post) -> dict[str, bool]:
-        """Return the member `pinned`: only for the viewer's own posts that can be pinned."""
+        # Only for the viewer's own posts that can be pinned.
         page = self.page
         if page.viewer_id != post.account_id or post.visibility not in FOLLOWER_VISIBILITIES:
             return {}
         return {"pinned": post.id in page.marks.pinned}
 
     def _application(self, post: Post, application: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the member `application`: only for local posts whose author shows it or is the viewer."""
+        # Only for local posts whose author shows it or is the viewer.
         return {"application": application} if post.local and post.account_id not in self.silent else {}
 
     def _quote(self, post: Post) -> dict[str, Any]:
-        """Return the quote of a post, with the complete quoted post except for the post that it quotes itself."""
+        # The quoted post is complete, except for the post that it quotes itself.
         quoted, page = post.quoted, self.page
         context: dict[str, Any] = {
             "viewer_id": page.viewer_id,
@@ -281,10 +269,9 @@ def present_history(post: Post, viewer_id: int | None) -> list[dict[str, Any]]:
 
 
 def present_deleted(status: Status, viewer_id: int) -> dict[str, Any]:
-    """Return the entity of the viewer's own post that is about to be deleted, with its source, without `content`
-    (clients.md, trap 36).
-
-    This also works for a boost of a post that the viewer may no longer read, because undoing the boost must be possible.
+    """Return the entity of the viewer's own post that is about to be deleted, with its source and without `content`
+    (clients.md, trap 36); also of a boost whose boosted post the viewer may no longer read, because it must be possible to
+    undo the boost.
     """
     page = of_rows(load_posts([status.id]), viewer_id)
     page.with_source = True

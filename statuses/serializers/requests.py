@@ -14,9 +14,7 @@ from statuses.serializers.presenting import present_by_id
 
 
 class InteractionRequestSerializer(EntitySerializer):
-    """InteractionRequest: the account, the post, and the kind of interaction. The context has `accounts` and `statuses`:
-    entities by id.
-    """
+    """InteractionRequest. The context has `accounts` and `statuses`, entities by id."""
 
     def to_representation(self, instance: InteractionRequest) -> dict[str, Any]:
         decided = clock.iso_or_none(instance.decided_at)
@@ -33,8 +31,8 @@ class InteractionRequestSerializer(EntitySerializer):
 
 
 def present_requests(requests: Sequence[InteractionRequest], viewer_id: int) -> list[Any]:
-    """Return the entities of requests to the viewer in a fixed number of queries; a request whose account or post is gone is
-    left out.
+    """Return the entities of requests to the viewer in a fixed number of queries, without those whose account or post is
+    gone.
     """
     statuses = present_by_id(hydrate(_post_ids(requests), viewer_id))
     accounts = present_accounts([request.account_id for request in requests], viewer_id)
@@ -45,6 +43,6 @@ def present_requests(requests: Sequence[InteractionRequest], viewer_id: int) -> 
     return entities
 
 
-def _post_ids(requests: Iterable[InteractionRequest]) -> list[int]:
+def _post_ids(requests: Iterable[InteractionRequest]) -> set[int]:
     numbers = (number for each in requests for number in (each.status_id, each.answer_id))
-    return list(dict.fromkeys(number for number in numbers if number is not None))
+    return {number for number in numbers if number is not None}

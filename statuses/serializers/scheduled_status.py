@@ -15,10 +15,9 @@ _LEFT_OUT: Final = AuthorColumns().author_columns
 
 
 class ScheduledStatusSerializer(EntitySerializer):
-    """A scheduled post as its author sees it; needs its `media`, with their files, prefetched."""
+    """A scheduled post as its author sees it; needs its `media` prefetched with their files."""
 
     def to_representation(self, instance: ScheduledStatus) -> dict[str, Any]:
-        """Return the entity: the time, the sent values, and the files."""
         # A draft written by an older release lacks newer fields.
         application_id, draft = instance.application_id, _LEFT_OUT | instance.draft
         allowed = draft["allowed_mentions"]

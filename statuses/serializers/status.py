@@ -1,6 +1,5 @@
 """Parts of the entity "Status" (contract, entities): its body, which is the same for every viewer and may be cached
-(`social.kernel.fragments`), and the entities in it. `statuses.serializers.presenting` assembles the complete entity
-from these parts.
+(`social.kernel.fragments`), and the entities in it. `statuses.serializers.presenting` assembles them.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def body(post: Post, source: PostBody, emojis: EmojiLookup) -> dict[str, Any]:
 
 
 def content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
-    """Return the members that a boost has as well; for a boost they have the values of an empty body."""
+    """Return the members of a body that a boost has as well, with the values of an empty body."""
     return {
         "content": source.content,
         **source.shown_columns,
@@ -65,9 +64,8 @@ def content(source: PostBody, emojis: Sequence[CustomEmoji]) -> dict[str, Any]:
 
 
 def _imported_from(source: PostBody) -> dict[str, Any]:
-    """Return the member `imported_from` of a post from an archive of its author, an extension of this server: the address
-    and server at which the post was; null if the archive does not name them.
-    """
+    # An extension of this server for posts from an archive: the address and server at which the post was; null if the archive
+    # does not name them.
     if source.imported_uri is None:
         return {}
     address = source.imported_url or source.imported_uri
@@ -83,19 +81,16 @@ def searched_text(source: PostBody) -> str:
 
 
 def searched_text_of(entity: dict[str, Any]) -> str:
-    """Return the same text as `searched_text`, but from an entity, which may come from an older release that had fewer
-    columns.
-    """
+    """Return the same text as `searched_text`, but from an entity, which an older release with fewer columns may have made."""
     options = [option["title"] for option in entity["poll"]["options"]] if entity["poll"] is not None else []
     described = [file["description"] for file in entity["media_attachments"]]
     return read_as_text([entity.get(name, "") for name in READ_COLUMNS], entity["content"], *options, *described)
 
 
 class QuoteSerializer(EntitySerializer):
-    """Quote: the quoted post of a post, and the state of the quote.
-
-    The context has `viewer_id`, the viewer's `relations`, `with_source` (the quoted post is shown whatever the state of the
-    quote), and `quoted`: the entity of the quoted post, None if it no longer exists.
+    """Quote: the quoted post of a post, and the state of the quote. The context has `viewer_id`, the viewer's `relations`,
+    `with_source` (the quoted post is shown whatever the state of the quote), and `quoted`: the entity of the quoted post, None
+    if it no longer exists.
     """
 
     def to_representation(self, instance: Post) -> dict[str, Any]:
@@ -122,10 +117,9 @@ class ShallowQuoteSerializer(EntitySerializer):
 
 
 class ContextSerializer(EntitySerializer):
-    """Context: ancestors and descendants of a post. The context has `statuses`, entities by id."""
+    """Context: ancestors and descendants of a post. The context of the serializer has `statuses`, entities by id."""
 
     def to_representation(self, instance: Context) -> dict[str, Any]:
-        """Return the entity; posts without an entity are left out."""
         statuses = self.context["statuses"]
         return {
             "ancestors": [statuses[post.id] for post in instance.ancestors if post.id in statuses],
@@ -134,10 +128,8 @@ class ContextSerializer(EntitySerializer):
 
 
 class StatusEditSerializer(EntitySerializer):
-    """StatusEdit: a version of a post.
-
-    The context has the post's `account` and `quote` as entities, `emojis` to look up emojis of all versions, and
-    `sensitized`: whether this viewer sees all of the author's files as sensitive.
+    """StatusEdit: a version of a post. The context has the post's `account` and `quote` as entities, `emojis` to look up emojis
+    of all versions, and `sensitized`: whether this viewer sees all of the author's files as sensitive.
     """
 
     def to_representation(self, instance: tuple[Post, PostBody]) -> dict[str, Any]:
@@ -161,12 +153,11 @@ class StatusEditSerializer(EntitySerializer):
 
 
 class StatusSourceSerializer(EntitySerializer):
-    """StatusSource: the source text of a post, which may be empty. A remote post (`local` is False in the context) has
-    only HTML.
+    """StatusSource: the source text of a post, which may be empty. A remote post (`local` is False in the context) has HTML. If
+    the text is not plain, the entity has `content_type`, an extension of this server.
     """
 
     def to_representation(self, instance: PostBody) -> dict[str, Any]:
-        """Return the entity. If the text is not plain, it has `content_type`, an extension of this server."""
         entity = {
             "id": str(instance.id),
             "text": instance.text if self.context["local"] else instance.content,

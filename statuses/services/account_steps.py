@@ -1,5 +1,5 @@
-"""Steps that this app adds to `erasing`, `merging` and `archives` of accounts: they delete the posts, favourites, votes
-and files of deleted accounts, move posts when accounts are merged, and write files into archives.
+"""Steps that this app adds to `erasing`, `merging` and `archives` of accounts: they delete the posts, favourites, votes and
+files of deleted accounts, move posts when accounts are merged, and write files into archives.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ def _take_back_favourites(account_id: int) -> int:
 
 
 def _forget_requests(account_id: int) -> int:
-    """Delete requests by the account, and requests about its posts."""
     asked = InteractionRequest.objects.filter(Q(account_id=account_id) | Q(target_id=account_id)).order_by("id")
     ids = list(asked.values_list("id", flat=True)[:BATCH_SIZE])
     InteractionRequest.objects.filter(id__one_of=ids).delete()
@@ -70,7 +69,7 @@ def _take_back_votes(account_id: int) -> int:
 
 
 def _leave_posts_of_others(account_id: int) -> int:
-    """Remove the account from the mentions and replied-to accounts of other people's posts, and from their cached bodies."""
+    # The account may be mentioned in, or replied to by, posts of others, and stand in their cached bodies.
     with transaction.atomic():
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
         mentioning = dict(mentions.values_list("id", "status_id")[: erasing.BATCH_SIZE])
@@ -83,7 +82,7 @@ def _leave_posts_of_others(account_id: int) -> int:
 
 
 def _remove_files(account_id: int) -> int:
-    """Remove uploaded files that belong to no post; files of posts were deleted with the posts."""
+    # Files of posts were deleted with the posts.
     with transaction.atomic():
         rows = MediaAttachment.objects.select_for_update(skip_locked=True).filter(account_id=account_id)
         chosen = list(rows.order_by("id")[: erasing.BATCH_SIZE])
@@ -96,12 +95,11 @@ def _remove_files(account_id: int) -> int:
 
 
 def _move_posts(source: Account, target: Account) -> int:
-    """Move posts, including deleted posts, because their ids can still be requested."""
+    # Deleted posts are moved as well, because their ids can still be requested.
     return _move("account_id", source, target)
 
 
 def _move_answers(source: Account, target: Account) -> int:
-    """Change replies to `source` into replies to `target`."""
     return _move("in_reply_to_account_id", source, target)
 
 
@@ -119,12 +117,10 @@ _FILES_PER_STEP: Final = 10
 
 
 def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | None:
-    """Write uploaded files under the names that the documents use, without previews, which can be generated again."""
-    rows = (
-        MediaAttachment.objects.filter(account=account, id__gt=cursor).exclude(file="").order_by("id")[:_FILES_PER_STEP]
-    )
+    # Files have the names that the documents use; previews are left out, because they can be generated again.
+    files = MediaAttachment.objects.filter(account=account, id__gt=cursor).exclude(file="").order_by("id")
     last = None
-    for media in rows:
+    for media in files[:_FILES_PER_STEP]:
         writer.add_stored(media.file, media.file)
         last = media.id
     return last
@@ -133,14 +129,12 @@ def _write_media(account: Account, cursor: int, writer: ArchiveWriter) -> int | 
 def register_steps() -> None:
     """Register these steps; the erasing steps run before those of lower apps."""
     erasing.register(
-        *(
-            _delete_posts,
-            _take_back_favourites,
-            _forget_requests,
-            _take_back_votes,
-            _leave_posts_of_others,
-            _remove_files,
-        )
+        _delete_posts,
+        _take_back_favourites,
+        _forget_requests,
+        _take_back_votes,
+        _leave_posts_of_others,
+        _remove_files,
     )
     merging.register("posts", _move_posts, ("statuses.Status", "account"))
     merging.register("answers", _move_answers, ("statuses.Status", "in_reply_to_account"))

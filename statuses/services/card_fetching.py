@@ -44,8 +44,6 @@ _TEMPORARY_CODES: Final = (408, 425, 429)
 
 
 class _Missing(FetchError):
-    """The page, or a picture, was not found at its address."""
-
     reason = PageReason.PAGE_MISSING
 
 
@@ -81,9 +79,8 @@ def _fetch(job: Job[CardFetch], url: str) -> Steps:
 
 
 async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Preview, str, bytes | None]:
-    """Fetch a page, its oEmbed document, and its pictures until one can be shown. Return the preview, the page's host and
-    that picture, which is then the preview's only picture. Failed requests, except the one for the page, are counted in
-    `refused`, by host and reason.
+    """Fetch a page, its oEmbed document, and its pictures until one can be shown. Return the preview, the page's host and that
+    picture, then the preview's only one. `refused` counts failed requests, except the one for the page, by host and reason.
     """
     page = await _ask(url, PAGE_BYTES, accept=PAGE_TYPES, cut=True)
     preview = await asyncio.to_thread(read_page, page.body, page.headers.get("Content-Type", ""), page.url)
@@ -104,8 +101,7 @@ async def _gather(url: str, refused: Counter[tuple[str, Reason]]) -> tuple[Previ
 
 
 async def _ask(url: str, most: int, *, accept: Sequence[str] = (), cut: bool = False) -> Response:
-    """Request an address. Raises Unreachable if a retry may succeed, FetchError for other failures and for any status
-    other than 200.
+    """Request an address. Raises Unreachable if a retry may succeed, FetchError for other failures and any status but 200.
 
     Only pages need a media type in `accept`, as in Mastodon. oEmbed documents and pictures are recognised by their bytes
     (contract, federation section 17), and the decoder refuses files that are not pictures (security row 1).
@@ -130,7 +126,6 @@ async def _with_embed(preview: Preview, refused: Counter[tuple[str, Reason]]) ->
 
 
 async def _image(url: str) -> bytes:
-    """Fetch a picture. Raises the same errors as `_ask`, and _Missing if the first bytes are not those of a picture."""
     answer = await _ask(url, IMAGE_BYTES)
     if (media_type(answer.body[:HEAD]) or "") not in ACCEPTED:
         raise _Missing(f"no picture at {url[:200]}")
@@ -138,7 +133,6 @@ async def _image(url: str) -> bytes:
 
 
 def _host_named(url: str) -> str:
-    """Return the host of an address; "" if it has none."""
     try:
         return host_of(url)
     except KernelError:

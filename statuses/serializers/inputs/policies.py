@@ -18,7 +18,7 @@ from statuses.policies.interactions import GROUPS_BY_WORD, IMPLIED_WORDS, NO_GRO
 
 class WordsField(StringListField):
     """Names of groups: a list in any form that clients send, also with indexes, or a single name. Raises Invalid for a list
-    with anything else, as GoToSocial does for a word that it does not know (`APIPolicyValueToPolicyValue`).
+    with anything else, as GoToSocial does for an unknown word (`APIPolicyValueToPolicyValue`).
     """
 
     by_index = True
@@ -34,7 +34,7 @@ class WordsField(StringListField):
 
 
 class RuleInput(Form):
-    """Groups that may interact at once, and groups that need the author's approval, under their older and newer names."""
+    """Groups that may interact at once, and groups that need approval, under their older and newer names."""
 
     always: Annotated[tuple[str, ...], WordsField()] = ()
     automatic_approval: Annotated[tuple[str, ...], WordsField()] = ()
@@ -51,7 +51,7 @@ class RuleInput(Form):
 
 
 class _StrictObjectField(ObjectField):
-    """An object, read by an `Input`; an empty value is dropped. Raises Invalid for any other value, because a limit that the
+    """An object, read by an `Input`; an empty value is ignored. Raises Invalid for any other value, because a limit that the
     author has set must not be lost.
     """
 
@@ -91,8 +91,8 @@ class PolicyInput(Form):
 
     @property
     def quote_policy(self) -> str | None:
-        """Quote policy that `can_quote` stands for; None if it is left out. Raises Invalid for a word that is not the name of
-        a group, and for a group that a quote policy cannot have.
+        """Quote policy for which `can_quote` stands; None if it is left out. Raises Invalid for a word that is not the name
+        of a group, and for a group that a quote policy cannot have.
         """
         if self.can_quote is None:
             return None
@@ -104,9 +104,7 @@ class PolicyInput(Form):
 
 
 class PolicyField(_StrictObjectField):
-    """A policy, read as rules by kind. Its rule about quotes is used as `quote_approval_policy`, unless that parameter is sent
-    as well.
-    """
+    """A policy, read as rules by kind. Its rule about quotes counts unless `quote_approval_policy` is sent."""
 
     def __init__(self) -> None:
         super().__init__(PolicyInput)
@@ -117,7 +115,7 @@ class PolicyField(_StrictObjectField):
 
 
 def with_quotes(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters, with the quote policy of `interaction_policy` added unless they have a quote policy already."""
+    """Return the parameters, with the quote policy of `interaction_policy` unless they have a quote policy already."""
     sent = values.get("interaction_policy")
     if not isinstance(sent, dict) or not isinstance(sent.get("can_quote"), dict) or values.get("quote_approval_policy"):
         return values
@@ -152,16 +150,15 @@ class RequestsInput(Form):
     @property
     def kinds(self) -> list[Interaction]:
         """Kinds of interactions whose requests are listed."""
-        wanted = {
+        listed = {
             Interaction.FAVOURITE: self.favourites,
             Interaction.REPLY: self.replies,
             Interaction.REBLOG: self.reblogs,
         }
-        return [kind for kind, listed in wanted.items() if listed]
+        return [kind for kind, is_listed in listed.items() if is_listed]
 
 
 def _groups(words: Iterable[str]) -> Group:
-    """Return the groups that have these names. Raises Invalid for any other word, such as the address of an account."""
     groups = NO_GROUPS
     for word in words:
         if word not in GROUPS_BY_WORD and word not in IMPLIED_WORDS:
