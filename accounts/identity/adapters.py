@@ -1,6 +1,4 @@
-"""Adapters that connect allauth to this app: they decide who may sign up, where links in mails lead, and what a new
-password revokes.
-"""
+"""Connects allauth to this app: who may sign up, where links in mails lead, and what a new password revokes."""
 
 from __future__ import annotations
 
@@ -80,18 +78,14 @@ class AccountAdapter(DefaultAccountAdapter):
         close_streams_of_sessions(UserSession.objects.filter(session_key=session_key))
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
-        """Raise Forbidden if people may only sign in by issuers, unless this sign-in is by an issuer or with an operator's
-        link (security row 27).
-        """
+        """Raise Forbidden if people may only sign in by issuers; an operator's link is still accepted (security row 27)."""
         if settings.ISSUERS_ONLY and not {"sociallogin", RECOVERY} & set(kwargs.get("signal_kwargs") or ()):
             raise Forbidden(gettext("On this server, people sign in with their organisation."))
         found: HttpResponse | None = super().pre_login(request, user, **kwargs)
         return found
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Tell whether somebody may sign up: registrations are open (possibly with approval), or the request has a usable
-        invitation.
-        """
+        """Tell whether registrations are open (possibly with approval), or the request has a usable invitation."""
         return find_registrations() != "closed" or find_usable_invite(invite_code(request)) is not None
 
     def save_user(self, request: HttpRequest, user: Any, form: forms.Form, commit: bool = True) -> User:
@@ -120,13 +114,11 @@ class AccountAdapter(DefaultAccountAdapter):
         return password
 
     def set_password(self, user: User, password: str) -> None:
-        """Change or reset a password, which revokes all sessions and tokens that were opened with the old password
-        (security row 24).
-        """
+        """Set a new password, which ends all sessions and revokes all tokens (security row 24)."""
         change_password(user=user, password=password, asking_key=self.request.session.session_key)
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
-        """Return the sign-in page, because a new password signs the user out everywhere."""
+        """Return the sign-in page, because a new password ends every session."""
         return reverse("account_login")
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
@@ -145,13 +137,11 @@ class AccountAdapter(DefaultAccountAdapter):
             request_confirmation(user=user, address=rate_key(client_ip(request)), return_to=return_to)
 
     def get_email_confirmation_url(self, request: HttpRequest, emailconfirmation: Any) -> str:
-        """Return the link in the confirmation mail."""
         return confirmation_url(emailconfirmation.email_address)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count the sign-in attempt, whether it succeeds or not (contract, behaviours section 4): by IP address, and
-        also by browser if the person has signed in with this browser before, else by e-mail address (security row 81).
-        Raises RateLimited.
+        """Count the sign-in attempt by IP address and by browser, for an unknown browser by e-mail address (behaviours
+        section 4, security row 81). Raises RateLimited.
         """
         email = str(credentials.get("email") or "").lower()
         address = rate_key(client_ip(request))
@@ -182,17 +172,15 @@ class AccountAdapter(DefaultAccountAdapter):
         return response
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """Tell whether the password of a signed-in user is right. Attempts are counted by user, on all pages together, and
-        separately from sign-in attempts, which strangers can make (security row 81). Raises RateLimited.
+        """Tell whether the password of a signed-in user is right. Attempts are counted by user, apart from sign-in
+        attempts, which strangers can make (security row 81). Raises RateLimited.
         """
         limits.refuse_exceeded([admission.count(limits.REAUTHENTICATION, subject=str(user.pk))])
         return user.check_password(password)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Return True: changes to the security of an account always require reauthentication.
-
-        Raises ReauthenticationRequired for a user without password and second factor who has not reauthenticated with their
-        issuer, because allauth requires nothing of such users.
+        """Return True. Raises ReauthenticationRequired for a user who signs in only by an issuer and has not
+        reauthenticated there, because allauth requires nothing of such users.
         """
         user = self.request.user
         passes = not isinstance(user, User) or get_reauthentication_flows(user) or has_asked_issuer(self.request, user)
@@ -201,7 +189,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return True
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """Methods of reauthentication, each with a description; the first one is the default."""
+        """Return the methods of reauthentication, each with a description; the first one is the default."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         if isinstance(user, User) and load_identities(user):
             methods.append({"id": "issuer", "url": reverse("identity_again")})
@@ -220,7 +208,6 @@ class AccountAdapter(DefaultAccountAdapter):
         raise NotImplementedError(template_prefix)
 
     def send_notification_mail(self, template_prefix: str, user: User, *args: Any, **kwargs: Any) -> None:
-        """Request a mail about a change to the account's security."""
         kind = template_prefix.rpartition("/")[2]
         report_security_change(user=user, kind=kind, address=client_ip(self.request))
 
@@ -235,19 +222,15 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        """Encrypt the key of an authenticator app for storage, like all secrets that must be read again."""
         return crypto.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Decrypt a value that `encrypt` has returned."""
         return crypto.decrypt(encrypted_text)
 
     def get_totp_label(self, user: User) -> str:
-        """Return the name of the account in the authenticator app."""
         return f"{user.account.username}@{settings.LOCAL_DOMAIN}"
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        """Return the relying party of passkeys, which never depends on the Host header."""
         return relying_party()
 
     def get_public_key_credential_user_entity(self, user: User) -> dict[str, Any]:
@@ -256,6 +239,5 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return {"id": user_pk_to_url_str(user).encode(), "name": name, "display_name": name}
 
     def generate_authenticator_name(self, user: User, type: str) -> str:
-        """Return the default name of a passkey."""
         number = len(load_second_factors(user).passkeys) + 1
         return gettext("Passkey %(number)d") % {"number": number}

@@ -1,6 +1,4 @@
-"""Connects allauth's flow of OpenID Connect to the issuers in the settings: finds issuers, sends requests to them, and
-checks their answers.
-"""
+"""Connects allauth's flow of OpenID Connect to the issuers in the settings, and checks the answers of issuers."""
 
 from __future__ import annotations
 
@@ -62,7 +60,6 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         return [_app_of(issuer) for issuer in settings.ISSUERS if provider in (None, issuer.id)]
 
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> IssuerProvider:
-        """Return an issuer by its id. Raises NotFound."""
         return IssuerProvider(request, app=_app_of(find_issuer(provider)))
 
     def get_requests_session(self) -> Any:
@@ -71,9 +68,10 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         raise NotImplementedError
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Complete the process for which the user was sent to the issuer: link the identity; or record the reauthentication;
-        or, at a sign-in with a known identity, give its user the role that the issuer states. Raises Forbidden, and
-        ImmediateHttpResponse for the page to show next.
+        """Complete what the user was sent to the issuer for: link the identity, record the reauthentication, or follow
+        the role.
+
+        Raises Forbidden, and ImmediateHttpResponse for the page to show next.
         """
         issuer, state, claims = find_issuer(sociallogin.account.provider), sociallogin.state, sociallogin.claims
         # The session keeps the login while a form or a second factor is asked for. It must not contain a token with
@@ -123,9 +121,7 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         raise ImmediateHttpResponse(redirect("identities"))
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Tell whether somebody may sign up: registrations are open (possibly with approval), or the sign-in began with a
-        usable invitation. Raises Forbidden.
-        """
+        """Raise Forbidden if registrations are closed and the sign-in did not begin with a usable invitation."""
         if find_registrations() == "closed" and find_usable_invite(sociallogin.state["data"]["invite_code"]) is None:
             raise Forbidden(_("There is no account with this identity, and this server does not accept new accounts."))
         return True
@@ -138,7 +134,6 @@ class IssuerAdapter(DefaultSocialAccountAdapter):
         """Return None: a user is never identified by their e-mail address (security row 27)."""
 
     def populate_user(self, request: HttpRequest, sociallogin: SocialLogin, data: dict[str, Any]) -> User:
-        """Return the unsaved user unchanged."""
         user: User = sociallogin.user
         return user
 
@@ -183,9 +178,7 @@ class IssuerOAuth2Adapter(OpenIDConnectOAuth2Adapter):
         return SocialToken()
 
     def complete_login(self, request: HttpRequest, app: SocialApp, token: SocialToken, **kwargs: Any) -> SocialLogin:
-        """Return the login of the person whom the ID token describes. The state has already been taken from the
-        session.
-        """
+        """Return the login of the person whom the ID token describes. The session no longer has the state."""
         tokens, issuer = kwargs["response"], find_issuer(app.provider_id)
         claims = read_claims(issuer, tokens, policies.nonce_of(request.GET["state"]))
         login = self.get_provider().sociallogin_from_response(request, claims)
@@ -202,9 +195,7 @@ class IssuerProvider(OpenIDConnectProvider):
         return {"id": self.sub_id}
 
     def get_redirect_from_request_kwargs(self, request: HttpRequest) -> dict[str, Any]:
-        """Read the form that begins a sign-in: its purpose, the page to open next, an invitation, and the signed-in
-        user.
-        """
+        """Read the form that begins a sign-in: purpose, next page, invitation, signed-in user."""
         process, form = getattr(request, "issuer_process", AuthProcess.LOGIN), request.POST
         next_url = form.get("next", "")
         return {

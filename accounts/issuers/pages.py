@@ -1,6 +1,4 @@
-"""Pages of the sign-in by issuers: the redirects to the issuer and back, the sign-up form for new people, the linked
-identities, and the sign-out.
-"""
+"""Pages of the sign-in by issuers: redirects, the sign-up form for new people, linked identities, and the sign-out."""
 
 from __future__ import annotations
 
@@ -49,8 +47,10 @@ _PENDING_SECONDS: Final = 3600
 
 @require_POST
 def begin(request: HttpRequest, issuer_id: str, *, process: str = AuthProcess.LOGIN) -> HttpResponse:
-    """`POST /auth/with/:issuer`: continue at the issuer, to sign in or, depending on `process`, to link an identity to
-    the user of this session or to reauthenticate. Raises NotFound, RateLimited, Unavailable.
+    """`POST /auth/with/:issuer`: continue at the issuer, to sign in, to link an identity or to reauthenticate
+    (`process`).
+
+    Raises NotFound, RateLimited, Unavailable.
     """
     request.issuer_process = process  # type: ignore[attr-defined]  # read by the provider
     limits.refuse_exceeded([admission.count(limits.SIGN_IN_ADDRESS, address=rate_key(client_ip(request)))])
@@ -69,7 +69,7 @@ def _lead(request: HttpRequest, address: str, name: str) -> HttpResponse:
 def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
     """`GET /auth/with/:issuer/callback`: handle the issuer's answer. Raises NotFound, Forbidden, Unavailable.
 
-    It is not rate-limited, because requests to the issuer are only sent after `begin`, which is rate-limited.
+    It is not rate-limited, because only `begin` makes requests to the issuer possible.
     """
     issuer = find_issuer(provider_id)
     if request.GET.get("iss", issuer.issuer) != issuer.issuer:
@@ -80,9 +80,7 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponseBase:
 
 
 class IssuerSignUpForm(SignUpForm):
-    """Sign-up form for a person whom an issuer has identified: it has no password, and is filled in with the values
-    that the issuer states.
-    """
+    """Sign-up form without a password, filled in with the values that the issuer states."""
 
     def __init__(self, *args: Any, sociallogin: Any, **kwargs: Any) -> None:
         state = sociallogin.state
@@ -92,17 +90,15 @@ class IssuerSignUpForm(SignUpForm):
 
 
 class IssuerSignUpView(SignupView):
-    """`/auth/with`: create the account of a person whom an issuer has identified and who has no account here; 5
-    attempts in 30 minutes per IP address.
+    """`/auth/with`: creates the account of a person whom an issuer has identified; 5 attempts in 30 minutes per IP
+    address.
     """
 
     form_class = IssuerSignUpForm
     template_name = "account/issuer_sign_up.html"
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Redirect to the sign-in page if there is no answer of an issuer, or if it is more than an hour old, because
-        somebody else may use the browser by now.
-        """
+        """Discard an answer of an issuer after an hour, because somebody else may use the browser by now."""
         pending = flows.signup.get_pending_signup(request)
         if pending is not None and clock.now().timestamp() - pending.state["at"] > _PENDING_SECONDS:
             flows.signup.clear_pending_signup(request)
@@ -137,16 +133,12 @@ class IssuerSignUpView(SignupView):
         return answer
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count the attempt, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
         (rule,) = limits.limited("sign_up")
         limits.refuse_exceeded([admission.count(rule, address=rate_key(client_ip(request)))])
         answer: HttpResponseBase = super().post(request, *args, **kwargs)
         return answer
 
     def form_valid(self, form: IssuerSignUpForm) -> HttpResponse:
-        """Create the account and sign in. If the service finds errors, show them, and keep the issuer's answer for the
-        next attempt.
-        """
         login, filled_in = self.sociallogin, form.cleaned_data
         issuer = find_issuer(login.account.provider)
         draft = SignUpDraft(
@@ -202,8 +194,8 @@ def identities(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def again(request: HttpRequest) -> HttpResponse:
-    """`/auth/identities/again`: ask the user to reauthenticate with their issuer, then continue with the form that was
-    submitted before, or with the page `next`.
+    """`/auth/identities/again`: asks for a reauthentication by the issuer, then resumes the submitted form or shows
+    `next`.
     """
     user = signed_in(request)
     if has_asked_issuer(request, user):
@@ -231,9 +223,7 @@ def unlink(request: HttpRequest, identity_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out(request: HttpRequest) -> HttpResponseBase:
-    """`/auth/sign_out`: end the session, and continue at the issuer by which the user signed in, so that the issuer's
-    session can be ended too.
-    """
+    """`/auth/sign_out`: ends the session, and continues at the issuer of the sign-in, where its session can be ended too."""
     issuer_id, token = request.session.get(ISSUER_SESSION) or ("", "")
     answer: HttpResponseBase = account_views.logout(request)
     if request.method == "POST" and issuer_id and not isinstance(request.user, User):

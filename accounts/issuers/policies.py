@@ -37,15 +37,13 @@ class TokenRefused(Exception):
 
 
 def nonce_of(state: str) -> str:
-    """Return the nonce of a sign-in that began with this state. Only this server can compute it, and the ID token of
-    another sign-in contains another nonce.
-    """
+    """Return the nonce of the sign-in with this state, which only this server can compute."""
     return salted_hmac("accounts.issuers.nonce", state, algorithm="sha256").hexdigest()
 
 
 def usable_keys(document: Any) -> JWKSet:
-    """Return the public signing keys in an issuer's key set. Shared secrets are left out: everybody who knows a shared secret
-    could sign with it. Raises TokenRefused.
+    """Return the public signing keys of an issuer, without shared secrets, with which others could sign. Raises
+    TokenRefused.
     """
     try:
         keys = [key for key in document["keys"] if key.get("kty") in ("RSA", "EC", "OKP") and key.get("use") != "enc"]
@@ -55,9 +53,7 @@ def usable_keys(document: Any) -> JWKSet:
 
 
 def read_id_token(token: Any, *, keys: JWKSet, issuer: Issuer, nonce: str) -> dict[str, Any]:
-    """Return the claims of an ID token that the issuer has signed, for this server, for the sign-in with this nonce, and
-    that has not expired. Raises TokenRefused.
-    """
+    """Return the claims of an ID token that the issuer has signed for this sign-in. Raises TokenRefused."""
     if not isinstance(token, str) or len(token) > _TOKEN_LIMIT:
         raise TokenRefused("there is no ID token, or a very long one")
     expected = {"iss": issuer.issuer, "aud": issuer.client_id, "nonce": nonce, "sub": None, "exp": None, "iat": None}
@@ -77,18 +73,14 @@ def read_id_token(token: Any, *, keys: JWKSet, issuer: Issuer, nonce: str) -> di
 
 
 def with_user_info(claims: Mapping[str, Any], info: Any) -> dict[str, Any]:
-    """Return the claims together with the further claims of the user info endpoint. Raises TokenRefused for another
-    person.
-    """
+    """Return the claims with those of the user info endpoint. Raises TokenRefused for another person."""
     if not isinstance(info, dict) or info.get("sub") != claims["sub"]:
         raise TokenRefused("the user info is about somebody else")
     return {**info, **claims}
 
 
 def text_of(claims: Mapping[str, Any], name: str) -> str:
-    """Return the claim `name` without non-printable characters; an empty string if it is not a string or longer than
-    _TEXT_LIMIT.
-    """
+    """Return the claim `name` without non-printable characters; empty if it is no text or longer than _TEXT_LIMIT."""
     value = claims.get(name)
     if not isinstance(value, str) or len(value) > _TEXT_LIMIT:
         return ""
@@ -96,9 +88,7 @@ def text_of(claims: Mapping[str, Any], name: str) -> str:
 
 
 def confirmed_email(claims: Mapping[str, Any], issuer: Issuer) -> str:
-    """Return the person's e-mail address if the issuer states that it is verified, and the settings trust the issuer in
-    this; otherwise an empty string.
-    """
+    """Return the person's e-mail address if the issuer has verified it and the settings trust the issuer; else empty."""
     verified = issuer.trusts_email and claims.get("email_verified") is True
     return text_of(claims, "email").lower() if verified else ""
 
@@ -127,15 +117,11 @@ def _values(claims: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def has_just_signed_in(claims: Mapping[str, Any], *, seconds: float, now: float) -> bool:
-    """Tell whether the person has signed in at the issuer within this number of seconds; True if the issuer does not
-    state the time (OpenID Connect Core 1.0, section 2, `auth_time`).
-    """
+    """Tell whether the person signed in at the issuer in these `seconds`, or the issuer does not say when (`auth_time`)."""
     at = claims.get("auth_time")
     return not isinstance(at, int | float) or at > now - seconds - CLOCK_SKEW
 
 
 def suggested_username(name: str) -> str:
-    """Return a username made from a name, or from the part of an address before the @: other characters become
-    underscores.
-    """
+    """Return a username made from a name or an e-mail address; other characters become underscores."""
     return _USERNAME_GAPS.sub("_", name.partition("@")[0]).strip("_")[:USERNAME_LIMIT]

@@ -46,9 +46,7 @@ def find_issuer(issuer_id: str) -> Issuer:
 
 
 def find_configuration(issuer: Issuer) -> Mapping[str, Any]:
-    """Return an issuer's configuration, at most an hour old. Raises Unavailable, also if the configuration names
-    another issuer.
-    """
+    """Return an issuer's configuration, at most an hour old. Raises Unavailable, also if it names another issuer."""
     key = _key("configuration", issuer)
     found: Mapping[str, Any] | None = fragments.load([key]).get(key)
     if found is None:
@@ -82,9 +80,7 @@ def exchange_code(issuer: Issuer, *, code: str, verifier: str, redirect_uri: str
 
 
 def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[str, Any]:
-    """Return the issuer's claims about the person who signs in. Raises Forbidden for a token that is refused, and
-    Unavailable.
-    """
+    """Return the issuer's claims about the person who signs in. Raises Unavailable; Forbidden for a refused token."""
     token = tokens.get("id_token")
     try:
         try:
@@ -103,8 +99,8 @@ def read_claims(issuer: Issuer, tokens: Mapping[str, Any], nonce: str) -> dict[s
 
 
 def sign_out_url(issuer_id: str, token: str, back: str) -> str:
-    """Return the URL at which the issuer ends its own session and then redirects to `back` (OpenID Connect RP-Initiated
-    Logout 1.0); empty if it has none, or does not answer.
+    """Return the URL that ends the issuer's own session and redirects to `back` (OpenID Connect RP-Initiated Logout);
+    or empty.
     """
     try:
         issuer = find_issuer(issuer_id)
@@ -120,10 +116,7 @@ def sign_out_url(issuer_id: str, token: str, back: str) -> str:
 
 
 def link_identity(*, user: User, issuer: Issuer, subject: str, name: str, address: str) -> None:
-    """Let a user sign in with this identity at an issuer; repeating it changes nothing. The user gets a mail about it.
-
-    Raises Conflict for an identity that is linked to another account.
-    """
+    """Let a user sign in with this identity, and mail the user. Raises Conflict for an identity of another account."""
     with transaction.atomic():
         identity, made = SocialAccount.objects.get_or_create(
             provider=issuer.id, uid=subject, defaults={"user": user, "extra_data": {"name": name}}
@@ -149,9 +142,10 @@ def unlink_identity(*, user: User, identity_id: int, address: str) -> None:
 
 
 def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
-    """Give a user the role that their issuer states (`wanted`); if it states none (an empty string), remove a role that the
-    issuer gave earlier. A role that is not in the issuer's settings was given by staff, and is kept; a role with all
-    permissions is neither given nor removed. Writes the audit row.
+    """Give a user the role that their issuer states (`wanted`), or remove the issuer's earlier role if it states none.
+
+    A role that the issuer's settings do not have was given by staff, and is kept; a role with all permissions is
+    neither given nor removed. Writes the audit row.
     """
     if not issuer.roles:
         return
@@ -168,9 +162,7 @@ def follow_role(*, user: User, issuer: Issuer, wanted: str) -> None:
 
 
 def check_roles(issuer: Issuer) -> list[str]:
-    """Return sentences about the roles in an issuer's settings that can never be given, because no role has this name, or
-    because the role has all permissions.
-    """
+    """Return sentences about roles in an issuer's settings that do not exist here or have all permissions."""
     refusals = []
     for name in (issuer.roles or {}).values():
         try:
@@ -215,9 +207,7 @@ def _is_address(value: Any) -> bool:
 
 
 def _ask(issuer: Issuer, url: str, *, form: Mapping[str, str] | None = None, authorization: str = "") -> dict[str, Any]:
-    """Return the JSON object in an endpoint's response. Raises Unavailable; Forbidden for a code that the issuer
-    refuses.
-    """
+    """Return the JSON object that an endpoint returns. Raises Unavailable; Forbidden for a code that the issuer refuses."""
     headers = {"Accept": "application/json"}
     if form is not None:
         headers["Content-Type"] = "application/x-www-form-urlencoded"

@@ -100,7 +100,6 @@ class InviteAdmin(PermittedAdmin):
         return rows.select_related("inviter__account").annotate(usable=Exists(usable))
 
     def find_rows(self, rows: QuerySet[Invite], term: str) -> QuerySet[Invite]:
-        """Find invitations by code, comment or inviter."""
         name = Q(inviter__account__username__iexact=term.removeprefix("@"))
         return rows.filter(Q(code=term) | Q(comment__icontains=term) | name)
 
@@ -112,9 +111,7 @@ class InviteAdmin(PermittedAdmin):
 
     @method_decorator(once)
     def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Create an invitation in the name of the staff member, without the limits for other users. Raises
-        PermissionDenied.
-        """
+        """Create an invitation by the staff member, without the limits for other users. Raises PermissionDenied."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         sent = self.ask_for(request, InviteForm, _("Create an invitation"))

@@ -40,8 +40,8 @@ def _from_now(days: int) -> str:
 
 
 def _warning_for(sent: Mapping[str, Any], own_address: str) -> str:
-    """Return the reason why a submitted block is probably a mistake; empty if there is none. The reasons are that it would
-    refuse every request of the person who submits it, or that it covers very many addresses.
+    """Return why a submitted block is probably a mistake (it covers the sender or very many addresses); else an empty
+    text.
     """
     try:
         network = network_of(sent.get("network", ""))
@@ -88,7 +88,6 @@ class NetworkForm(RowForm):
             del self.fields["meant"]
 
     def clean_network(self) -> str:
-        """Return the network in the form in which it is stored."""
         try:
             return str(network_of(self.cleaned_data["network"]))
         except ValueError:
@@ -101,7 +100,6 @@ class NetworkForm(RowForm):
         return True
 
     def values(self) -> dict[str, Any]:
-        """Return the submitted values as arguments of the service."""
         sent = self.cleaned_data
         found = {name: sent[name] for name in ("network", "comment")} | {"severity": Severity(sent["severity"])}
         if sent["lasts"] != "stays":
@@ -159,7 +157,6 @@ class IpBlockAdmin(FiledBlockListAdmin):
         return rows.annotate(counts=Exists(list_ip_blocks().filter(pk=OuterRef("pk"))))
 
     def find_rows(self, rows: QuerySet[IpBlock], term: str) -> QuerySet[IpBlock]:
-        """Find blocks that overlap the address or network in the term, or whose note contains the term."""
         try:
             network = network_of(term)
         except ValueError:
@@ -172,7 +169,6 @@ class IpBlockAdmin(FiledBlockListAdmin):
         return [*asked, "meant"] if _warning_for(request.POST, client_ip(request)) else asked
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form with the IP address of the person who fills it in."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.own_address = client_ip(request)
         return form

@@ -90,7 +90,6 @@ class RoleForm(DraftForm):
         return self.get_initial_for_field(self.fields[name], name)
 
     def clean(self) -> dict[str, Any]:
-        """Return the values; errors that the policy finds are added to their fields."""
         sent: dict[str, Any] = super().clean() or {}
         if not self.errors:
             before = self.instance if self.instance.pk is not None else None
@@ -132,19 +131,15 @@ class RoleAdmin(EditedAdmin):
         return super().has_view_permission(request, obj) or can(acting(request), Permission.MANAGE_USERS)
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Show the list to all staff who may view its rows."""
         return self.has_view_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow changes to staff who outrank the role."""
         return self.is_permitted(request) and (obj is None or outranks(acting(request), obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow staff to delete the roles that they may change, except for the role of everybody."""
         return self.has_change_permission(request, obj) and (obj is None or obj.pk != EVERYONE_ROLE_ID)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; the role of everybody has only quotas, limits and permissions."""
         if not self.has_change_permission(request, obj):
             return [lines(None, *self.list_display)]
         everyone = obj is not None and obj.pk == EVERYONE_ROLE_ID
@@ -152,7 +147,6 @@ class RoleAdmin(EditedAdmin):
         return [(None, {"fields": (*(names[-4:] if everyone else names), "bits")})]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form with the staff member who edits the role."""
         form = super().get_form(request, obj, change=change, **{**kwargs, "fields": RoleForm.Meta.fields})
         return type("RoleForm", (form,), {"by": acting(request)})
 

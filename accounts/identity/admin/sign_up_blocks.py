@@ -62,7 +62,6 @@ class EmailDomainForm(RowForm):
         error_messages = {"domain": {"unique": BLOCKED}}
 
     def clean_domain(self) -> str:
-        """Return the domain in the form in which it is stored."""
         name = normalise_domain(self.cleaned_data["domain"].removeprefix("@"))
         if name is None:
             raise ValidationError(gettext("This is not a domain."))
@@ -117,7 +116,6 @@ class CanonicalEmailForm(RowForm):
         fields = ()
 
     def clean_address(self) -> str:
-        """Return the fingerprint of the address."""
         digest = _digest(self.cleaned_data["address"])
         if digest is None:
             raise ValidationError(gettext("This is neither an e-mail address nor a fingerprint."))
@@ -160,16 +158,13 @@ class CanonicalEmailBlockAdmin(AddedOnlyAdmin):
     actions_list = ("test",)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form for a new row, and the columns of the list for an existing one."""
         return ["address"] if obj is None else list(self.list_display)
 
     def find_rows(self, rows: QuerySet[CanonicalEmailBlock], term: str) -> QuerySet[CanonicalEmailBlock]:
-        """Find the block of the address or fingerprint in the term, or the blocks of the account that it names."""
         name = Q(account__username__iexact=term.removeprefix("@"))
         return rows.filter(name | Q(digest=_digest(term) or term))
 
     def name_of(self, row: CanonicalEmailBlock) -> str:
-        """Return the account to which the address belonged, or the beginning of the fingerprint."""
         return f"@{row.account.acct}" if row.account is not None else f"{row.digest[:DIGEST_SHOWN]}…"
 
     @action(description=_("Test an address"), icon="search", permissions=["manage"])
@@ -198,7 +193,6 @@ class UsernameForm(RowForm):
         widgets = {"username": forms.TextInput({"dir": "ltr", "maxlength": NAME_LIMIT})}
 
     def clean_username(self) -> str:
-        """Return the name if it is valid in usernames and not blocked yet. Raises ValidationError."""
         name: str = self.cleaned_data["username"].strip().removeprefix("@")
         if not name:
             raise ValidationError(gettext("This is not a name."))
@@ -241,6 +235,5 @@ class UsernameBlockAdmin(AddedOnlyAdmin):
     ordering = ("normalised",)
 
     def find_rows(self, rows: QuerySet[UsernameBlock], term: str) -> QuerySet[UsernameBlock]:
-        """Find blocks whose name contains the term, in the normalised form in which sign-ups are compared."""
         name = normalised_username(term.removeprefix("@"))
         return rows.filter(normalised__contains=name) if name else rows

@@ -138,24 +138,21 @@ class UserAdmin(ActingAdmin):
         return list_unapproved()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Return the users, each annotated with `unconfirmed` (from allauth's table). Users whose account is deleted are left
-        out, because their rows are removed within seconds.
+        """Return the users, annotated with `unconfirmed`; users of deleted accounts are left out, because they are
+        removed soon.
         """
         rows: QuerySet[User] = super().get_queryset(request).filter(account__deleted_at=None)
         return rows.select_related("account", "role").annotate(unconfirmed=UNCONFIRMED)
 
     def find_rows(self, rows: QuerySet[User], term: str) -> QuerySet[User]:
-        """Find users by e-mail address or username, in any usual spelling."""
         by_name = matching(User.objects.all(), term, "account__").values("pk")
         return rows.filter(Q(email__icontains=term) | Q(pk__in=by_name))
 
     def name_of(self, row: User) -> str:
-        """Return username, e-mail address and, before approval, the reason for joining."""
         reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
         return f"@{row.account.username} ({row.email}){reason}"
 
     def asked_about(self, row: User) -> str:
-        """Return username and e-mail address; the card of the person has the reason."""
         return f"@{row.account.username} ({row.email})"
 
     def outranks(self, by: Staff, row: User) -> bool:

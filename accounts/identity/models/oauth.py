@@ -16,10 +16,9 @@ from social.kernel.lengths import MESSAGE_LIMIT, OBJECT_LIMIT, URI_LIMIT, length
 
 
 class Application(AbstractApplication):
-    """A client program. One application may use both the code and the client-credentials grant.
+    """A client program.
 
-    Secrets are 43 random characters, stored in plain text: a password hash would cost a quarter of a CPU second per
-    token request.
+    Secrets are 43 random characters, stored in plain text: a hash would cost a quarter of a CPU second per request.
     """
 
     website = models.TextField(null=True)
@@ -42,9 +41,7 @@ class Application(AbstractApplication):
         return self.name
 
     def allows_grant_type(self, *grant_types: str) -> bool:
-        """Tell whether one of these grant types is allowed: authorization code for every client, client credentials for
-        clients with a secret.
-        """
+        """Tell whether one of these grant types is allowed; client credentials require a client with a secret."""
         allowed = {self.GRANT_AUTHORIZATION_CODE}
         if self.client_type == self.CLIENT_CONFIDENTIAL:
             allowed.add(self.GRANT_CLIENT_CREDENTIALS)
@@ -76,8 +73,8 @@ class AccessToken(AbstractAccessToken):
 
 
 class RevokedToken(models.Model):
-    """Token that was revoked in the last day. A request with it is refused with the error for revoked tokens; without this row
-    it would count as anonymous.
+    """Token that was revoked in the last day. Requests with it get the error for revoked tokens instead of counting as
+    anonymous.
     """
 
     token_checksum = models.CharField(max_length=64, primary_key=True)
@@ -85,9 +82,7 @@ class RevokedToken(models.Model):
 
 
 class Grant(AbstractGrant):
-    """Authorization code, valid for ten minutes and one use. A used code is kept with the token issued for it: using
-    the code again revokes that token.
-    """
+    """Authorization code, valid for ten minutes and one use. It is stored with its token, which a second use revokes."""
 
     access_token = models.ForeignKey(AccessToken, null=True, on_delete=models.CASCADE, related_name="+")
 

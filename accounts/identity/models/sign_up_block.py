@@ -63,9 +63,8 @@ class EmailDomainRefusal(models.Model):
 
 
 class CanonicalEmailBlock(models.Model):
-    """E-mail address that is blocked in any spelling, stored as a digest only (`policies.sign_up`).
-
-    `account` is the account whose suspension has created the block: it ends with the suspension.
+    """E-mail address that is blocked in any spelling, stored as a digest. It is deleted when `account` is no longer
+    suspended.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -135,9 +134,8 @@ class UsernameBlock(models.Model):
 
 
 class RetiredUsername(models.Model):
-    """Username of a deleted local account, in lower case, which is never free again: its next owner would get mentions,
-    follows and private posts meant for the former owner (security row 18). A trigger adds it, however the account is
-    deleted.
+    """Username of a deleted local account, in lower case. Nobody can choose it again, because the new owner would get
+    mentions and private posts for the former one (security row 18). A database trigger adds the row.
     """
 
     username = models.TextField(primary_key=True)

@@ -49,8 +49,8 @@ def text_of(standing: SignInState) -> str | Promise:
 def show_account_state(
     request: HttpRequest, user: User, standing: SignInState, *, back: str, status: int = 403
 ) -> HttpResponse:
-    """The page that says why the account cannot be used; `back` is the path to open after signing in with another
-    account.
+    """Return the page that says why the account cannot be used, with a link to sign in with another one and return to
+    `back`.
     """
     title, text = _TEXTS[standing]
     context = {

@@ -1,6 +1,4 @@
-"""The page on which a person lets an application use their account (parameters section 1; RFC 6749), and the
-descriptions of the scopes.
-"""
+"""The page on which a person authorizes an application (parameters section 1; RFC 6749), and the words for the scopes."""
 
 from __future__ import annotations
 
@@ -120,10 +118,7 @@ def _kind(scope: str) -> Kind:
 
 
 def permission_groups(scopes: Sequence[str]) -> list[Group]:
-    """Group the permissions of these scopes into reading, changing and staff permissions; empty groups are left out.
-
-    Each group is in the order of the scope tree; a scope whose parent is requested as well is left out.
-    """
+    """Group the permissions of these scopes for the page, in the order of the scope tree; implied scopes are left out."""
     asked = frozenset(scopes)
     shown = [scope for scope in tree.SCOPES if scope in asked and not (tree.sufficient_scopes(scope) - {scope}) & asked]
     groups = [
@@ -153,8 +148,8 @@ class AuthorizeView(OAuthLibMixin, View):
     """`/oauth/authorize`: GET asks the person for consent, POST grants it, DELETE (or POST with `decision=deny`)
     refuses it.
 
-    Errors of the request are shown to the person. Only the code, `access_denied` and `invalid_scope` are sent back to
-    the application, and only for a signed-in person: otherwise the page would be an open redirect.
+    Only the code, `access_denied` and `invalid_scope` are sent to the application, and only for a signed-in person:
+    otherwise the page would be an open redirect.
     """
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -192,9 +187,7 @@ class AuthorizeView(OAuthLibMixin, View):
         return self._answer(request, answer)
 
     def _is_known(self, application: Application, scopes: tuple[str, ...]) -> bool:
-        """Tell whether the person has granted these scopes before, so that the page need not ask again; with
-        `force_login` it always asks.
-        """
+        """Tell whether the person need not be asked again: these scopes were granted before, and `force_login` is not set."""
         if as_boolean(self.sent.get("force_login")):
             return False
         return has_token(user=self.user, application=application, scopes=scopes)
@@ -255,7 +248,6 @@ class AuthorizeView(OAuthLibMixin, View):
         return self._answer(request, answer)
 
     def _answer(self, request: HttpRequest, answer: dict[str, str]) -> HttpResponse:
-        """Send the person back to the application with the answer."""
         uri, mode = self.redirect_uri, self.sent.get("response_mode")
         if mode == "form_post":
             context = {
@@ -291,8 +283,8 @@ def _denied(request: HttpRequest) -> bool:
 
 
 def _host(uri: str) -> str:
-    """Return the host of the URI, written so that it cannot be mistaken for another host: without a user name, and in Punycode
-    if it has letters of other scripts (security row 62).
+    """Return the host of the URI as it can be shown safely: without a user name, other scripts in Punycode (security
+    row 62).
     """
     if not uri.lower().startswith(("http://", "https://")):
         return ""

@@ -28,9 +28,7 @@ from social.pages.frame import allow_widget, show
 
 
 class ChangeEmailView(View):
-    """`/auth/email`: GET shows the e-mail address and asks for a new one, POST requests a mail with a link to the new
-    address.
-    """
+    """`/auth/email`: GET shows the e-mail address and a form for a new one, POST requests a mail with a link to it."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show(request, NewEmailForm())
@@ -66,11 +64,10 @@ def keep_email(request: HttpRequest) -> HttpResponse:
 class ConfirmNewEmailView(View):
     """`/auth/email/confirm/:key`, the link in the mail: GET asks once more, POST changes the address.
 
-    It requires signing in, so that a stranger who gets the mail because the address was mistyped cannot take over the account.
+    It requires signing in, because the mail may have been sent to a stranger whose address was typed by mistake.
     """
 
     def get(self, request: HttpRequest, key: str) -> HttpResponse:
-        """Ask for confirmation, or say that the link no longer works."""
         assert isinstance(request.user, User)
         try:
             email = address_in(key, user=request.user)
@@ -79,7 +76,6 @@ class ConfirmNewEmailView(View):
         return show(request, "accounts/email_confirm.html", {"email": email})
 
     def post(self, request: HttpRequest, key: str) -> HttpResponse:
-        """Change the address, or say that the link no longer works."""
         assert isinstance(request.user, User)
         session_key = request.session.session_key
         try:
@@ -97,21 +93,17 @@ def _invalid_link(request: HttpRequest) -> HttpResponse:
 class ConfirmView(ConfirmEmailView):
     """`/auth/confirm/:key`: the link in the mail after a sign-up.
 
-    In the browser that signed up, the sign-in continues where it stopped; in other browsers, the link redirects to the
-    page at which it stopped. People who signed up in an application are shown a link back to it. Where the operator has
-    configured a captcha, it must be solved first, unless the person was invited with an invitation for a limited number
-    of people.
+    The sign-in continues where it stopped; people who signed up in an application get a link back to it. A captcha, if
+    there is one, must be solved first, except with an invitation for a limited number of people.
     """
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Confirm the address, or show the captcha."""
         if self._needs_captcha():
             return self._show_captcha("", 200)
         response: HttpResponse = super().get(request, *args, **kwargs)
         return response
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Confirm the address if the captcha is solved, or is not needed."""
         if self._needs_captcha():
             try:
                 if not is_solved(request.POST.get("h-captcha-response", "")):
@@ -141,7 +133,6 @@ class ConfirmView(ConfirmEmailView):
         return allow_widget(response, captcha.sources)
 
     def respond(self, success: bool) -> HttpResponse:
-        """Redirect, or say that the link is invalid."""
         user: User = self.object.email_address.user
         application = user.created_by_application
         if not success or self.get_next_url() or application is None:
@@ -161,10 +152,8 @@ class ConfirmView(ConfirmEmailView):
 
 
 def address_of(application: Application) -> str:
-    """Return the address that opens an application: its redirect URI with a scheme of its own, else its website, else the
-    origin of its first redirect URI; empty if it has none of these.
-
-    A web page that is a redirect URI is not opened: without an authorization code it would show an error.
+    """Return the address that opens an application: a redirect URI with a scheme of its own, else the website, else the
+    origin of the first redirect URI, which itself would show an error; empty if there is none.
     """
     own = [uri for uri in application.registered_redirect_uris if uri != OUT_OF_BAND]
     for uri in own:

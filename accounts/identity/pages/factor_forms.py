@@ -1,6 +1,4 @@
-"""Forms of second factors and passkeys. allauth's forms check codes and signatures; the forms here add checks that
-allauth omits.
-"""
+"""Forms of second factors and passkeys, with checks that allauth's own forms omit."""
 
 from __future__ import annotations
 
@@ -54,7 +52,6 @@ class _CredentialField(forms.Field):
     widget = forms.HiddenInput
 
     def to_python(self, value: Any) -> Any:
-        """Return the object. Raises ValidationError if the value is not a JSON object."""
         try:
             found = json.loads(value) if value and len(value) <= _CREDENTIAL_LIMIT else None
         except (ValueError, RecursionError):
@@ -70,8 +67,8 @@ class _CredentialField(forms.Field):
 
 @dataclass(frozen=True)
 class _UsedCode:
-    """A used recovery code in the form of an authenticator, as allauth records the method of authentication in the
-    session.
+    """A used recovery code in the form of allauth's Authenticator, because allauth records it as the method of the
+    sign-in.
     """
 
     user: User
@@ -83,15 +80,14 @@ class _UsedCode:
 
 
 class _TypedCode:
-    """Part of the forms that ask for a code of the authenticator app or a recovery code. When too many wrong codes lock
-    the second factor, its owner gets a mail.
+    """Mixin of forms that ask for a code of the app or a recovery code. Its owner gets a mail when wrong codes lock the
+    factor.
     """
 
     user: User
     authenticator: Any
 
     def clean_code(self) -> str:
-        """Return the code if it is right and unused, and mark it as used. Raises ValidationError."""
         typed: str = self.cleaned_data["code"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:
             code: str = super().clean_code()  # type: ignore[misc]  # of allauth, which has no types
@@ -135,8 +131,8 @@ class _Signature:
     passwordless: bool
 
     def clean_credential(self) -> Authenticator:
-        """Return the passkey. Raises ValidationError if it was not used on a page of this server, if its counter suggests a
-        copy, or if it replaces the password but has not verified its owner.
+        """Return the passkey. Raises ValidationError if it was used on a page of another server, if its counter
+        suggests a copy, or if it replaces the password without user verification.
         """
         sent: Any = self.cleaned_data["credential"]  # type: ignore[attr-defined]  # of the form it is mixed into
         try:
@@ -184,9 +180,7 @@ class NewPasskeyForm(AddWebAuthnForm):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Return the values, with the credential that the library has checked. It must be new, and made on a page of this
-        server. Raises ValidationError.
-        """
+        """Return the values. Raises ValidationError unless the passkey is new and was made on a page of this server."""
         try:
             cleaned: dict[str, Any] = super().clean()
             sent = cleaned.get("credential")
@@ -215,8 +209,8 @@ class PasskeyNameForm(EditWebAuthnForm):
 
 
 def counter_of(authenticator: Authenticator, code: str) -> int:
-    """Return the TOTP time step of this code, which allauth has just accepted: the latest step near the present one that has
-    this code; -1 if there is none.
+    """Return the latest TOTP time step around now that has this code, which allauth has just accepted; -1 if there is
+    none.
     """
     secret = crypto.decrypt(authenticator.data["secret"])
     typed = normalize_user_code(code)

@@ -39,9 +39,7 @@ class SignInForm(LoginForm):
         self.fields = {"login": login, "password": _password_field(_("Password"), "current-password")}
 
     def clean_login(self) -> str:
-        """Return the e-mail address; a username (`anna`, `@anna`, `@anna@this.server`) is replaced by the e-mail
-        address of its owner.
-        """
+        """Return the e-mail address, for a username (`anna`, `@anna`, `@anna@this.server`) that of its owner."""
         typed: str = self.cleaned_data["login"].strip()
         return find_email_of(typed) or typed
 

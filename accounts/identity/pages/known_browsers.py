@@ -1,8 +1,8 @@
 """Remembers the browsers in which people have signed in, so that failed attempts of strangers do not lock out those
 people.
 
-Each browser has a cookie, which identifies the browser and the people who have signed in with it, and its own counter
-of attempts (security row 81; OWASP "Slow Down Online Guessing Attacks with Device Cookies").
+A cookie names the browser and its people; each browser has its own counter of attempts (security row 81; OWASP "Slow
+Down Online Guessing Attacks with Device Cookies").
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from social.pages.frame import show
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def recover(request: HttpRequest, token: str) -> HttpResponse:
-    """`/auth/recover/<token>`: GET shows whose account it is, so that previews of the link do not use it up; POST signs in,
-    with the second factor if there is one. Raises NotFound for a link that is too old or used.
+    """`/auth/recover/<token>`: GET shows whose account it is, because previews also open links; POST signs in, with the
+    second factor if there is one. Raises NotFound for a link that is too old or used.
     """
     user = require_found(find_recovering(token))
     if request.method != "POST":

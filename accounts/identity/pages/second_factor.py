@@ -1,7 +1,4 @@
-"""Pages of second factors and passkeys, and the confirmation before irreversible changes.
-
-allauth's views run the WebAuthn ceremonies; the views here add sign-outs, rate limits and recovery codes.
-"""
+"""Pages of second factors and passkeys. allauth runs the ceremonies; these views add sign-outs, limits and recovery codes."""
 
 from __future__ import annotations
 
@@ -55,10 +52,11 @@ from social.pages.frame import show, with_query
 
 
 def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
-    """Redirect to a reauthentication that must come before the form; the user then returns here. Users without a password
-    reauthenticate with their issuer, users with passkeys but without an authenticator app with a passkey, unless they have
-    done so within the last minutes. Return None for all other users, whom the form itself asks for the password and for a code
-    of the app.
+    """Redirect users whom the form cannot ask for password or code to a reauthentication, which returns here; None for
+    others.
+
+    Users without a password reauthenticate with their issuer, users with passkeys but no authenticator app with a
+    passkey, unless they did so in the last minutes.
     """
     if not user.has_usable_password() and not has_asked_issuer(request, user):
         return redirect(with_query(reverse("identity_again"), next=request.path))
@@ -73,10 +71,7 @@ def passkey_first(request: HttpRequest, user: User) -> HttpResponse | None:
 
 
 class ConfirmationForm(ServiceForm):
-    """Asks for the password and, if the user has an authenticator app, for a code, before an irreversible change.
-
-    Attempts are counted (security rows 25 and 26).
-    """
+    """Asks for the password and for a code, if there is an app, before an irreversible change (security rows 25 and 26)."""
 
     password = forms.CharField(
         label=_("Your password"),
@@ -99,15 +94,14 @@ class ConfirmationForm(ServiceForm):
             del self.fields["password"]
 
     def clean_password(self) -> str:
-        """Return the password if it is right. Raises ValidationError, and RateLimited after too many attempts."""
         typed: str = self.cleaned_data["password"]
         if not get_adapter().reauthenticate(self.user, typed):
             raise forms.ValidationError(_("This password is wrong."))
         return typed
 
     def clean(self) -> dict[str, Any]:
-        """Return the values. The code is checked only if the password is right, because a code can be used only once, and
-        wrong codes lock the owner's second factor.
+        """Check the code only after the right password, because a code can be used only once and wrong codes lock the
+        factor.
         """
         sent = super().clean() or {}
         if "code" in self.fields and "code" in sent and ("password" in sent or "password" not in self.fields):
@@ -137,8 +131,6 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 
 class ActivateAppView(ActivateTOTPView):
-    """Adds an authenticator app to the account."""
-
     def form_valid(self, form: Any) -> HttpResponse:
         """Turn the factor on and sign out other browsers, which have not shown the second factor (row 24)."""
         response: HttpResponse = super().form_valid(form)
@@ -167,11 +159,9 @@ class RecoveryCodesView(View):
     """`/auth/second_factor/codes`: GET asks for confirmation, POST creates new codes and shows them, once."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        """Ask for confirmation, with the number of unused codes. Raises NotFound for a user without a second factor."""
         return show(request, "mfa/recovery_codes/generate.html", {"left": self._count_codes(request)})
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Create the codes. Raises NotFound for a user without a second factor."""
         self._count_codes(request)
         assert isinstance(request.user, User)
         codes = second_factors.make_recovery_codes(user=request.user)
@@ -193,7 +183,6 @@ class AddPasskeyView(AddWebAuthnView):
     success_url = reverse_lazy("mfa_index")
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the form, and the WebAuthn creation options for the browser."""
         context: dict[str, Any] = super(AddWebAuthnView, self).get_context_data(**kwargs)
         user = self.request.user
         options, state = auth.get_server().register_begin(
@@ -229,7 +218,6 @@ class SecondFactorView(AuthenticateView):
     """The second step of signing in: a code, or a passkey."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Template context with the factors that this person can use."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         factors = load_second_factors(self.stage.login.user)
         return {**context, "factors": factors, "options": _json(context["js_data"]["request_options"])}
@@ -245,14 +233,12 @@ class PasskeySignInView(LoginWebAuthnView):
         return response
 
     def form_valid(self, form: Any) -> HttpResponse:
-        """Sign in, and redirect to the page that the person wanted to open."""
         authenticator = form.cleaned_data["credential"]
         login = Login(user=authenticator.user, redirect_url=get_next_redirect_url(self.request))
         response: HttpResponse = perform_passwordless_login(self.request, authenticator, login)
         return response
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Return to the sign-in page, which shows the error."""
         for message in form.errors.get("credential", []):
             messages.error(self.request, message)
         return redirect(sign_in_url(self.request, get_next_redirect_url(self.request) or ""))
@@ -264,17 +250,15 @@ class PasskeyAgainView(ReauthenticateWebAuthnView):
     template_name = "mfa/webauthn/reauthenticate.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return the form, and the WebAuthn request options for the browser."""
         context: dict[str, Any] = super(ReauthenticateWebAuthnView, self).get_context_data(**kwargs)
         return {**context, "options": _json(auth.begin_authentication(self.request.user))}
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        """Show the page again with the error."""
         return self.render_to_response(self.get_context_data(form=form))  # type: ignore[no-any-return]  # allauth has no types
 
 
 def _show_new_codes(request: HttpRequest) -> HttpResponse | None:
-    """Return the page with the recovery codes, which are created with the first factor; None for a further factor."""
+    """Return the page with the new recovery codes, which only the first factor creates; else None."""
     assert isinstance(request.user, User)
     codes = second_factors.factor_added(user=request.user, session_key=request.session.session_key)
     return _show_codes(request, codes) if codes else None

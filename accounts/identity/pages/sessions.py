@@ -40,7 +40,7 @@ class SessionsView(View):
 
 @require_POST
 def end_one(request: HttpRequest, session_id: int) -> HttpResponse:
-    """`POST /auth/sessions/:id`: signs out one browser, which may be the current one. Raises NotFound for a session of
+    """`POST /auth/sessions/:id`: signs out one browser, possibly the current one. Raises NotFound for a session of
     another user.
     """
     assert isinstance(request.user, User)
@@ -66,7 +66,6 @@ class AuthorizedApplicationView(View):
     """`/oauth/authorized_applications/:id`: DELETE, or POST from a form, revokes all tokens the application has."""
 
     def post(self, request: HttpRequest, application_id: int) -> HttpResponse:
-        """Revoke the tokens and redirect to the list. Raises NotFound for an application that does not exist."""
         if not isinstance(request.user, User):
             return to_sign_in(request, "/oauth/authorized_applications")
         revoke_application_of_user(user=request.user, application=find_application(application_id))

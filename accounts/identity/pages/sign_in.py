@@ -59,7 +59,6 @@ class SignUpView(SignupView):
     """The form for a new account; attempts are limited to 5 in 30 minutes per IP address."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count the attempt, then sign up. Raises RateLimited, or Forbidden when registrations are closed."""
         (rule,) = limits.limited("sign_up")
         limits.refuse_exceeded([admission.count(rule, address=rate_key(client_ip(request)))])
         response: HttpResponseBase = super().post(request, *args, **kwargs)
@@ -78,7 +77,6 @@ class SignUpView(SignupView):
         return {**super().get_context_data(**kwargs), **offered_issuers(), **around}
 
     def closed(self) -> HttpResponse:
-        """Return the page for closed registrations, with the message of staff."""
         message = markdown_to_html(load_site_texts()["site_closed_message"])
         context = {"message": mark_safe(message), "invitation_is_over": self._is_over}  # noqa: S308 (the formatter returns safe HTML)
         return TemplateResponse(self.request, self.template_name_signup_closed, context)
@@ -93,7 +91,6 @@ class SignUpView(SignupView):
         return not self._invited and find_invite(invite_code(self.request)) is not None
 
     def form_valid(self, form: SignUpForm) -> HttpResponse:
-        """Create the account and continue with the sign-in, or show the errors that the service found."""
         try:
             response: HttpResponse = super().form_valid(form)
             # The person who signed up in this browser may correct the e-mail address until it is confirmed.
@@ -112,9 +109,7 @@ class CorrectedEmailForm(ServiceForm):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def look_into_mailbox(request: HttpRequest) -> HttpResponse:
-    """Say where the confirmation mail was sent; the browser that signed up can also correct the address until it is
-    confirmed.
-    """
+    """Show where the confirmation mail was sent; the browser that signed up can correct the address until it is confirmed."""
     waiting = find_unconfirmed(request.session.get(_SIGNED_UP))
     form = CorrectedEmailForm(
         request.POST if waiting is not None and request.method == "POST" else None,
@@ -142,8 +137,8 @@ def change_password_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def invitation(request: HttpRequest, code: str) -> HttpResponse:
-    """`/invite/<code>`: redirects to the sign-up with the invitation; API clients get the code and the server's address
-    as JSON (contract, endpoints).
+    """`/invite/<code>`: redirects to the sign-up with the invitation, or returns it as JSON to API clients (contract,
+    endpoints).
 
     For clients, 401 means that the invitation cannot be used any more. Raises NotFound for an unknown code.
     """
@@ -159,9 +154,7 @@ class ForgottenPasswordView(PasswordResetView):
     """Sends the link to reset a password. The answer is the same whether the address is known or not."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count the request by IP address and by the typed e-mail address, then request the mail with the link. Raises
-        RateLimited.
-        """
+        """Count the request by IP address and by the typed address, then request the mail. Raises RateLimited."""
         email = request.POST.get("email", "").strip().lower()
         counts = [admission.count(limits.PASSWORD_RESET_ADDRESS, address=rate_key(client_ip(request)))]
         if email:
@@ -171,7 +164,7 @@ class ForgottenPasswordView(PasswordResetView):
         return response
 
     def form_valid(self, form: ForgottenPasswordForm) -> HttpResponse:
-        """Request the mail with the link, to the stored e-mail address, because the typed address may only look the same."""
+        """Request the mail to the stored address, because the typed address may only look the same."""
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())

@@ -26,8 +26,8 @@ AUTHORIZE = "/oauth/authorize"
 
 
 def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
-    """Redirect to the sign-in page, in the requested language. After signing in, the person returns to this page, with the
-    submitted form filled in again, or to `back` if no form was submitted.
+    """Redirect to the sign-in page, which then returns to this page with the submitted form, or to `back` if there was
+    no form.
     """
     key = keep(request) if request.method == "POST" else ""
     here = with_key(request.get_full_path(), key)
@@ -53,8 +53,7 @@ def shown_name(application: Application) -> str:
 def step(view: View) -> View:
     """Wrap a sign-in page, which redirects to the address in `next`.
 
-    If `next` is an authorization request, the page names the application, and its forms may redirect to the
-    application, because a person who has authorized it before is sent straight on to it.
+    If `next` is an authorization request, the page names the application, and its forms may redirect to it.
     """
 
     @wraps(view)

@@ -17,8 +17,8 @@ from social.pages.frame import show
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:
-    """`/unsubscribe/<signed>`: GET asks for confirmation, because programs that scan mails open links too; POST ends
-    the mails. Raises NotFound.
+    """`/unsubscribe/<signed>`: GET asks for confirmation, because mail scanners open links; POST ends the mails. Raises
+    NotFound.
     """
     found = signed_switch(signed)
     if found is None:

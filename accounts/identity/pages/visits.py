@@ -19,8 +19,8 @@ _BRANDS_LIMIT: Final = 300
 
 
 class VisitsMiddleware:
-    """Records visits; it must come after the authentication middleware. The session stores the day of the last visit,
-    so that further requests on that day write nothing.
+    """Records visits, after the authentication middleware. The session has the day of the last one, which is recorded
+    once.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:

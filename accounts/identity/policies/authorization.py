@@ -1,6 +1,4 @@
-"""Rules of OAuth: scopes that people can grant, texts of errors, and valid redirect URIs (contract, parameters section
-1; RFC 6749).
-"""
+"""Rules of OAuth: scopes that people can grant, texts of errors, and redirect URIs (parameters section 1; RFC 6749)."""
 
 from __future__ import annotations
 
@@ -56,19 +54,17 @@ _CSP_HOST = re.compile(r"[a-z0-9._-]+(:[0-9]{1,5})?", re.ASCII | re.IGNORECASE)
 
 
 def split_redirect_uris(raw: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the redirect URIs of a registration, in their order; `raw` is a list, or a string in which white space separates
-    the URIs.
+    """Return the redirect URIs of a registration: the items of a list, or the parts of a text that are separated by
+    white space.
     """
     return tuple(raw.split() if isinstance(raw, str) else (part for item in raw for part in str(item).split()))
 
 
 def redirect_uri_errors(uri: str) -> list[str]:
-    """List the errors of a redirect URI, in words that follow "Redirect URI"; empty for a valid one.
+    """List the errors of a redirect URI, in words that follow "Redirect URI" (contract, parameters section 1).
 
-    Source: contract, parameters section 1 "POST /api/v1/apps". It must be an absolute URI, in any scheme that cannot
-    run as a script, without a fragment. App schemes need no host: `com.example.app:/path` and `icecubesapp://` are
-    valid. A backslash is refused: browsers read it as a slash, so that they would call another host than the one shown
-    to the person (security row 62).
+    It must be an absolute URI without a fragment, in any scheme that cannot run as a script; schemes of apps need no
+    host. Browsers read a backslash as a slash and would open another host than the one shown (security row 62).
     """
     if uri == OUT_OF_BAND:
         return []
@@ -92,9 +88,8 @@ def _has_host(uri: str, scheme: str) -> bool:
 
 
 def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = False) -> str:
-    """Return the redirect URI with the answer added to its query (or as its fragment); None values are left out.
-
-    The URI itself is not changed: clients compare it, and decoding would change an encoded path.
+    """Return the redirect URI with the answer in its query or fragment; the URI itself stays as it is, because clients
+    compare it.
     """
     encoded = urlencode({name: value for name, value in answer.items() if value is not None})
     if fragment:
@@ -105,12 +100,11 @@ def with_answer(uri: str, answer: Mapping[str, str | None], *, fragment: bool = 
 
 
 def form_action_source(uri: str) -> str | None:
-    """Return the Content-Security-Policy source that lets a form end at this redirect URI; None when it never leaves this
+    """Return the Content-Security-Policy source for a form that ends at this redirect URI; None if it stays on this
     server.
 
-    Browsers check `form-action` on every redirect that follows a form, so the consent page must name the address of the
-    application to which it redirects (security row 46). A host that cannot be written as a host source (an IPv6
-    address) is replaced by its scheme; nothing in the URI can add another directive.
+    Browsers check `form-action` also on redirects after a form (security row 46). A host that cannot be a source (an
+    IPv6 address) is replaced by its scheme; nothing in the URI can add another directive.
     """
     if uri == OUT_OF_BAND:
         return None

@@ -44,10 +44,8 @@ class Browser:
 
 
 def browser_of(user_agent: str, brands: str = "") -> Browser:
-    """Read the browser from `User-Agent` and `Sec-CH-UA`; a program other than a browser is named as in its
-    `User-Agent`.
-
-    The second header distinguishes browsers that send the same `User-Agent`: Chromium, Chrome, Brave and others.
+    """Read the browser, or another program, from `User-Agent` and `Sec-CH-UA`, which tells browsers based on Chromium
+    apart.
     """
     system = next((name for name, pattern in _SYSTEMS if pattern.search(user_agent)), "")
     return Browser(_brand(brands) or _name(user_agent), system)

@@ -1,6 +1,4 @@
-"""Checks of a passkey besides its signature and challenge (WebAuthn Level 2, section 7), and the spelling and digest of
-recovery codes.
-"""
+"""Checks of a passkey besides its signature (WebAuthn Level 2, section 7), and the spelling and digest of recovery codes."""
 
 from __future__ import annotations
 
@@ -26,10 +24,7 @@ def is_own_origin(origin: str) -> bool:
 
 
 def is_newer(count: int, last: int) -> bool:
-    """Tell whether a signature counter is plausible, so that there is no sign of a copy of the key (section 7.2, step 21).
-
-    Keys that are synchronised between devices are accepted: their counter is always 0.
-    """
+    """Tell whether a signature counter shows no copy of the key (section 7.2, step 21); synchronised keys always send 0."""
     return count > last or count == last == 0
 
 
@@ -53,9 +48,8 @@ def new_code() -> str:
 
 
 def digest_of(typed: str) -> str:
-    """Return the stored digest of a code. Case, spaces and dashes are ignored, and letters that look like digits are read as
-    these digits.
+    """Return the stored digest of a code, without case, spaces, dashes and letters that look like digits.
 
-    A plain hash is enough: nobody can try 2^80 codes, however fast they are hashed.
+    A plain hash is enough: nobody can try 2^80 codes.
     """
     return sha256(typed.lower().translate(_MISREAD).encode()).hexdigest()

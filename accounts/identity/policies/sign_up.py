@@ -1,6 +1,4 @@
-"""Rules of sign-ups: usernames, required values, and the blocks that keep people from signing up (contract, parameters
-section 2).
-"""
+"""Rules of sign-ups: usernames, required values, and the blocks that keep people from signing up (parameters section 2)."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ class SignUpDraft:
 
 @dataclass(frozen=True)
 class Identity:
-    """A person known to an issuer who signs up; `email` is the address that the issuer has confirmed, empty if it has
-    confirmed none.
-    """
+    """A person whom an issuer has identified; `email` is the address that the issuer has confirmed, or empty."""
 
     issuer: str
     subject: str
@@ -189,10 +185,7 @@ class Findings:
         return Decision.NEEDS_APPROVAL in (self.network, self.email_domain, self.username)
 
     def errors(self, *, faulty: Collection[str] = (), by_operator: bool = False) -> list[FieldError]:
-        """Return the errors to return, except for fields in `faulty`, which have errors already.
-
-        Blocks do not apply to an operator (`by_operator`); values in use are refused for everybody.
-        """
+        """Return the errors, except for fields in `faulty`, which have errors already. Blocks do not apply to an operator."""
         errors: list[FieldError] = []
         if "email" not in faulty:
             if self.email_domain is Decision.REFUSED and not by_operator:
@@ -215,9 +208,7 @@ def normalised_username(username: str) -> str:
 
 
 def email_digest(email: str) -> str:
-    """Return the SHA-256 of an address without the parts that many providers ignore: case, dots, and the text after a
-    plus sign.
-    """
+    """Return the SHA-256 of an address without what many providers ignore: case, dots, and the text after a plus sign."""
     local, _at, domain = email.strip().lower().rpartition("@")
     canonical = f"{local.partition('+')[0].replace('.', '')}@{domain}"
     return hashlib.sha256(canonical.encode()).hexdigest()

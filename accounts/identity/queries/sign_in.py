@@ -52,8 +52,8 @@ def live_sessions(user: User) -> QuerySet[UserSession]:
 
 
 def find_session_identity(session_key: str) -> Identity | None:
-    """Return the identity with which the pages of a signed-in browser open streams; None unless the session is alive and its
-    user may use the account. Its `token_id` is the negative id of the session, so that it differs from the id of every token.
+    """Return the identity with which pages of this session open streams; None if the session or the account cannot be
+    used. Its `token_id` is the negative id of the session, so that it is the id of no token.
     """
     request = HttpRequest()
     request.session = SessionStore(session_key)
@@ -143,9 +143,7 @@ def _passkey(found: Authenticator) -> Passkey:
 
 
 def load_identities(user: User) -> list[SocialAccount]:
-    """Load the identities with which a user can sign in, which are those at issuers that the settings name. Without
-    such issuers nothing is queried.
-    """
+    """Load the user's identities at issuers that the settings name. Without issuers, no query is made."""
     issuers = [issuer.id for issuer in settings.ISSUERS]
     return list(SocialAccount.objects.filter(user=user, provider__one_of=issuers).order_by("pk")) if issuers else []
 

@@ -41,11 +41,9 @@ def list_unapproved() -> QuerySet[User]:
 def load_findings(
     *, username: str, email: str, address: str | None, mail_hosts: Collection[str] | None = None
 ) -> Findings:
-    """Look up the data of a new account in the tables, in seven small statements, whose cost does not depend on the
-    number of blocks.
+    """Look up the data of a sign-up, in seven small statements, whose cost does not depend on the number of blocks.
 
-    `mail_hosts` are the hosts that accept mail for the address (empty: it cannot receive mail); None when the DNS was
-    not asked.
+    `mail_hosts` are the hosts that accept mail for the address (empty: none does); None if the DNS was not queried.
     """
     by_email = load_email_findings(email, mail_hosts)
     return Findings(
@@ -94,9 +92,7 @@ def _email_domain(email: str, mail_hosts: Iterable[str]) -> Decision:
 
 
 def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
-    """Return, for each of these e-mail domain blocks, how many sign-ups it refused on each of the last HISTORY_DAYS
-    days and from how many network addresses; today first, in one query.
-    """
+    """Return, for each e-mail domain block, the refused sign-ups of the last HISTORY_DAYS days, today first; one query."""
     ids = list(block_ids)
     today = clock.now().astimezone(UTC).date()
     days = [today - timedelta(days=number) for number in range(HISTORY_DAYS)]
@@ -107,9 +103,7 @@ def load_refusals(block_ids: Collection[int]) -> dict[int, list[DayOfUse]]:
 
 
 def with_refusals(blocks: QuerySet[EmailDomainBlock]) -> QuerySet[EmailDomainBlock]:
-    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days; None if there
-    were none.
-    """
+    """Annotate the blocks with `refused`: the number of sign-ups refused in the last HISTORY_DAYS days, or None."""
     oldest = clock.now().astimezone(UTC).date() - timedelta(days=HISTORY_DAYS - 1)
     found = EmailDomainRefusal.objects.filter(block_id=OuterRef("pk"), day__gte=oldest).order_by().values("block_id")
     return blocks.annotate(refused=Subquery(found.annotate(total=Sum("uses")).values("total")))

@@ -111,10 +111,7 @@ class FoundToken:
 
 
 def find_holder(token: str) -> FoundToken | None:
-    """Return the holder of a token, in one query; None for an unknown token. Raises Unauthorized for a revoked token.
-
-    A user is confirmed when their primary e-mail address is confirmed in allauth's tables.
-    """
+    """Return the holder of a token, in one query; None for an unknown token. Raises Unauthorized for a revoked token."""
     row = _IDENTITY.first(checksum=checksum_of(token), now=clock.now())
     if row is None:
         if RevokedToken.objects.filter(token_checksum=checksum_of(token)).exists():

@@ -1,6 +1,4 @@
-"""The entities "Application", "CredentialApplication", "OAuthMetadata", "Token", "TokenInfo" and "UserInfo" (contract,
-entities; endpoints).
-"""
+"""The entities of OAuth: "Application", "Token", "TokenInfo", "UserInfo" and others (contract, entities; endpoints)."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class ApplicationSerializer(EntitySerializer):
 
 
 class CredentialApplicationSerializer(ApplicationSerializer):
-    """CredentialApplication: an application with its secret, which is shown only once, to the client that registers it,
-    and never expires.
-    """
+    """CredentialApplication: an application with its secret, which only the client that registers it is shown, once."""
 
     def to_representation(self, instance: Application) -> dict[str, Any]:
         """Return the entity with its credentials."""
@@ -52,9 +48,6 @@ class AuthorizationSerializer(EntitySerializer):
     """The authorization that a person has given to an application, as shown to that person."""
 
     def to_representation(self, instance: Authorization) -> dict[str, Any]:
-        """Return the application with the scopes of all its tokens, when it was first authorized, and when a token was last
-        used.
-        """
         return {
             "id": str(instance.id),
             "name": instance.name,
@@ -66,9 +59,7 @@ class AuthorizationSerializer(EntitySerializer):
 
 
 class OAuthMetadataSerializer(EntitySerializer):
-    """OAuthMetadata (RFC 8414): capabilities and endpoints of this authorization server. The serializer takes no
-    instance.
-    """
+    """OAuthMetadata (RFC 8414): capabilities and endpoints of this authorization server. It takes no instance."""
 
     def to_representation(self, instance: None) -> dict[str, Any]:
         return {
@@ -102,9 +93,7 @@ class TokenSerializer(EntitySerializer):
 
 
 class TokenInfoSerializer(EntitySerializer):
-    """TokenInfo: the scopes of a token, its user, and when it was issued. `expires_in` is null, because tokens do not
-    expire.
-    """
+    """TokenInfo: a token's scopes and user, and when it was issued. `expires_in` is null: tokens do not expire."""
 
     def to_representation(self, instance: AccessToken) -> dict[str, Any]:
         """Return the entity; `resource_owner_id` is the id of the person's account, null for an application's own token."""

@@ -38,10 +38,10 @@ def create_invite(
     autofollow: bool = False,
     comment: str = "",
 ) -> Invite:
-    """Create an invitation with a new code; with `autofollow` people who sign up with it follow the inviter.
+    """Create an invitation with a new code; with `autofollow`, people who sign up with it follow the inviter.
 
-    Raises Forbidden without the permission to invite; Invalid for fewer than one use, an expiry in the past, a comment
-    of more than COMMENT_LIMIT characters, or `autofollow` without an inviter.
+    Raises Forbidden without INVITE_USERS; Invalid for a value that is out of range, and for `autofollow` without an
+    inviter.
     """
     require(by, Permission.INVITE_USERS)
     errors = []
@@ -70,9 +70,7 @@ def create_invite(
 
 
 def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
-    """Expire an invitation of `inviter`; an expired invitation stays as it is. Raises NotFound, also for another user's
-    invitation.
-    """
+    """Expire an invitation of `inviter`, if it has not expired. Raises NotFound, also for another user's invitation."""
     with transaction.atomic():
         invite = require_found(Invite.objects.select_for_update().filter(pk=invite_id, inviter=inviter).first())
         now = clock.now()
@@ -82,7 +80,7 @@ def expire_invite(*, by: Staff, inviter: User, invite_id: int) -> None:
 
 
 def end_invite(*, by: Staff, invite: Invite) -> None:
-    """Expire an invitation of any inviter, as staff; an expired invitation stays as it is.
+    """Expire an invitation of any inviter, as staff, if it has not expired.
 
     Raises Forbidden without MANAGE_INVITES or a rank above the inviter's; NotFound.
     """
@@ -111,10 +109,10 @@ def use_invite(*, invite: Invite) -> None:
 
 
 def activate_if_ready(*, user_id: int) -> None:
-    """Publish UserActivated if the user's address is confirmed and staff have approved the user, or UserWaiting if the address
-    is confirmed and staff have not decided yet. Each is published only once.
+    """Publish, once, UserActivated for a user who is confirmed and approved, or UserWaiting if only the approval is
+    missing.
 
-    Call it after the confirmation or the approval has been written, in the same transaction or a later one.
+    Call it after the confirmation or the approval was written.
     """
     with transaction.atomic():
         # The row is locked, so that of a confirmation and an approval at the same moment, the second sees the result of the

@@ -1,9 +1,7 @@
 """The OAuth 2 authorization server: django-oauth-toolkit on oauthlib, with the rules in which this API differs.
 
-The toolkit finds these classes by `settings.OAUTH2_PROVIDER`. Grants, PKCE, client authentication, errors, revocation and
-introspection are implemented there; each method here adds one rule of the contract (parameters section 1, behaviours
-section 5) that is missing there. The user of a token is looked up by `accounts.identity.queries.tokens`
-(docs/adr/0016).
+The toolkit finds these classes by `settings.OAUTH2_PROVIDER`. Each method adds a rule of the contract (parameters
+section 1, behaviours section 5). `accounts.identity.queries.tokens` finds the user of a token (docs/adr/0016).
 """
 
 from __future__ import annotations
@@ -33,10 +31,11 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9._~-]{43,128}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OAuthRequest:
-    """A request of an application: its parameters, from query or body, and the `Authorization` header.
+    """A request of an application: its parameters, its `Authorization` header, and the person who authorizes it
+    (`user`).
 
-    It holds only parameters that the endpoint declares, because oauthlib makes each parameter an attribute of its own
-    request, even if its name is `user`. `user` is the person whose authorization the application requests, if any.
+    It has only declared parameters, because oauthlib makes each one an attribute of its own request, even one named
+    `user`.
     """
 
     parameters: Mapping[str, str]
@@ -77,17 +76,15 @@ class Validator(OAuth2Validator):
         return bool(request.client.client_type == Application.CLIENT_PUBLIC)
 
     def validate_scopes(self, client_id: str, scopes: Sequence[str], client: Application, request: Request) -> bool:
-        """Tell whether the application may have these scopes: a user's token may also have children of registered
-        scopes, the application's own token only registered scopes.
-        """
+        """Tell whether the application may have these scopes; a user's token may also have children of registered scopes."""
         return set(scopes) <= set(client.scope_list) if request.grant_type else tree.covers(client.scope_list, scopes)
 
     def validate_code(self, client_id: str, code: str, client: Application, request: Request) -> bool:
-        """Tell whether a code may be exchanged. Its row stays locked, so that only one of two simultaneous exchanges
+        """Tell whether a code may be exchanged, with its row locked, so that only one of two simultaneous exchanges
         succeeds.
 
-        A failed attempt does not use the code up. Using an exchanged code again revokes its token: one of the two users of
-        the code was not the application (RFC 6749 section 4.1.2).
+        A failed attempt does not use the code up. A second exchange revokes the token, because one of the two clients
+        was not the application (RFC 6749 section 4.1.2).
         """
         grant = Grant.objects.select_for_update().filter(code=code, application=client).first()
         if grant is not None and grant.access_token_id is not None:
@@ -97,8 +94,8 @@ class Validator(OAuth2Validator):
         return False
 
     def get_code_challenge(self, code: str, request: Request) -> str | None:
-        """Return the challenge. Raises InvalidGrantError for a verifier without a challenge: somebody has removed the
-        challenge from the authorization request (RFC 9700 section 4.8.2).
+        """Return the challenge. Raises InvalidGrantError for a verifier without one: somebody has removed the challenge
+        from the authorization request (RFC 9700 section 4.8.2).
         """
         challenge: str | None = super().get_code_challenge(code, request)
         if challenge is not None:
@@ -108,18 +105,14 @@ class Validator(OAuth2Validator):
         return challenge
 
     def _save_bearer_token(self, token: dict[str, Any], request: Request) -> None:
-        """Issue a token, or return the existing token of the same application, user and scopes. Tokens do not expire and
-        cannot be refreshed.
-        """
+        """Issue a token, or return the existing one of the same application, user and scopes; tokens do not expire."""
         issued = issue_token(application=request.client, user=request.user, scopes=request.scopes)
         del token["expires_in"]
         token |= {"access_token": issued.token, "scope": issued.scope, "created_at": int(issued.created.timestamp())}
         request.access_token = issued
 
     def invalidate_authorization_code(self, client_id: str, code: str, request: Request) -> None:
-        """Store the token that the code was exchanged for instead of deleting the code, so that a reuse of the code is
-        noticed.
-        """
+        """Store the token with the code instead of deleting the code, so that a second use is noticed."""
         Grant.objects.filter(code=code, application=request.client).update(access_token=request.access_token)
 
     def revoke_token(self, token: str, token_type_hint: str | None, request: Request) -> None:
@@ -137,8 +130,8 @@ class Validator(OAuth2Validator):
 
 
 class CodeGrant(oauth2.AuthorizationCodeGrant):
-    """The authorization code grant. The response is not put into the redirect URI here: there are more response modes than
-    oauthlib knows.
+    """The authorization code grant. The view builds the redirect, because there are response modes that oauthlib does
+    not know.
     """
 
     def _handle_redirects(self, request: Request) -> None:
@@ -168,8 +161,8 @@ class Server(oauth2.AuthorizationEndpoint, oauth2.TokenEndpoint, oauth2.Revocati
         oauth2.IntrospectEndpoint.__init__(self, request_validator)
 
     def create_token_response(self, *args: Any) -> Any:
-        """Respond in one transaction; a refusal is returned, not raised, because an exception would roll back the
-        revocation of a token.
+        """Respond in one transaction. oauthlib returns a refusal instead of raising it, so that a revocation is not
+        rolled back.
         """
         with transaction.atomic():
             return super().create_token_response(*args)

@@ -23,8 +23,7 @@ _OPERATOR_ERRORS: Final = frozenset(
 
 
 def is_solved(answer: str) -> bool:
-    """Tell whether an answer of the captcha widget is right; each answer is accepted only once. The service gets
-    nothing else about the person.
+    """Tell whether an answer of the captcha widget is right; each answer is accepted once.
 
     Raises Unavailable when the service does not answer, or does not know this server.
     """

@@ -1,6 +1,4 @@
-"""Sends mails by which users confirm their e-mail addresses (contract, behaviours sections 4 and 5), and removes users who
-have never confirmed theirs.
-"""
+"""Sends mails by which users confirm their e-mail addresses (behaviours sections 4 and 5), and removes unconfirmed users."""
 
 from __future__ import annotations
 
@@ -34,10 +32,10 @@ RETURN_TO_LIMIT: Final = 1500
 
 
 def request_confirmation(*, user: User, address: str, return_to: str = "") -> None:
-    """Request the confirmation mail (again). Publishes ConfirmationRequested; the mail is sent after the commit.
+    """Request the confirmation mail (again). Publishes ConfirmationRequested.
 
-    `address` is the rate limit key of the client, `return_to` the path to which the link in the mail redirects. Raises
-    RateLimited beyond 25 requests in 5 minutes per address or 5 in 30 minutes per user.
+    `address` is the rate limit key of the client; the link in the mail redirects to `return_to`. Raises RateLimited
+    beyond 25 requests in 5 minutes per address or 5 in 30 minutes per user.
     """
     by_address, by_user = limited("confirmations")
     counts = [admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))]
@@ -54,10 +52,9 @@ def bounded(path: str) -> str:
 def resend_confirmation(*, user: User | None, application_id: int | None, email: str | None = None) -> None:
     """Request the confirmation mail again, to another address if `email` is given. Publishes ConfirmationRequested.
 
-    `user` is None for an application's own token. Links sent to a replaced address no longer work. Raises Forbidden for
-    an application that the user did not sign up with, for disabled users and once the address is confirmed; Invalid for
-    an address that is malformed or in use (contract, parameters section 2 "Acting on accounts"). The caller checks the
-    rate limit.
+    `user` is None for an application's own token. Raises Forbidden for an application that the user did not sign up
+    with, for disabled and for confirmed users; Invalid for an address that is malformed or in use (contract, parameters
+    section 2). The caller checks the rate limit.
     """
     if user is None or application_id is None or user.created_by_application_id != application_id:
         raise Forbidden(_("This method is only available to the application the user originally signed-up with"))
@@ -65,11 +62,10 @@ def resend_confirmation(*, user: User | None, application_id: int | None, email:
 
 
 def correct_email(*, user: User, email: str, address: str) -> None:
-    """Replace the address of somebody who has not confirmed it yet, and send the confirmation mail there. Publishes
-    ConfirmationRequested.
+    """Replace an address that is not confirmed yet, and send the confirmation mail to the new one.
 
-    `address` is the rate limit key of the client. Raises RateLimited in the same cases as `request_confirmation`;
-    Forbidden and Invalid in the same cases as `resend_confirmation`.
+    `address` is the rate limit key of the client. Publishes and raises the same as `request_confirmation` and
+    `resend_confirmation`.
     """
     by_address, by_user = limited("confirmations")
     refuse_exceeded([admission.count(by_address, address=address), admission.count(by_user, subject=str(user.pk))])
@@ -109,10 +105,7 @@ def _replace(address: EmailAddress, email: str, mail_hosts: Collection[str] | No
 
 
 def confirmation_url(address: EmailAddress, return_to: str = "") -> str:
-    """Return the absolute link that confirms an address: signed, valid for three days and until the address is confirmed.
-
-    It redirects to `return_to`, in any browser.
-    """
+    """Return the signed link that confirms an address for three days, and then redirects to `return_to`, in any browser."""
     url = links.web_url(reverse("account_confirm_email", args=[EmailConfirmationHMAC(address).key]))
     return f"{url}?{urlencode({'next': return_to})}" if return_to else url
 
@@ -142,7 +135,7 @@ BATCH_SIZE: Final = 100
 
 
 def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
-    """List the addresses of users who signed up before a moment and have not confirmed, the oldest first.
+    """List the addresses of users who signed up before a moment and never confirmed, the oldest first.
 
     Users who were ever active, or to whom staff have given a role, are left out.
     """
@@ -154,9 +147,8 @@ def list_unconfirmed(*, before: datetime) -> QuerySet[EmailAddress]:
 def remove_unconfirmed(*, kept: timedelta = UNCONFIRMED_RETENTION) -> int:
     """Remove users who signed up longer ago than `kept` and never confirmed, with all their data; return how many.
 
-    Nobody has ever seen them, so their names and addresses are free again, and nothing is sent to other servers. Works in
-    transactions of at most BATCH_SIZE users, so that it can be stopped at any time; a user who confirms at the same moment
-    stays. Run by the scheduler.
+    Nobody has ever seen them, so that their names are free again. Works in transactions of at most BATCH_SIZE users; a
+    user who confirms at the same moment stays. Run by the scheduler.
     """
     before = clock.now() - kept
     removed = 0

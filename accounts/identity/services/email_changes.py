@@ -29,11 +29,12 @@ LINK_SECONDS: Final = 3 * 24 * 3600
 
 
 def request_email_change(*, user: User, email: str, address: str) -> None:
-    """Request a link to a new e-mail address; the old address stays until the link is opened, and gets a mail, too.
+    """Request a mail with a link to a new address; the old address stays until the link is opened, and gets a mail,
+    too.
 
-    A second request replaces the first, whose link no longer works. `address` is the network address of the client.
-    Publishes EmailChangeRequested and SecurityChanged. Raises Invalid for an address that is malformed, blocked, in use or
-    the current one; RateLimited beyond 25 requests in 5 minutes per network address or 5 in 30 minutes per user.
+    A second request replaces the first. `address` is the IP address of the client. Publishes EmailChangeRequested and
+    SecurityChanged. Raises Invalid for an address that is malformed, blocked or in use; RateLimited as
+    `request_confirmation` does.
     """
     by_address, by_user = limited("confirmations")
     counts = [admission.count(by_address, address=rate_key(address)), admission.count(by_user, subject=str(user.pk))]
@@ -58,9 +59,9 @@ def cancel_email_change(*, user: User) -> None:
 def change_email(*, user: User, key: str, session_key: str | None, address: str) -> None:
     """Make the address to which the link was sent the user's only address.
 
-    Other browsers are signed out, earlier password reset links no longer work, and the old address gets a mail.
-    Publishes EmailChanged. Raises NotFound for a link that belongs to another user, or is too old, used or replaced;
-    Invalid when somebody else has taken the address in the meantime.
+    Other browsers are signed out, and the old address gets a mail. Publishes EmailChanged. Raises NotFound for a link
+    of another user, or one that is too old, used or replaced; Invalid when somebody else has taken the address
+    meanwhile.
     """
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).get(pk=user.pk)
@@ -118,9 +119,7 @@ def _link(user: User) -> str:
 
 
 def replace_email(user: User, email: str) -> None:
-    """Replace all addresses of a user by `email`, which counts as confirmed. The caller holds a transaction and a lock
-    on the user's row.
-    """
+    """Replace all addresses of a user, whose row the caller has locked, by `email`, which counts as confirmed."""
     EmailAddress.objects.filter(user=user).delete()
     EmailAddress.objects.create(user=user, email=email, primary=True, verified=True)
     user.email, user.new_email = email, None

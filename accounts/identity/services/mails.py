@@ -1,8 +1,7 @@
-"""Sends mails to people about their accounts. Every mail goes through the outbox: no request waits for a mail server, and
-a mail server that is down changes no response (security row 64).
+"""Sends mails to people about their accounts, by event handlers: no request waits for a mail server (security row 64).
 
-The event handlers raise Unavailable when the mail server does not respond, and the outbox retries them; recipients whose
-mail was sent before the failure get it twice.
+The handlers raise Unavailable when the mail server does not respond, and the outbox retries them; some people may then
+get a mail twice.
 """
 
 from __future__ import annotations
@@ -87,9 +86,9 @@ _SECURITY: Final[Mapping[str, str | Promise]] = {
 
 @dataclass(frozen=True)
 class Letter:
-    """Mail: recipient, address, template, and the template's context besides the username.
+    """A mail to a user; `context` is the template's, besides the username.
 
-    `switch` is the setting of `accounts.policies.mails` with which the recipient can end such mails, if there is one.
+    `switch` is the preference (`accounts.policies.mails`) that ends such mails, if there is one.
     """
 
     user: User
@@ -108,8 +107,8 @@ def request_password_reset(*, user: User) -> None:
 def report_security_change(*, user: User, kind: str, address: str) -> None:
     """Request a mail to the user about a change of their account's security. Publishes SecurityChanged.
 
-    `kind` is the last part of allauth's name for the mail, or one of the constants here; `address` is the network address
-    of the client, empty if the user should not see it. Kinds without a text are ignored.
+    `kind` is the last part of allauth's name for the mail, or a constant of this module; other kinds are ignored.
+    `address` is the IP address that the user is shown, or empty.
     """
     if kind in _SECURITY:
         with transaction.atomic():
@@ -117,9 +116,7 @@ def report_security_change(*, user: User, kind: str, address: str) -> None:
 
 
 def report_second_factor_lock(*, user: User, address: str) -> None:
-    """Request a mail to the user saying that codes of their second factor are temporarily locked, once per lock
-    (security row 26).
-    """
+    """Request a mail that codes of the second factor are refused for a while, once per lock (security row 26)."""
     if cache.add(f"second-factor-locked:{user.pk}", True, timeout=_LOCK_SECONDS):
         report_security_change(user=user, kind=SECOND_FACTOR_LOCKED, address=address)
 
@@ -162,7 +159,7 @@ def send_approval_mails(events: Sequence[UserApproved]) -> None:
 def send_all(letters: Iterable[Letter]) -> None:
     """Send mails in their recipients' languages, over one connection. Raises Unavailable.
 
-    An address gets at most MAILS_A_DAY mails of one kind (security row 85), whoever requested them and on whichever page.
+    An address gets at most MAILS_A_DAY mails of one kind (security row 85).
     """
     connection, server_name = get_connection(), find_site_title()
     try:
@@ -205,7 +202,6 @@ def _count_mail(counter: str) -> None:
 
 
 def _users(user_ids: Iterable[int]) -> dict[int, User]:
-    """Return the users that still exist, the oldest first; a handler gets at most five events."""
     wanted = set(user_ids)
     found = User.objects.select_related("account").filter(pk__one_of=wanted)
     return {user.pk: user for user in found.order_by("pk")}

@@ -15,9 +15,7 @@ _SALT: Final = "accounts.identity.recovery"
 
 
 def recovery_url(user: User) -> str:
-    """Return a link with which the user can sign in within VALID_SECONDS; it ends when the user signs in, by this link
-    or otherwise.
-    """
+    """Return a link with which the user can sign in within VALID_SECONDS, until their next sign-in."""
     return links.web_url(reverse("recover", args=[signing.dumps([user.pk, _last_login(user)], salt=_SALT)]))
 
 

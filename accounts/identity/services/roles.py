@@ -29,9 +29,9 @@ def create_role(*, by: Staff, draft: RoleDraft) -> Role:
 
 
 def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
-    """Change a role, for all its users at once. The name and rank of the default role stay.
+    """Change a role, for all its users at once; the name and rank of the default role stay.
 
-    Raises NotFound; Forbidden if `by` does not outrank the role; Invalid in the same cases as `create_role`; Conflict if no
+    Raises NotFound; Forbidden if `by` does not outrank the role; Invalid as `create_role` does; Conflict if no
     administrator would be left.
     """
     with transaction.atomic():
@@ -50,9 +50,7 @@ def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
 
 
 def delete_role(*, by: Staff, role: Role) -> None:
-    """Delete a role; its users get the default role. Raises Forbidden, also for the default role; NotFound and Conflict
-    in the same cases as `update_role`.
-    """
+    """Delete a role; its users get the default role. Raises Forbidden, also for the default role; NotFound; Conflict."""
     with transaction.atomic():
         locked = _lock_role(by, role)
         if locked.pk == EVERYONE_ROLE_ID:

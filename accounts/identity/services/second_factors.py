@@ -1,6 +1,4 @@
-"""The parts of second factors that allauth, which stores the factors, does not have: recovery codes, counters that reveal
-copies of passkeys, and the end of sessions when factors change.
-"""
+"""What allauth's second factors lack: recovery codes, counters that reveal copies of passkeys, and the end of sessions."""
 
 from __future__ import annotations
 
@@ -26,9 +24,8 @@ def make_recovery_codes(*, user: User) -> list[str]:
 
 
 def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
-    """Use up a recovery code; return whether it was a valid code of the user. Publishes SecurityChanged.
-
-    If two concurrent calls have the same code, only one of them deletes the row and succeeds.
+    """Use up a recovery code; return whether it was valid. Of two concurrent calls, one succeeds. Publishes
+    SecurityChanged.
     """
     with transaction.atomic():
         used, _by_model = RecoveryCode.objects.filter(user=user, digest=digest_of(typed)).delete()
@@ -38,10 +35,8 @@ def use_recovery_code(*, user: User, typed: str, address: str) -> bool:
 
 
 def accept_app_code(*, authenticator: Authenticator, counter: int) -> bool:
-    """Accept a code of an authenticator app, of the time step `counter`; return False unless the time step is later
-    than that of the last accepted code.
-
-    No code is accepted twice (RFC 6238 section 5.2).
+    """Accept a code of the time step `counter`; return False unless the step is later than the last one (RFC 6238
+    section 5.2).
     """
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
@@ -59,10 +54,7 @@ def keep_passkey(*, authenticator: Authenticator, count: int, verified: bool) ->
 
 
 def accept_signature(*, authenticator: Authenticator, count: int, address: str) -> bool:
-    """Accept a passkey's signature and store its counter; return False for a counter that suggests a copy of the passkey.
-
-    A refusal is reported to the owner. Publishes SecurityChanged.
-    """
+    """Store the counter of a passkey's signature; return False, and mail the owner, if the counter suggests a copy."""
     with transaction.atomic():
         locked = Authenticator.objects.select_for_update(of=("self",)).select_related("user").get(pk=authenticator.pk)
         if not is_newer(count, locked.data.get("sign_count", 0)):
@@ -73,10 +65,7 @@ def accept_signature(*, authenticator: Authenticator, count: int, address: str) 
 
 
 def factor_added(*, user: User, session_key: str | None) -> list[str]:
-    """End all sessions but the one that added the factor (security row 24).
-
-    Returns new recovery codes if the user had none.
-    """
+    """End all sessions but this one (security row 24); return new recovery codes if the user had none."""
     with transaction.atomic():
         end_sessions(user=user, except_key=session_key)
         has_codes = RecoveryCode.objects.filter(user=user).exists()

@@ -26,10 +26,10 @@ def count_encrypted() -> int:
 
 
 def reencrypt_all(*, by: Staff, keys: Sequence[str]) -> Iterator[int]:
-    """Encrypt every value again with the first of the keys, one of which can decrypt it; yield the number of rows per step.
+    """Encrypt every value again with the first of the keys; yield the number of rows per step.
 
-    Idempotent: an interrupted rotation is resumed by another call. Writes an audit row at its end. Raises Forbidden, and
-    UnreadableSecret for a value that none of the keys decrypts; earlier steps stay done.
+    A repeated call resumes an interrupted rotation. Writes an audit row at its end. Raises Forbidden, and
+    UnreadableSecret for a value that none of the keys decrypts.
     """
     require(by, Permission.ADMINISTRATOR)
     done, last = 0, 0

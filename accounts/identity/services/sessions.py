@@ -26,8 +26,8 @@ _BATCH_SIZE: Final = 1000
 def change_password(*, user: User, password: str, asking_key: str | None = None) -> None:
     """Set a password and end everything opened with the old one: sessions, tokens, authorization codes and streams.
 
-    The session of the requesting browser (`asking_key`) is no longer valid either, because a session contains a hash of the
-    password; the page deletes its row. The counts of failed attempts are cleared.
+    The page deletes the session `asking_key`, which the new password makes invalid. The counts of failed attempts are
+    cleared.
     """
     hashed = make_password(password)
     with transaction.atomic():
@@ -50,10 +50,7 @@ def sign_out_everywhere(*, user: User) -> None:
 
 
 def end_sessions(*, user: User, except_key: str | None = None) -> int:
-    """End the user's browser sessions, except the one with this key; return how many were ended.
-
-    Tokens stay. Used when the ways to sign in change (a second factor, another e-mail address).
-    """
+    """End the user's browser sessions, except the one with this key; return how many were ended. Tokens stay."""
     ending = UserSession.objects.filter(user=user).exclude(session_key=except_key or "")
     with transaction.atomic():
         Session.objects.filter(session_key__in=ending.values("session_key")).delete()
@@ -99,10 +96,7 @@ def note_visit(*, user: User, session_key: str, address: str, user_agent: str, b
 
 
 def forget_ended_sessions() -> int:
-    """Delete expired sessions, and the browser records of ended sessions; return how many rows were deleted.
-
-    Each batch is deleted separately, so that the run can be stopped at any time. Run by the scheduler.
-    """
+    """Delete expired sessions and records of ended ones, in batches; return how many rows. Run by the scheduler."""
     expired = Session.objects.filter(expire_date__lt=clock.now())
     over = UserSession.objects.filter(~Exists(Session.objects.filter(session_key=OuterRef("session_key"))))
     removed = 0
@@ -114,9 +108,8 @@ def forget_ended_sessions() -> int:
 
 
 def publish_user_state(*, user: User) -> None:
-    """Publish UserStateChanged; call it after a user was confirmed, approved, disabled, enabled or given another role.
-
-    The next request with each of their tokens sees the new state.
+    """Publish UserStateChanged after a change of confirmation, approval, role or access; tokens have the new state at
+    once.
     """
     with transaction.atomic():
         publish(UserStateChanged(user_id=user.pk))

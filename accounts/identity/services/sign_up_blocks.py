@@ -41,9 +41,7 @@ B = TypeVar("B", EmailDomainBlock, CanonicalEmailBlock, IpBlock, UsernameBlock)
 
 
 def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = False) -> EmailDomainBlock:
-    """Block e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for an invalid or already
-    blocked domain.
-    """
+    """Block e-mail addresses of a domain and its subdomains. Raises Forbidden; Invalid for an invalid or blocked domain."""
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = normalise_domain(domain)
@@ -53,11 +51,10 @@ def block_email_domain(*, by: Staff, domain: str, allow_with_approval: bool = Fa
 
 
 def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
-    """Block e-mail addresses of normalised domains, each mapped to its `allow_with_approval`; return the domains that were
-    blocked before.
+    """Block normalised domains, each mapped to its `allow_with_approval`; return those that were blocked before.
 
-    Takes one transaction, and a fixed number of statements for every 500 domains. Raises Forbidden; Conflict when
-    somebody else blocks one of the domains at the same moment.
+    One transaction, with a fixed number of statements for every 500 domains. Raises Forbidden; Conflict when somebody
+    else blocks one of the domains at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     found = EmailDomainBlock.objects.filter(domain__one_of=list(domains))
@@ -75,18 +72,14 @@ def block_email_domains(*, by: Staff, domains: Mapping[str, bool]) -> set[str]:
 
 
 def block_canonical_email(*, by: Staff, email: str) -> CanonicalEmailBlock:
-    """Block an e-mail address in all its spellings. Raises Forbidden; Invalid for an invalid or already blocked
-    address.
-    """
+    """Block an e-mail address in all its spellings. Raises Forbidden; Invalid for an invalid or blocked address."""
     if not all(email.strip().rpartition("@")[::2]):
         raise Invalid.of([FieldError("email", "ERR_INVALID", _("is invalid"))])
     return _add(by, CanonicalEmailBlock(digest=email_digest(email)), "canonical_email_hash")
 
 
 def block_email_digest(*, by: Staff, digest: str) -> CanonicalEmailBlock:
-    """Block an e-mail address by its digest (64 hexadecimal digits), as `block_canonical_email` does. Raises Forbidden;
-    Invalid for an invalid or already blocked digest.
-    """
+    """Block an e-mail address by its digest. Raises Forbidden; Invalid for an invalid or blocked digest."""
     text = digest.strip().lower()
     if not text:
         raise Invalid.of([FieldError("canonical_email_hash", "ERR_BLANK", _("can't be blank"))])
@@ -100,8 +93,8 @@ def block_network(
 ) -> IpBlock:
     """Block sign-ups, or every request, from an address or network (CIDR) until `expires_at`.
 
-    It takes effect at once in this process and within `refused_networks.RELOAD_SECONDS` in all others. Raises
-    Forbidden; Invalid for an invalid or already blocked network.
+    It takes effect here at once, in other processes within `refused_networks.RELOAD_SECONDS`. Raises Forbidden; Invalid
+    for an invalid or blocked network.
     """
     block = _network_block(network, severity)
     block.comment, block.expires_at = comment, expires_at
@@ -111,11 +104,11 @@ def block_network(
 def write_network_blocks(
     *, by: Staff, blocks: Mapping[str, Mapping[str, Any]], changing: Collection[str] = ()
 ) -> set[str]:
-    """Block these networks with these values. Existing blocks of networks in `changing` get the new values; existing
-    blocks of other networks are kept, and their networks are returned.
+    """Block networks with these values; return the networks of earlier blocks, which change only if they are in
+    `changing`.
 
-    Takes one transaction, and a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict
-    when somebody else blocks one of the networks at the same moment.
+    One transaction, with a fixed number of statements for every 500 networks. Raises Forbidden; Invalid; Conflict when
+    somebody else blocks one of the networks at the same moment.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with _blocking():
@@ -145,8 +138,8 @@ def write_network_blocks(
 
 
 def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_approval: bool = False) -> UsernameBlock:
-    """Block a username, or with `exact=False` every username that contains it. Raises Forbidden; Invalid for a text
-    that cannot be in a username, and for a blocked username.
+    """Block a username, or every username that contains it. Raises Forbidden; Invalid for an impossible or blocked
+    username.
     """
     name = username.strip().removeprefix("@")
     if not name:
@@ -162,8 +155,8 @@ def block_username(*, by: Staff, username: str, exact: bool = True, allow_with_a
 
 
 def change_network_block(*, by: Staff, block: IpBlock, changes: Mapping[str, Any]) -> None:
-    """Change the columns in `changes`: any of `network`, `severity`, `comment` and `expires_at`. Raises Forbidden;
-    NotFound for a deleted block; Invalid in the same cases as `block_network`.
+    """Change columns (`network`, `severity`, `comment`, `expires_at`). Raises Forbidden, NotFound; Invalid as
+    `block_network`.
     """
     require(by, Permission.MANAGE_BLOCKS)
     try:
@@ -227,9 +220,7 @@ def _add(by: Staff, block: B, field: str) -> B:
 
 @contextmanager
 def _blocking() -> Iterator[None]:
-    """Open a transaction for many blocks, which take effect at its commit. Raises Conflict if somebody else writes one
-    of the blocks meanwhile.
-    """
+    """Open a transaction for many blocks. Raises Conflict if somebody else writes one of the blocks meanwhile."""
     try:
         with transaction.atomic():
             yield

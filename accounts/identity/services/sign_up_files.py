@@ -1,6 +1,6 @@
 """Files of blocked e-mail domains (`#domain,#allow_with_approval`) and networks (`#ip,#severity,#comment,#expires_at`).
 
-A list with one domain, address or network in each line is accepted, too: the command lines of other servers print such lists.
+A plain list with one value in each line is accepted, too: other servers print such lists.
 """
 
 from __future__ import annotations
@@ -85,9 +85,7 @@ def _approval_as_text(allow_with_approval: bool) -> str:
 
 @dataclass(frozen=True)
 class NetworkDraft:
-    """Values of a network block. A `comment` of None leaves the comment as it is; `expires_at` counts only if `ends` is
-    set.
-    """
+    """Values of a network block. A `comment` of None stays as it is; `expires_at` counts only if `ends` is set."""
 
     severity: Severity
     comment: str | None = None
@@ -105,11 +103,7 @@ class NetworkDraft:
 
 
 class NetworkFile(BlockFile[NetworkDraft]):
-    """File of networks; the default severity blocks sign-ups.
-
-    `own_address` is the network address of the person who imports the file. Lines that would refuse every request from this
-    address are invalid, and so are networks that contain a large part of all addresses.
-    """
+    """File of networks; the default severity blocks sign-ups. Lines that would refuse `own_address` are invalid."""
 
     columns = ("#ip", "#severity", "#comment", "#expires_at")
     permission = Permission.MANAGE_BLOCKS

@@ -43,11 +43,9 @@ from social.kernel.text.names import normalise_domain
 
 
 def look_up_mail_hosts(email: str) -> list[str] | None:
-    """Return the hosts that accept mail for an address; an empty list when there are no hosts or the DNS does not
-    respond, None when domains are not checked (CHECK_EMAIL_DOMAINS, off by default).
+    """Return the hosts that accept mail for an address; empty if there are none, None without CHECK_EMAIL_DOMAINS.
 
-    Takes at most four seconds: call it outside of transactions. Raises Unavailable when too many web requests wait for
-    other machines.
+    Takes at most four seconds: call it outside of transactions. Raises Unavailable.
     """
     if not settings.CHECK_EMAIL_DOMAINS:
         return None
@@ -63,14 +61,14 @@ def sign_up(
     approved: bool | None = None,
     identity: Identity | None = None,
 ) -> User:
-    """Create account, user and e-mail address in one transaction; publishes AccountCreated.
+    """Create account, user and e-mail address in one transaction. Publishes AccountCreated.
 
-    `confirmed` and `approved` default to the settings for CONFIRM_EMAIL and registrations; if an operator's command gives
-    one of them, closed registrations, blocks and reserved names do not count. A usable invitation opens closed
-    registrations; its user waits for approval unless registrations are open or the inviter may bypass approval. With an
-    `identity` the user has no password, signs in by its issuer, and need not confirm the address that it has confirmed.
-    Raises Forbidden when registrations are closed, the network is blocked, or people sign up by issuers only, and Invalid
-    with `details` (contract, parameters section 2, behaviours section 6).
+    `confirmed` and `approved` default to the settings; if an operator's command gives one of them, closed
+    registrations, blocks and reserved names do not count. A usable invitation opens closed registrations; its user
+    waits for approval unless registrations are open or the inviter may bypass approval. With an `identity` the user has
+    no password, and need not confirm the address that the issuer has confirmed. Raises Forbidden when registrations are
+    closed, the network is blocked, or people sign up by issuers only; Invalid with `details` (parameters section 2,
+    behaviours section 6).
     """
     # Addresses are looked up in lower case at sign-in.
     draft = replace(draft, email=draft.email.strip().lower())
@@ -184,7 +182,4 @@ def _limit(account: Account, met: Sequence[SpamRule]) -> list[SpamRule]:
 
 
 def _replaces_approval(invite: Invite) -> bool:
-    """Tell whether an invitation replaces the approval: the invitation is the operator's, or its inviter has a role
-    that allows this.
-    """
     return invite.inviter is None or invite.inviter.role.can(Permission.INVITE_BYPASS_APPROVAL)

@@ -1,8 +1,6 @@
 """Acts of staff and operators on users: roles, approval, confirmation, disabling, lost second factors, follows.
 
-Each act takes effect at once, in every process.
-
-Each function checks the permission of `by` and writes the audit row, whichever page or command calls it.
+Each function checks the permission of `by`, writes the audit row, and takes effect at once in every process.
 """
 
 from __future__ import annotations
@@ -40,9 +38,9 @@ from social.kernel.locks import keep_row, lock
 
 
 def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
-    """Create an approved account; with `confirmed` None, CONFIRM_EMAIL decides whether the address must be confirmed.
+    """Create an approved account; CONFIRM_EMAIL decides about the confirmation if `confirmed` is None.
 
-    Raises Forbidden, and Invalid with `details` in the same cases as `sign_up`.
+    Raises Forbidden; Invalid with `details` as `sign_up` does.
     """
     require(by, Permission.MANAGE_USERS)
     with transaction.atomic():
@@ -67,9 +65,10 @@ def find_role(name: str) -> Role:
 
 
 def set_role(*, by: Staff, user: User, role: Role | None) -> None:
-    """Give a user a role, or the default role for None. Invalidates the account's cached entity, which shows roles.
+    """Give a user a role, or the default role for None.
 
-    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted role; Conflict for the last administrator.
+    Raises Forbidden, also if `by` does not outrank the role; NotFound for a deleted role; Conflict for the last
+    administrator.
     """
     given = role if role is not None else Role.objects.get(id=EVERYONE_ROLE_ID)
     with transaction.atomic():
@@ -104,9 +103,9 @@ def confirm(*, by: Staff, user: User) -> None:
 
 
 def disable(*, by: Staff, user: User, reason: str = "") -> None:
-    """Disable a user's sign-in and API calls: sessions and streams end, tokens stay and get status 403 (behaviours section 18).
+    """Disable sign-in and API calls: sessions and streams end, tokens get status 403 (behaviours section 18).
 
-    The audit log shows `reason`. Raises Forbidden, and Conflict for the last administrator.
+    Raises Forbidden, and Conflict for the last administrator.
     """
     with _acting(by, user, "disable", Permission.MANAGE_USERS, **because(reason)) as locked:
         keep_one_administrator(locked)
@@ -143,10 +142,10 @@ def make_sign_in_link(*, by: Staff, user: User) -> str:
 
 
 def set_email(*, by: Staff, user: User, email: str) -> None:
-    """Replace the e-mail address of a user who has lost access to it; the new address counts as confirmed.
+    """Replace the address of a user who has lost access to it; the new one counts as confirmed.
 
     Browser sessions end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
-    Invalid for an address that is malformed, blocked, in use or the current one.
+    Invalid for an address that is malformed, blocked or in use.
     """
     wanted = email.strip().lower()
     errors = email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors()
@@ -165,9 +164,9 @@ def set_email(*, by: Staff, user: User, email: str) -> None:
 
 
 def reset_second_factor(*, by: Staff, user: User) -> bool:
-    """Delete every second factor and recovery code of a user who has lost theirs; return whether there was a factor.
+    """Delete a user's second factors and recovery codes; return whether there was a factor.
 
-    Ends every session, token and stream of the user, who gets a mail about it (security row 24). Raises Forbidden.
+    Ends every session, token and stream of the user, who gets a mail (security row 24). Raises Forbidden.
     """
     with _acting(by, user, "reset_second_factor", Permission.MANAGE_USER_ACCESS):
         removed = remove_all_factors(user=user)
@@ -177,11 +176,7 @@ def reset_second_factor(*, by: Staff, user: User) -> bool:
 
 
 def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
-    """Make a user follow an account, or request to, as if they had done so themselves; repeating it changes nothing.
-
-    Raises Forbidden, also for a user who may not follow the account; NotFound and Invalid in the same cases as
-    `follow_account`.
-    """
+    """Make a user follow an account, or request to; repeating it changes nothing. Raises Forbidden, NotFound, Invalid."""
     with _acting(by, user, "follow", target=f"@{target.acct}"):
         follow_account(account=user.account, target=target, change=FollowChange())
 
@@ -190,10 +185,7 @@ def follow_on_behalf(*, by: Staff, user: User, target: Account) -> None:
 def _acting(
     by: Staff, user: User, action: str, permission: Permission = Permission.MANAGE_USERS, **details: Any
 ) -> Iterator[User]:
-    """Open a transaction: lock the user's row, check the permission of `by` under the lock, and write the audit row.
-
-    Raises NotFound for a deleted account.
-    """
+    """Open a transaction: lock the user's row, check the permission of `by`, and write the audit row. Raises NotFound."""
     with transaction.atomic():
         locked = User.objects.select_for_update(of=("self",)).select_related("role").filter(pk=user.pk).first()
         require(by, permission, over=user.role if locked is None else locked.role)
@@ -207,10 +199,7 @@ def _acting(
 
 
 def keep_one_administrator(user: User) -> None:
-    """Raise Conflict if the user is the last administrator, so that the server always has one.
-
-    The caller holds a transaction; `user` is loaded with its role.
-    """
+    """Raise Conflict if the user (loaded with its role) is the last administrator. The caller holds a transaction."""
     if user.disabled_at is not None or not user.role.can(Permission.ADMINISTRATOR):
         return
     # Without this lock two people who take the right from each other at once could leave no administrator.

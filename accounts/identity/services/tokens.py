@@ -48,9 +48,8 @@ def channel_of(token_id: int) -> str:
 def issue_token(*, application: Application, user: User | None, scopes: Sequence[str]) -> AccessToken:
     """Return a token for a user, or with `user=None` for the application itself.
 
-    The same application, user and set of scopes get the same token again, also in concurrent calls. Every user's token
-    may have staff scopes, because the role is checked at every call: a user who gets a role later can keep the token of
-    their sign-up. On the consent page only staff can grant these scopes (security row 45).
+    The same application, user and scopes get the same token again. Any user's token may have staff scopes, because the
+    role is checked at every call; on the consent page only staff can grant them (security row 45).
     """
     wanted = tuple(dict.fromkeys(scopes))
     with transaction.atomic():
@@ -78,8 +77,8 @@ def issue_token(*, application: Application, user: User | None, scopes: Sequence
 def revoke_tokens(tokens: QuerySet[AccessToken]) -> int:
     """Delete these tokens, which are refused at once and whose streams close; return how many.
 
-    Each batch is a transaction of its own unless the caller has one; an interrupted run is resumed by another call.
-    Publishes TokenRevoked for each token. Rows that belong to a token (its push subscription) are deleted with it.
+    Works in batches, each a transaction unless the caller has one. Publishes TokenRevoked for each token. A push
+    subscription is deleted with its token.
     """
     revoked = 0
     while step := _revoke_some(tokens):
@@ -103,10 +102,7 @@ def _revoke_some(tokens: QuerySet[AccessToken]) -> int:
 
 
 def forget_ended_tokens() -> int:
-    """Delete expired authorization codes, and records of tokens revoked more than a day ago; return how many of the latter.
-
-    Run by the scheduler.
-    """
+    """Delete expired codes and old records of revoked tokens; return how many of the latter. Run by the scheduler."""
     Grant.objects.filter(expires__lt=clock.now()).delete()
     removed, _by_model = RevokedToken.objects.filter(revoked_at__lt=clock.now() - REVOKED_RETENTION).delete()
     return removed
@@ -128,10 +124,7 @@ def forget_revoked(events: Sequence[TokenRevoked]) -> None:
 
 
 def refresh_identities(*, user_id: int) -> None:
-    """Remove the user's tokens from every process's cache, because the user's state has changed.
-
-    Call it in the transaction of the change, or after it; it takes effect after the commit.
-    """
+    """Remove the user's tokens from every cache after the commit, because the user's state has changed."""
 
     def forget() -> None:
         forget_tokens(list(AccessToken.objects.filter(user_id=user_id).values_list("token_checksum", flat=True)))
@@ -196,10 +189,10 @@ def _errors(
 def register_application(
     *, name: str, redirect_uris: str | Iterable[str], scopes: str | None = None, website: str | None = None
 ) -> Application:
-    """Register an application with a new id and secret; registering twice creates two.
+    """Register an application with a new id and secret.
 
-    `redirect_uris` has one URI per line, or is a list; `scopes` default to `read`. Raises Invalid (contract, parameters
-    section 1 "POST /api/v1/apps").
+    `redirect_uris` is a list, or has one URI per line; `scopes` default to `read`. Raises Invalid (parameters section
+    1).
     """
     name, website = name.strip(), (website or "").strip() or None
     addresses, wanted = split_redirect_uris(redirect_uris), (tree.DEFAULT,) if scopes is None else tree.parse(scopes)
@@ -245,9 +238,7 @@ class TokenIdentities:
     """`TokenSource` of the API layer, on the tables of this app."""
 
     def find_identity(self, token: str) -> Identity | None:
-        """Return the identity of a token by `find_holder`: one query, and once a day per token a write of the time of
-        its last use.
-        """
+        """Return the identity of a token, in one query; once a day, a write records its use."""
         found = find_holder(token)
         if found is None:
             return None

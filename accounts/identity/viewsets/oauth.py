@@ -1,6 +1,4 @@
-"""OAuth endpoints for machines: applications, tokens and their revocation, the token's user and the server's metadata;
-and the confirmation of an e-mail address.
-"""
+"""OAuth endpoints for machines: applications, tokens, the token's user, metadata; and confirmations of e-mail addresses."""
 
 from __future__ import annotations
 
@@ -58,9 +56,7 @@ class AppsViewSet(ApiViewSet):
         return reply(CredentialApplicationSerializer(made).data)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
-        """The application that the token belongs to, for a user's token as well as for the application's own
-        (SEED-092).
-        """
+        """The application of the token, which may be a user's or the application's own (SEED-092)."""
         return reply(ApplicationSerializer(find_application(self.identity.application_id)).data)
 
 
@@ -102,11 +98,7 @@ _UNREADABLE: Final = (400, 411, 413, 422)
 
 
 class OAuthViewSet(OAuthLibMixin, ApiViewSet):
-    """The authorization server: endpoints for tokens, information about tokens, and the server's metadata (contract,
-    parameters section 1).
-
-    Errors are those of RFC 6749 section 5.2: `error` holds the code, `error_description` a sentence.
-    """
+    """The authorization server (contract, parameters section 1), with the errors of RFC 6749 section 5.2."""
 
     endpoints = {
         "token": Endpoint(anyone(), "Token", input=oauth.GrantInput),

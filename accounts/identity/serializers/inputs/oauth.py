@@ -35,9 +35,7 @@ class RegistrationInput(Form):
 
 
 class ClientInput(Input[dict[str, str]]):
-    """The client's id and secret, in the query, a form, multipart or JSON (clients.md, trap 1). The authorization
-    server reports missing values.
-    """
+    """The client's id and secret (clients.md, trap 1). The authorization server reports missing values."""
 
     client_id = ClientString()
     client_secret = ClientString()
