@@ -39,16 +39,12 @@ KINDS = {
 
 
 def account_link(account: Account) -> SafeString:
-    """Return a link to the account's page in the admin, with the address as its text; for staff who may not open that page,
-    the address without a link.
-    """
+    """Return a link to the account's page in the admin, or its address for staff who may not open that page."""
     return row_link(Account, account.pk, f"@{account.acct}")
 
 
 def account_column(name: str, label: Any, *, minor: bool = False) -> Any:
-    """Return the column with a link to the account in the attribute `name` of a row; it is empty for rows without an
-    account.
-    """
+    """Return the column with a link to the account in the attribute `name` of a row, empty without an account."""
 
     def read(row: Any) -> SafeString | None:
         account = getattr(row, name)
@@ -63,9 +59,8 @@ def matching(queryset: QuerySet[Any], term: str, prefix: str = "") -> QuerySet[A
 
 
 def find_addressed(term: str) -> list[int]:
-    """Return the ids of accounts whose address matches the term: `@anna`, `anna@there.example`, the beginning of an address, a
-    part of a server's name, or a part of a username (of a local account or of one of the newest accounts). Each of these
-    searches finds at most COUNT_LIMIT accounts.
+    """Return the ids of accounts by an address, its beginning, a part of a server's name, or a part of a username (of
+    local and of the newest accounts); at most COUNT_LIMIT for each search.
     """
     username, at, domain = term.strip().removeprefix("@").partition("@")
     begun = named_from(Account.objects.order_by(ADDRESS_ORDER), username)

@@ -25,9 +25,11 @@ def acting(request: HttpRequest) -> Staff:
 
 
 class ActingAdmin(ReadOnlyAdmin):
-    """Admin of a model with the staff actions in `acts`, which become buttons on a row's page and entries in the menu of the
-    list. `actions` and `actions_detail` may name further methods, which come before the acts; `actions` may also name
-    the acts that are to come first.
+    """Admin of a model with the staff actions in `acts`, as buttons on a row's page and entries in the menu of the
+    list.
+
+    `actions` and `actions_detail` may name methods that come before them; `actions` may also name the acts that come
+    first.
     """
 
     acts: ClassVar[tuple[Act, ...]] = ()
@@ -82,8 +84,8 @@ def _permission_check(act: Act) -> Callable[..., bool]:
 
 
 def _buttons(acts: tuple[Act, ...]) -> list[Any]:
-    """Return the names of the buttons. Buttons that share a menu are replaced by one description of the menu, in the theme's
-    format, at the place of the first.
+    """Return the names of the buttons, and the description of each menu, in the theme's format, at the place of its
+    first button.
     """
     found: list[Any] = []
     menus: dict[Any, list[str]] = {}

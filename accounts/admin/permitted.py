@@ -1,6 +1,4 @@
-"""Base classes of admin pages that require a permission of the role, for models that can only be viewed and for models
-that can be edited.
-"""
+"""Base classes of admin pages that require a permission of the role, to view a model or to edit it."""
 
 from __future__ import annotations
 
@@ -71,8 +69,7 @@ class PermittedAdmin(ActingAdmin):
 class Writes:
     """The calls of services that write the rows of an `EditedAdmin`, with the member of staff first.
 
-    `create` gets the row and the form, and returns the row that the service has made; `change` gets the row and the form,
-    `remove` the row.
+    `create` gets the row and the form, and returns the stored row; `change` gets both, `remove` the row.
     """
 
     create: Callable[[Staff, Any, Any], Any] | None = None
@@ -81,8 +78,8 @@ class Writes:
 
 
 class EditedAdmin(PermittedAdmin):
-    """A model that staff can edit: `form` validates the fields, and the services of `writes` write. Operations that `writes`
-    does not have are not offered.
+    """A model that staff can edit: `form` validates the fields, the services of `writes` write, as far as there are
+    any.
 
     Other errors of the services are shown above the form, which keeps the submitted values.
     """
@@ -90,7 +87,6 @@ class EditedAdmin(PermittedAdmin):
     writes: ClassVar[Writes]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form with the error of the service in this request, if any."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.refusal = getattr(request, _REFUSAL, "")
         return form
@@ -125,9 +121,7 @@ class EditedAdmin(PermittedAdmin):
         return actions
 
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
-        """Show or save the form; after an error of the service, show the form again with the error. A form that is sent twice
-        creates one row.
-        """
+        """Show or save the form, again with an error of the service. A form that is sent twice creates one row."""
         view = super().changeform_view
         try:
             return (once(view) if object_id is None else view)(request, object_id, *args, **kwargs)

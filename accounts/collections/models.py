@@ -22,8 +22,7 @@ REMOTE_COLLECTIONS_LIMIT = 25
 
 
 class Collection(models.Model):
-    """A named list of at most ITEMS_LIMIT accounts. A collection that is not discoverable is seen only by people who
-    know its id.
+    """A named list of at most ITEMS_LIMIT accounts; unless it is discoverable, only people who know its id see it.
 
     A remote collection has its `uri`, the `url` of its page there, and a description in HTML.
     """
@@ -66,9 +65,7 @@ class Collection(models.Model):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """Addresses of the collection: its page, its ActivityPub id, and for a local collection the id that earlier
-        releases used.
-        """
+        """The addresses of the page and of the ActivityPub object, also those that earlier releases used."""
         known = (self.page_url, self.object_uri)
         if self.uri is not None:
             return known
@@ -85,12 +82,12 @@ class ItemState(models.TextChoices):
 
 
 class CollectionItem(models.Model):
-    """An account in a collection. An account that has left stays as REVOKED, so that it is not added again.
+    """An account in a collection. Only ACCEPTED items are shown; an account that has left stays as REVOKED.
 
-    Only ACCEPTED items are shown. In a remote collection `uri` is the item's id and `object_uri` the account's id, and
-    `account` is NULL if the account is unknown here. An item of a local account that has consented has no `uri` until a
-    version of the collection arrives that lists the account. `approval_uri` is the consent of a remote account, last
-    verified at its server at `checked_at`; `request_uri` is the request for consent, whichever side made it (FEP-7aa9).
+    In a remote collection `uri` is the item's id and `object_uri` the account's id; `account` is NULL if it is unknown
+    here. An item of a local account has no `uri` until the collection lists the account. `approval_uri` is the consent
+    of a remote account, verified at `checked_at`; `request_uri` is the request for it, whichever side made it
+    (FEP-7aa9).
     """
 
     id = SnowflakeField(primary_key=True)

@@ -1,6 +1,4 @@
-"""Pages of collections: a single collection, which visitors may read too; the collections that a signed-in person owns or is
-in; the collections of another person; and the forms that change a collection.
-"""
+"""Pages of collections, of which visitors may read a single collection, and the forms that change them."""
 
 from __future__ import annotations
 
@@ -60,9 +58,7 @@ class CollectionForm(ServiceForm):
     sensitive = check_field(gettext_lazy("It has accounts that post sensitive content"))
 
     def draft(self) -> CollectionDraft:
-        """Return the values of a valid form. An empty hashtag counts as not sent, so that the collection keeps its
-        hashtag.
-        """
+        """Return the values of a valid form. An empty hashtag counts as not sent, so that the old one stays."""
         values = {
             name: clean_input(value) if isinstance(value, str) else value for name, value in self.cleaned_data.items()
         }
@@ -73,9 +69,9 @@ class CollectionForm(ServiceForm):
 
 @require_safe
 def collection(request: HttpRequest, id: str) -> HttpResponse:
-    """`/collections/:id`: a collection as the visitor or signed-in reader sees it. Readers can follow the people in it, leave
-    it, and edit their own collections. Raises NotFound; for visitors also for a remote collection, which has a page on its
-    own server.
+    """`/collections/:id`: a collection as its reader sees it, who may follow its people and leave it.
+
+    Raises NotFound; for visitors also for a remote collection, which has a page on its own server.
     """
     number, viewer = require_found(parse_id(id)), viewer_of(request)
     shown = find_shown(number, viewer.account_id if viewer is not None else None)
@@ -125,9 +121,7 @@ def _rows(collections: Iterable[Collection], viewer_id: int) -> list[dict[str, A
 @require_http_methods(["GET", "HEAD", "POST"])
 @once
 def collections(request: HttpRequest) -> HttpResponse:
-    """`/collections`: the collections that the reader owns, and those that the reader is in. A POST request creates a
-    collection.
-    """
+    """`/collections`: the reader's own collections, and those that the reader is in. A POST request creates a collection."""
     user = signed_in(request)
     form = CollectionForm(request.POST or None, initial={"discoverable": True})
     if request.method == "POST" and form.is_valid():
@@ -147,9 +141,9 @@ def collections(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def of_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`/people/:id/collections`: the person's collections as the API lists them, and the reader's own collections. A POST
-    request adds the person to the collection `add`, or removes them from the collection `remove`, and redirects back (303).
-    Raises NotFound.
+    """`/people/:id/collections`: the person's collections and the reader's own.
+
+    A POST request adds the person to the collection `add`, or removes them from `remove`. Raises NotFound.
     """
     user, person = signed_in(request), find_account(id)
     me = user.account_id
@@ -199,8 +193,9 @@ def _find_own(request: HttpRequest, collection_id: int) -> Collection:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit_collection(request: HttpRequest, id: int) -> HttpResponse:
-    """`/collections/:id/edit`: the values of a collection, and the people in it. A POST request adds the person with the
-    address `add`, removes the person with the id `remove`, or changes the values. Raises NotFound.
+    """`/collections/:id/edit`: the values of a collection, and its people. Raises NotFound.
+
+    A POST request adds the person with the address `add`, removes the person `remove`, or changes the values.
     """
     user, found = signed_in(request), _find_own(request, id)
     if "add" in request.POST or "remove" in request.POST:
@@ -242,8 +237,8 @@ def remove_collection(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_POST
 def leave_collection(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /collections/:id/leave`: remove the reader from a collection for good, and redirect back (303). Raises NotFound
-    for a collection that the reader is not in.
+    """`POST /collections/:id/leave`: remove the reader from a collection for good. Raises NotFound for one without the
+    reader.
     """
     user = signed_in(request)
     items = find_shown(id, user.account_id).items

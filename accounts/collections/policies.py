@@ -1,6 +1,4 @@
-"""Decides which values a collection may have, whom it may contain and who may see it (contract, parameters
-"Collections").
-"""
+"""Decides which values a collection may have, and whom it may contain (contract, parameters "Collections")."""
 
 from __future__ import annotations
 
@@ -40,7 +38,7 @@ class CollectionDraft:
 def draft_errors(draft: CollectionDraft, *, new: bool) -> list[FieldError]:
     """Return the errors of a draft; a `new` collection must have a name, `sensitive` and `discoverable`.
 
-    If the hashtag is invalid, only its errors are returned, under field names of their own, as clients expect.
+    An invalid hashtag hides the other errors, as clients expect.
     """
     found = _tag_errors(draft.tag) if draft.tag is not None else []
     if found:
@@ -77,11 +75,8 @@ def too_many_items() -> FieldError:
 
 
 def may_be_featured(account: Account, relations: Relations) -> bool:
-    """Tell whether the viewer may put the account into a collection: it is not the viewer's own account, it allows the
-    viewer to feature it, and neither blocks the other.
-
-    `relations` are the viewer's. Locked accounts can be featured only by their followers (`feature_approval`). A remote
-    account is asked first, whatever its policy.
+    """Tell whether the viewer of `relations` may put the account into a collection: its policy (`feature_approval`)
+    allows the viewer, and neither blocks the other. A remote account is asked first, whatever its policy.
     """
     if account.id == relations.viewer_id or account.suspended or relations.blocked_either_way(account.id):
         return False

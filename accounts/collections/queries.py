@@ -71,9 +71,10 @@ def load_shown(collection_ids: Iterable[int], viewer_id: int | None) -> dict[int
 
 
 def load_whole(collection_ids: Iterable[int]) -> dict[int, ShownCollection]:
-    """Load collections by id with all items in any state, independent of a viewer, in two queries (none without ids).
+    """Load collections by id with all items in any state, for any viewer (`seen_by`), in two queries (none without
+    ids).
 
-    Collections of suspended owners, and suspended accounts, are left out. `seen_by` filters a collection for a viewer.
+    Collections of suspended owners, and suspended accounts, are left out.
     """
     ids = list(collection_ids)
     return {one.collection.id: one for one in _load_items(_collections().filter(id__one_of=ids))} if ids else {}
@@ -99,9 +100,7 @@ def find_item(collection_id: int, item_id: int) -> CollectionItem:
 
 
 def list_of_account(account: Account, viewer_id: int | None) -> QuerySet[Collection]:
-    """List an account's collections, newest first: all for the account itself, discoverable collections for other
-    viewers, none for viewers whom it blocks.
-    """
+    """List an account's collections, newest first: all for itself, discoverable ones for others, none for blocked viewers."""
     found = _collections().filter(account=account).order_by("-id")
     if viewer_id == account.id:
         return found
@@ -119,7 +118,7 @@ def list_with_account(account_id: int) -> QuerySet[Collection]:
 def show(collections: Iterable[Collection], viewer_id: int | None) -> list[ShownCollection]:
     """Return the collections as the viewer sees them, in two queries; owners see pending items, too.
 
-    Suspended accounts, and accounts that the viewer blocks or whose server the viewer blocks, are left out.
+    Accounts that are suspended, or that the viewer blocks, are left out.
     """
     whole = _load_items(collections)
     members = {item.account_id for one in whole for item in one.items if item.account_id is not None}
@@ -128,9 +127,7 @@ def show(collections: Iterable[Collection], viewer_id: int | None) -> list[Shown
 
 
 def seen_by(whole: ShownCollection, viewer_id: int | None, relations: Relations) -> ShownCollection:
-    """Return a whole collection with only the items that the viewer may see; `relations` are the viewer's relations to the
-    accounts in it.
-    """
+    """Return a whole collection with only the items that the viewer of `relations` may see."""
     states = _states(whole.collection, viewer_id)
     hidden = relations.blocking | relations.domain_blocking
     kept = (item for item in whole.items if item.state in states and item.account_id not in hidden)

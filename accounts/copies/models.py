@@ -51,12 +51,12 @@ class QuarantineDecision(models.TextChoices):
 
 
 class QuarantinedFile(models.Model):
-    """A refused file. `path` is the place of its bytes in the quarantine store, which is not served. It is empty when the
-    bytes were deleted or not stored, or are stored with an earlier row of the same `sha256`. `list_name` is the hash list that
-    refused the file, empty if the scanner did; `distance` is the number of bits in which its perceptual hash differs from the
-    hash on the list. `account` is the sender, None for remote files, which have a `url`. `media_id` is the attachment, or
-    `copy_digest` the remote copy, that failed because of the file. A decision about a row applies to every file with its
-    digest.
+    """A refused file. A decision about a row applies to every file with its `sha256`.
+
+    `path` is the place of its bytes in the quarantine store; empty if they were deleted, were not stored, or are stored
+    with an earlier row. `list_name` is the hash list that refused the file (empty: the scanner did), `distance` the
+    number of bits in which the perceptual hashes differ. A file of another server has a `url` instead of an `account`.
+    `media_id` is the attachment, or `copy_digest` the remote copy, that failed because of the file.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -121,8 +121,10 @@ class ListedAct(models.TextChoices):
 
 
 class HashList(models.Model):
-    """List of the hashes of files that this server refuses. `source` and `note` are for staff. A PDQ hash matches if at most
-    `distance` bits differ. `size` is the number of hashes. `name` and `kind` never change, because the rows of refused files
+    """List of hashes of files that this server refuses; `source` and `note` are for staff, `size` is the number of
+    hashes.
+
+    A PDQ hash matches if at most `distance` bits differ. `name` and `kind` never change, because rows of refused files
     contain them.
     """
 
@@ -198,10 +200,10 @@ class CopyFailure(models.TextChoices):
 class RemoteCopy(models.Model):
     """Copy of a remote file for one purpose, shared by all posts and profiles that name the file.
 
-    `digest` identifies purpose and URL, since a URL is too long for an index. `file` and `preview` are paths in the media
-    storage, empty until the copy is ready; `preview` is the thumbnail of an attachment, the first frame of an animated
-    avatar, header or emoji, and otherwise empty. A failed copy is not retried before `retry_at`. `served_at` is precise to
-    an hour. `measured` describes an attachment: `type`, `meta` and `blurhash` of the entity MediaAttachment.
+    `digest` identifies purpose and URL, which is too long for an index. `file` and `preview` (thumbnail of an
+    attachment, first frame of an animation) are paths in the media storage, empty until the copy is ready. A failed
+    copy is not retried before `retry_at`. `served_at` is precise to an hour. `measured` has `type`, `meta` and
+    `blurhash` of the entity MediaAttachment.
     """
 
     digest = models.TextField(unique=True)

@@ -1,6 +1,4 @@
-"""Rules for copies of remote files: which files are copied, when a file is fetched again, and the addresses of copies. Rules
-for hash lists: valid values, the format of their files, and how similar hashes are found.
-"""
+"""Rules for copies of remote files (limits, retries, addresses), and for hash lists (values, files, similar hashes)."""
 
 from __future__ import annotations
 
@@ -72,9 +70,9 @@ _CLAIM_LIFETIME: Final = timedelta(hours=1)
 
 
 def pause_after(failure: CopyFailure, attempts: int) -> timedelta:
-    """Return the back-off after `attempts` failed fetches of a file: a minute, doubled each time, a day at most.
+    """Return the back-off after `attempts` failed fetches: a minute, doubled each time, at most a day.
 
-    A file that its server does not have, or that cannot be shown here, is retried after a day.
+    A file that is missing, or that cannot be shown here, is retried after a day.
     """
     if failure != CopyFailure.UNREACHABLE:
         return _RETRY_INTERVAL
@@ -106,8 +104,7 @@ def host_of(url: str) -> str:
 def proxied_url(path: str, url: str) -> str:
     """Return the address of a remote file on this server: `path`, without a leading slash, with its key.
 
-    The key proves that this server generated the address for somebody who may see the file, and that the file is still
-    the one at `url`.
+    The key proves that this server made the address, for the file at `url`.
     """
     return links.web_url(f"/{path}?key={_key(path, url, settings.SECRET_KEY)}")
 
@@ -180,17 +177,18 @@ def words_of(value: bytes) -> list[int]:
 
 
 def near_words(value: bytes) -> list[int]:
-    """Return the words of a PDQ hash, and all words that differ from one of these in a single bit. Each hash within
-    DISTANCE_LIMIT has one of the returned words: if all of its 16 words differed in two bits or more, its distance would be
-    greater.
+    """Return the words of a PDQ hash, and all words that differ from one of them in one bit.
+
+    Every hash within DISTANCE_LIMIT has one of these words; with two different bits in each word it would be farther.
     """
     return [word ^ flip for word in words_of(value) for flip in _FLIPS]
 
 
 def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the number and the hash (None if invalid) of each line of a file. A hash is 64 hexadecimal digits: the first value
-    of a line, or the value in the column that the first line names `hash`, `sha256` or `pdq`. Empty lines and comments (`#`)
-    are left out. Even a very long line needs little memory.
+    """Yield the number and the hash (None if invalid) of each line of a file, without empty lines and comments (`#`).
+
+    A hash is 64 hexadecimal digits: the first value of a line, or that in the column `hash`, `sha256` or `pdq`. Long
+    lines are truncated.
     """
     column, number, is_first = 0, 0, True
     while line := file.readline(_LINE_LIMIT):

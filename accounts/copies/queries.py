@@ -61,9 +61,7 @@ _recent: Final[Recent[tuple[HashList, ...]]] = Recent()
 
 @dataclass(frozen=True)
 class ListMatch:
-    """Result: a hash list has the hash of a file. `distance` is the distance of the perceptual hashes; None if the file is the
-    same.
-    """
+    """The hash list that has a file; `distance` is that of the perceptual hashes, None if the file is the same."""
 
     hash_list: HashList
     distance: int | None = None
@@ -97,8 +95,9 @@ def needs_perceptual_hash() -> bool:
 
 
 def find_match(sha256: str, perceptual: bytes | None) -> ListMatch | None:
-    """Return the enabled list that has the hash of a file, or else the list with the most similar perceptual hash. One
-    statement for each kind of list; each uses an index, so that its time hardly grows with the lists.
+    """Return the enabled list that has a file's hash, or else that with the most similar perceptual hash.
+
+    One statement for each kind of list; each uses an index.
     """
     exact = _enabled_lists_of(HashKind.SHA256)
     if exact:

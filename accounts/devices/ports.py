@@ -15,15 +15,13 @@ class RemoteDevices(Protocol):
     """End-to-end encryption devices of remote accounts."""
 
     def load(self, accounts: Collection[Account]) -> Mapping[int, Sequence[RemoteDevice]]:
-        """Return the valid devices of each of these accounts, without accounts whose server cannot be reached. Call it
-        outside of transactions. It takes at most five seconds altogether, and never raises because of another server.
+        """Return the valid devices of each account whose server answers within five seconds. Call it outside of
+        transactions.
         """
         ...
 
     def claim(self, device: RemoteDevice, *, account_id: int) -> OneTimeKeyDraft | None:
-        """Return a one-time key of the device for a local account, signed by the device; None if there is none. As with
-        `load`, it must be called outside of transactions.
-        """
+        """Return a one-time key of the device for a local account, or None. Call it outside of transactions."""
         ...
 
     def deliver(self, *, sender: Device, target: Account, message: MessageDraft, franking: str) -> None:

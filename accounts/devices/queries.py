@@ -18,10 +18,7 @@ def find_device(token_id: int) -> Device:
 
 
 def load_devices(viewer_id: int, account_ids: Sequence[int]) -> dict[int, list[Device]]:
-    """Load the devices of each of these accounts, oldest first; accounts without devices have an empty list.
-
-    Accounts that are not `reachable` are left out. Two queries.
-    """
+    """Load the devices of each of these accounts that are `reachable`, oldest first, possibly none. Two queries."""
     shown = reachable(viewer_id, account_ids)
     devices: dict[int, list[Device]] = {account_id: [] for account_id in account_ids if account_id in shown}
     for device in Device.objects.filter(account_id__one_of=devices).order_by("id"):
@@ -40,18 +37,14 @@ def load_messages(message_ids: Iterable[int]) -> list[EncryptedMessage]:
 
 
 def reachable(viewer_id: int, account_ids: Sequence[int]) -> set[int]:
-    """Return the ids of the given accounts that exist and are not suspended. Accounts that block the viewer or the viewer's
-    server are left out, and so are accounts that the viewer blocks, or whose server the viewer blocks. One query.
-    """
+    """Return which of these accounts exist, are not suspended, and are not blocked (also by server) either way. One query."""
     known, relations = load_known_relations(viewer_id, account_ids, with_suspended=False)
     hidden = relations.domain_blocking | relations.domain_blocked_by
     return {number for number in known if not relations.blocked_either_way(number) and number not in hidden}
 
 
 def load_reachable_elsewhere(viewer_id: int, account_ids: Sequence[int]) -> dict[int, Account]:
-    """Load the `reachable` accounts that are remote and state an address for their devices (`devices_url`). Two
-    queries.
-    """
+    """Load the `reachable` remote accounts that state an address for their devices. Two queries."""
     shown = reachable(viewer_id, account_ids)
     found = Account.objects.filter(id__one_of=shown, domain__isnull=False).exclude(devices_url="")
     return found.in_bulk()

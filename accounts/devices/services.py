@@ -1,6 +1,5 @@
-"""Registers devices of end-to-end encryption, hands out their one-time keys, and stores messages for them.
-
-Source: contract, behaviours "end-to-end encryption", parameters "Crypto" (SEED-162 to SEED-170).
+"""Devices of end-to-end encryption, their one-time keys, and messages for them (contract, behaviours and parameters
+"Crypto").
 """
 
 from __future__ import annotations
@@ -43,12 +42,11 @@ DELETE FROM accounts_onetimekey WHERE id = (
 
 
 def register_device(*, token_id: int, account_id: int, draft: policies.DeviceDraft) -> Device:
-    """Register or change the device of a token, and add one-time keys; a key with an existing id is replaced.
+    """Register or change the device of a token, and add or replace one-time keys by their ids.
 
-    A different device id, fingerprint key or identity key makes it a new device: the one-time keys and messages of the
-    old device are deleted. A device of the account with the same id that is bound to another token is then bound to
-    this token. Raises Invalid for invalid keys, and when more than ONE_TIME_KEYS_LIMIT one-time keys would be stored;
-    Unauthorized when the token is being revoked.
+    Another device id, fingerprint key or identity key makes it a new device, without the keys and messages of the old
+    one. The account's device with the same id is moved from its other token. Raises Invalid for invalid keys and for
+    more than ONE_TIME_KEYS_LIMIT; Unauthorized when the token is being revoked.
     """
     found = policies.device_errors(draft)
     if found:
@@ -102,8 +100,8 @@ def _add_one_time_keys(device: Device, draft: policies.DeviceDraft) -> None:
 
 
 def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, Sequence[AnyDevice]]:
-    """Return the devices of these accounts, as `load_devices` does. The devices of remote accounts are requested from
-    their servers; accounts whose server does not respond in time are left out.
+    """Return the devices of these accounts, remote ones from their servers; accounts of servers that do not respond are
+    left out.
     """
     found: dict[int, Sequence[AnyDevice]] = dict(load_devices(account_id, account_ids))
     elsewhere = load_reachable_elsewhere(account_id, account_ids)
@@ -119,12 +117,10 @@ def query_devices(*, account_id: int, account_ids: Sequence[int]) -> dict[int, S
 def claim_keys(
     *, account_id: int, wanted: Sequence[tuple[int, str]]
 ) -> list[tuple[AnyDevice, OneTimeKey | policies.OneTimeKeyDraft]]:
-    """Claim a one-time key from each of these devices, local or remote, given as (account id, device id); the result
-    keeps their order.
+    """Claim a one-time key of each of these devices, given as (account id, device id); the result keeps their order.
 
-    Unknown devices, devices without keys, and devices of accounts that may not be reached are left out. No key is ever
-    handed out twice. Raises Invalid for more than DEVICES_PER_CALL devices, and RateLimited when the account claims
-    more keys of one owner than CLAIMS allows.
+    Devices that are unknown, without keys or not `reachable` are left out. No key is handed out twice. Raises Invalid
+    for more than DEVICES_PER_CALL, and RateLimited beyond CLAIMS for one owner.
     """
     wanted = list(dict.fromkeys(wanted))
     devices = _find_devices(account_id, wanted)
@@ -151,12 +147,11 @@ def claim_keys(
 
 
 def deliver_messages(*, token_id: int, account_id: int, drafts: Sequence[policies.MessageDraft]) -> None:
-    """Store the messages for local devices and send the messages for remote devices to their servers, all or none.
-    Publishes EncryptedMessageStored for each stored message.
+    """Store messages for local devices and send those for remote ones to their servers: all of them, or none.
 
-    Raises NotFound when the sender's token has no device, or a receiving device is unknown or may not be reached. A
-    device whose server does not respond counts as known: it gets the message once its server responds. Raises Invalid
-    for a body that is too long, a device with MESSAGES_LIMIT stored messages, or too many devices.
+    Publishes EncryptedMessageStored for each stored message. Raises NotFound when the sender's token has no device, or
+    a receiving device is unknown or not `reachable`; one whose server does not respond counts as known. Raises Invalid
+    for a body that is too long, too many devices, or MESSAGES_LIMIT.
     """
     sender = find_device(token_id)
     for draft in drafts:
@@ -200,9 +195,8 @@ def receive_message(
 ) -> None:
     """Store a message from a remote account for a local device. Publishes EncryptedMessageStored.
 
-    Raises NotFound for an unknown device and when the sender or the recipient has blocked the other; Invalid in the
-    same cases as `deliver_messages`. `franking` is the statement of the sender's server, which is included in this
-    server's statement.
+    `franking` is the statement of the sender's server, which this server's statement includes. Raises NotFound for an
+    unknown device and a blocked sender; Invalid as `deliver_messages`.
     """
     found = policies.message_errors(message)
     if found:
@@ -258,9 +252,7 @@ def _find_devices(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[tu
 
 
 def _load_remote(accounts: Mapping[int, Account]) -> dict[tuple[int, str], policies.RemoteDevice]:
-    """Return the devices of remote accounts by account and device id; devices of a server that does not respond are
-    left out.
-    """
+    """Return the devices of remote accounts by account and device id, without servers that do not respond."""
     finder = remote_devices.find()
     found = finder.load(accounts.values()) if accounts and finder is not None else {}
     return {(device.account_id, device.device_id): device for devices in found.values() for device in devices}
@@ -284,8 +276,8 @@ def _find_targets(account_id: int, wanted: Sequence[tuple[int, str]]) -> dict[in
 
 
 def _franking(source_account_id: int, target_account_id: int, digest: str, **more: str) -> str:
-    """Return the encrypted statement with which a recipient can report a message to this server's staff: sender, recipient,
-    time and digest. Only this server can encrypt and read it, so that a report cannot be forged.
+    """Return the encrypted statement with which a recipient can report a message to staff; only this server can make
+    and read it.
     """
     statement = {
         "source_account_id": str(source_account_id),

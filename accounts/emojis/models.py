@@ -15,8 +15,8 @@ from social.kernel.lengths import HOST_LIMIT, NAME_LIMIT, PATH_LIMIT, URI_LIMIT,
 class CustomEmoji(models.Model):
     """Shortcode with its picture; `domain` is NULL for local emojis.
 
-    For a remote emoji, `remote_url` is the address of the picture, which is copied when a client requests it
-    (docs/adr/0021). `updated_at` is the time at which its server says that it was changed.
+    The picture of a remote emoji, at `remote_url`, is copied on request (docs/adr/0021); its server states
+    `updated_at`.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -19,10 +19,9 @@ from social.management.progress import progress_bar
 def import_lists(
     command: OperatorCommand, kind: BlockFile[Any], file: str, *, replace: bool, yes: bool, dry_run: bool
 ) -> None:
-    """Import a file (`-` is standard input), or in a dry run only print what the import would do: a line for each entry,
-    and the counts.
+    """Import a file (`-` is standard input), or print what the import would do: a line for each entry, and the counts.
 
-    Raises OSError if the file cannot be read, and CommandError if follows would end without `yes` or every line is refused.
+    Raises OSError, and CommandError if follows would end without `yes` or every line is refused.
     """
     data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     planned = plan_file(kind, read_file(kind, data), replace=replace)
@@ -48,9 +47,7 @@ def import_lists(
 
 
 def export_lists(command: BaseCommand, kind: BlockFile[Any], output: Path | None) -> None:
-    """Print all blocks as a file, or write them to the new file `output` and print how many lines it has. Raises OSError if it
-    cannot be created.
-    """
+    """Print all blocks as a file, or write them to the new file `output`. Raises OSError if it cannot be created."""
     if output is None:
         for line in export_file(kind):
             command.stdout.write(line, ending="")

@@ -15,9 +15,7 @@ from social.kernel.errors import KernelError
 
 
 def find_user_named(name: str) -> User:
-    """Return the local user with this username, in any state, with account and role loaded. Raises CommandError if there is
-    none.
-    """
+    """Return the local user with this username, in any state, with account and role. Raises CommandError."""
     username = name.strip().removeprefix("@")
     found = User.objects.select_related("account", "role").filter(has_address(username, None, "account__")).first()
     if found is None:
@@ -26,17 +24,13 @@ def find_user_named(name: str) -> User:
 
 
 def find_users_named(names: Sequence[str]) -> list[User]:
-    """Find the named users, each once, in their order. Raises CommandError if any name is unknown, before a caller
-    changes anything.
-    """
+    """Find the named users, each once, in their order. Raises CommandError for an unknown name."""
     found = (find_user_named(name) for name in names)
     return list({user.pk: user for user in found}.values())
 
 
 def find_account_named(address: str) -> Account:
-    """Return the account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError if there is
-    none.
-    """
+    """Return the account with this address (`ada`, `@ada@there.example`), in any state. Raises CommandError."""
     pair = split_address(address)
     found = None
     if pair is not None and "\0" not in address:
@@ -47,9 +41,7 @@ def find_account_named(address: str) -> Account:
 
 
 def find_accounts_named(addresses: Sequence[str]) -> list[Account]:
-    """Find the accounts with these addresses, each once, in their order. Raises CommandError in the same cases as
-    `find_users_named`.
-    """
+    """Find the accounts with these addresses, each once, in their order. Raises CommandError for an unknown address."""
     found = (find_account_named(address) for address in addresses)
     return list({account.pk: account for account in found}.values())
 
@@ -66,8 +58,8 @@ _Person = TypeVar("_Person", Account, User)
 
 
 def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, sentence: str) -> tuple[Iterable[_Row], int]:
-    """Return the named rows, or the rows of the query `everybody` if --all was given, and their number. Raises CommandError
-    with `sentence` if both or neither were given.
+    """Return the named rows, or those of `everybody`, and their number. Raises CommandError with `sentence` for both or
+    neither.
     """
     if bool(named) is (everybody is not None):
         raise CommandError(sentence)
@@ -77,8 +69,8 @@ def named_or_all(named: Sequence[_Row], everybody: QuerySet[_Row] | None, senten
 def for_each(
     command: BaseCommand, people: Iterable[_Person], count: int, act: Callable[[_Person], object], *, dry_run: bool
 ) -> None:
-    """Call `act` for each person, except in a dry run, and print a line for each, with the result of `act` if that is a text;
-    if there are no people, print that.
+    """Call `act` for each person, except in a dry run, and print a line for each, with the text that `act` returns.
+
     Raises CommandError at the first person for whom a service raises an error.
     """
     for number, one in enumerate(people, start=1):

@@ -17,9 +17,7 @@ PLAIN: Final = {"autocapitalize": "none", "autocorrect": "off", "spellcheck": "f
 
 
 def text_field(label: Any, **options: Any) -> forms.CharField:
-    """Return an optional text field. The service checks its length in characters as people count them, each of which may be
-    several code points.
-    """
+    """Return an optional text field. The service checks its length, because one character may be several code points."""
     widget = options.pop("widget", None) or forms.TextInput({"dir": "auto"})
     return forms.CharField(label=label, required=False, widget=widget, **options)
 
@@ -29,8 +27,8 @@ def check_field(label: Any, help_text: Any = "") -> forms.BooleanField:
 
 
 class OpenChoiceField(forms.ChoiceField):
-    """Choice of a value that may have been set elsewhere, such as by an application, to one that is not offered. That value
-    is kept: it is valid, and `offer` adds it to the choices.
+    """Choice that keeps a value which is not offered, because an application may have set it; `offer` adds it to the
+    choices.
     """
 
     def title_of(self, value: str) -> str | Promise | None:

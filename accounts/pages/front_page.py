@@ -1,6 +1,4 @@
-"""The front page: visitors see a presentation of this server, signed-in people the state of their account and what to
-do next. Also the page about apps, and the page that lists the settings.
-"""
+"""The front page for visitors and for signed-in people, the page about apps, and the page that lists the settings."""
 
 from __future__ import annotations
 
@@ -72,9 +70,7 @@ def apps(request: HttpRequest) -> HttpResponse:
 
 
 def _for_visitors() -> dict[str, Any]:
-    """Return the template values of the front page for visitors: the title and description that staff have written, figures,
-    and whether registrations are open.
-    """
+    """Return the template values of the front page for visitors: texts of staff, figures, and who may sign up."""
     texts = load_site_texts(raw=True)
     title, description = texts.get("site_title"), plain(texts.get("site_short_description") or "")
     load = welcome.find()
@@ -98,7 +94,7 @@ def suggestions(account_id: int) -> list[dict[str, Any]]:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def follow(request: HttpRequest) -> HttpResponse:
-    """Follow a suggested account, or send it a follow request. Raises NotFound for an unknown account, and RateLimited.
+    """Follow a suggested account, or request to. Raises NotFound, RateLimited.
 
     A GET request, which browsers send after a sign-in, redirects to the suggestions.
     """

@@ -1,7 +1,4 @@
-"""Pages for signed-in people: access checks, and the navigation.
-
-A view is wrapped by `member_page` in the URLs. Inside, `signed_in(request)` is the user.
-"""
+"""Pages for signed-in people: access checks, and the navigation. `member_page` wraps their views in the URLs."""
 
 from __future__ import annotations
 
@@ -41,8 +38,8 @@ _COUNT_LIMIT: Final = 99
 
 @dataclass(frozen=True)
 class Member:
-    """The signed-in reader of a page, and the navigation for them; `waiting` is the number of new things on pages that phones
-    show only in the menu.
+    """The signed-in reader of a page, and the navigation; `waiting` counts the new things on pages that phones show in
+    the menu.
     """
 
     person: Person
@@ -94,17 +91,15 @@ def _count_as_text(count: int) -> str:
 
 
 def viewer_of(request: HttpRequest) -> User | None:
-    """Return the signed-in user of a page that visitors may read too; None for a visitor. No query without a session
-    cookie.
-    """
+    """Return the signed-in user of a page that visitors may read, too; None for a visitor, without a query."""
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or not isinstance(request.user, User):
         return None
     return request.user if find_sign_in_state(request.user) is SignInState.ACTIVE else None
 
 
 def refusal(request: HttpRequest, states: Collection[SignInState]) -> HttpResponse | None:
-    """Return the response for a person who may not see a page, or None if they may see it: a redirect to the sign-in, after
-    which the submitted form is shown again; or the reason (403) if the account is in none of the `states`.
+    """Return the response for a person who may not see a page, or None: a redirect to the sign-in, which then shows the
+    submitted form again; or the reason (403) if the account is in none of the `states`.
     """
     if isinstance(request.user, User):
         # An approved user is always in one of the states LET_IN, so that the query can be saved.
@@ -120,9 +115,8 @@ def _return_path(request: HttpRequest) -> str:
 
 
 def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_body: int = 0) -> View:
-    """Wrap a page for signed-in people, which is never cached.
-
-    `max_body` is the maximum size of a request in bytes, if it is larger than for other pages.
+    """Wrap a page for signed-in people; `max_body` is the maximum size of its requests in bytes, if it is larger than
+    usual.
     """
 
     @wraps(view)
@@ -135,9 +129,7 @@ def member_page(view: View, *, states: Collection[SignInState] = ACTIVE, max_bod
 
 
 def back_path(request: HttpRequest) -> str:
-    """Return the local path of the page with the submitted form, from the form's field `next`; without one, the front
-    page.
-    """
+    """Return the local path of the page with the submitted form (its field `next`), or of the front page."""
     path = request.POST.get("next") or values_of(request).get("next") or ""
     return path if is_local_path(path) else reverse("front")
 

@@ -26,9 +26,8 @@ _LINK: Final = (
 
 @dataclass(frozen=True)
 class Person:
-    """An account on a page: `name` is its display name, `address` its full address.
-
-    `shown` is the name with its emojis as pictures; `avatar` is a still picture.
+    """An account on a page: display name, full address, and a still picture; `shown` is the name with its emojis as
+    pictures.
     """
 
     name: str
@@ -39,16 +38,12 @@ class Person:
 
     @property
     def link(self) -> SafeString:
-        """Return the account as a link to its page, with picture, name and address. Built without a template, because
-        pages show many people.
-        """
+        """Return the account as a link with picture, name and address, without a template, because pages show many people."""
         return format_html(_LINK, self.url, self.avatar, self.shown, self.address)
 
 
 def shown_person(account: Account) -> Person:
-    """Return the account as pages show it, with names that cannot be mistaken for those of another account (security
-    row 62).
-    """
+    """Return the account as pages show it; its names cannot be mistaken for those of another one (security row 62)."""
     return shown_author(
         {
             "username": account.username,
@@ -61,9 +56,7 @@ def shown_person(account: Account) -> Person:
 
 
 def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
-    """Return `shown_person` for an entity "Account". For a `member`, remote accounts are linked to their page on this
-    server.
-    """
+    """Return `shown_person` for an entity "Account"; for a `member`, remote accounts link to their page here."""
     username, domain = account["username"], account["acct"].partition("@")[2]
     name = visible_text(account["display_name"]) or username
     return Person(
@@ -76,9 +69,7 @@ def shown_author(account: Mapping[str, Any], *, member: bool = False) -> Person:
 
 
 def load_entities(account_ids: Iterable[int], viewer_id: int | None = None) -> list[dict[str, Any]]:
-    """Return the entities "Account" as the viewer sees them (None for a visitor), in the order of the ids, without suspended
-    accounts; in a fixed number of queries.
-    """
+    """Return the entities "Account" as the viewer sees them, in the order of the ids, without suspended accounts."""
     return [entity for entity in present_accounts(account_ids, viewer_id).values() if not entity.get("suspended")]
 
 

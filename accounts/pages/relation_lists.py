@@ -75,8 +75,9 @@ _PAGES: Final = {
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def people(request: HttpRequest, name: str) -> HttpResponse:
-    """`/follow_requests`, `/mutes` and `/blocks`: people as the API lists them. A POST request carries out the action `act`
-    on the account `id` and redirects back (303); repeating it has no effect. Raises NotFound.
+    """`/follow_requests`, `/mutes` and `/blocks`: people as the API lists them. Raises NotFound.
+
+    A POST request carries out the action `act` on the account `id`; repeating it has no effect.
     """
     user, listed = signed_in(request), _PAGES[name]
     if request.method == "POST":
@@ -107,8 +108,8 @@ def people(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def domain_blocks(request: HttpRequest) -> HttpResponse:
-    """`/domain_blocks`: the servers that the reader blocks. A POST request blocks the server `block`, or unblocks the server
-    `unblock`, and redirects back (303).
+    """`/domain_blocks`: the servers that the reader blocks. A POST request blocks the server `block`, or unblocks
+    `unblock`.
     """
     user = signed_in(request)
     if request.method == "POST":

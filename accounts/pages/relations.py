@@ -25,9 +25,7 @@ from social.pages.frame import url_of
 
 
 def relation_of(user: User, account: Account) -> dict[str, Any] | None:
-    """Return the entity "Relationship" of the user to the account, for `pages/relation.html`; None for the user's own
-    account.
-    """
+    """Return the entity "Relationship" of the user to the account, for `pages/relation.html`; None for their own."""
     if account.id == user.account_id:
         return None
     relations = load_relations(user.account_id, [account.id])
@@ -39,9 +37,7 @@ def relation_of(user: User, account: Account) -> dict[str, Any] | None:
 
 
 def with_relations(user: User, entities: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return people, given as entities "Account", in the form that `pages/people.html` expects, with the user's relation to
-    each, for the follow buttons. One query, none without people.
-    """
+    """Return the people of these entities "Account" for `pages/people.html`, with the user's relation to each. One query."""
     ids = [int(entity["id"]) for entity in entities]
     relations = load_relations(user.account_id, ids)
     return [
@@ -78,11 +74,11 @@ _ACTS: Final[dict[str, Callable[[Account, Account], object]]] = {
 
 @require_POST
 def act_on_person(request: HttpRequest, id: int) -> HttpResponse:
-    """`POST /people/:id/act`: carry out the action `act` on an account, then redirect (303) to the page `next`; if `at`
-    is sent, to the account's row in a list. The text of the private note in the same form is saved with every action,
-    so that no action discards it; only the action `note` removes a note.
+    """`POST /people/:id/act`: carry out the action `act` on an account, then redirect to the page `next` (with `at`, to
+    its row).
 
-    Raises NotFound for an unknown or suspended account and for an unknown action.
+    The private note in the same form is saved with every action; only the action `note` removes it. Raises NotFound for
+    an unknown or suspended account and for an unknown action.
     """
     user, name = signed_in(request), request.POST.get("act", "")
     counted(limits.GENERAL_RULES[0], user)

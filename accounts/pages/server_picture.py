@@ -1,6 +1,4 @@
-"""The look of this server on its pages: the context processors for name, icons and picture, and the style sheet and icon in
-the owner's colour.
-"""
+"""The look of this server on its pages: its picture, and the style sheet and icon in the owner's colour."""
 
 from __future__ import annotations
 
@@ -20,16 +18,14 @@ _OWN_COLOUR: Final = "#0b6e66"
 
 
 def server_picture(request: HttpRequest) -> dict[str, Callable[[], str]]:
-    """Context processor for the address of the picture that staff have uploaded, else of the default picture, which link
-    previews show for pages without a person's picture.
-    """
+    """Context processor for the address of this server's picture, which link previews show for pages without a person."""
     return {"server_picture": lambda: file_url(current_identity().picture, "", "thumbnail.png")}
 
 
 @require_safe
 def custom_css(request: HttpRequest) -> HttpResponse:
-    """`/custom.css`: the owner's colours and style sheet (Mastodon has the same path). Pages link to it with its version, so
-    that browsers cache it for long; a request with an earlier version, or without one, is cached for a minute.
+    """`/custom.css`: the owner's colours and style sheet (Mastodon has the same path), cached for long with its current
+    version.
     """
     identity = current_identity()
     return _answer(request, identity.stylesheet, "text/css; charset=utf-8", identity.version)

@@ -1,7 +1,7 @@
 """The settings pages: who may see each of them, and the navigation between them.
 
-A new page is listed in GROUPS (by `add_entry` if it belongs to another app) and wrapped by `settings_page` in the URLs,
-and its template extends `pages/settings.html`.
+A new page is listed in GROUPS (by `add_entry` if it is in another app) and wrapped by `settings_page` in the URLs, and
+its template extends `pages/settings.html`.
 """
 
 from __future__ import annotations
@@ -34,10 +34,7 @@ def _allow_everybody(user: User) -> bool:
 
 @dataclass(frozen=True)
 class Entry:
-    """Settings page: the name of its URL, its title, and who may use it.
-
-    `steps` are the URL names of subpages without an entry of their own.
-    """
+    """Settings page: its URL name and title, the URL names of its subpages (`steps`), and who may use it."""
 
     url_name: str
     title: str | Promise

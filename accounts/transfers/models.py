@@ -63,10 +63,10 @@ class ImportRowState(models.TextChoices):
 
 
 class ImportRow(models.Model):
-    """Line of an import that is pending or has failed, with its unchanged cells in the order of the list's columns.
+    """Line of an import that is pending or has failed, with its cells in the order of the list's columns.
 
-    `key` identifies the line's subject, normalised; it is empty until the line is parsed, or if it is invalid. `error` says
-    why the line has failed (`accounts.transfers.policies.Problem`).
+    `key` identifies the line's subject, normalised; it is empty until the line is parsed, or if it is invalid. `error`
+    is the reason of the failure (`accounts.transfers.policies.Problem`).
     """
 
     batch = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="rows", db_index=False)
@@ -97,8 +97,8 @@ class ArchiveState(models.TextChoices):
 class Archive(models.Model):
     """File with all data of an account, which only its owner may download, until `expires_at`.
 
-    Its parts are written one after another (`accounts.transfers.services.archives`): `part` is the name of the current
-    one, `cursor` its progress, and `files` maps each file to its numbers of valid bytes and items.
+    `part` is the name of the part that is being written, `cursor` its progress
+    (`accounts.transfers.services.archives`); `files` maps each file to its numbers of valid bytes and items.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -119,9 +119,7 @@ class Archive(models.Model):
 
 
 class Move(models.Model):
-    """Move of an account to another account. A cancelled move keeps its row, because the waiting time before the next
-    move starts with it.
-    """
+    """Move of an account to another account. The row of a cancelled move stays: the wait for the next move starts with it."""
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="moves", db_index=False)
     target = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -149,15 +147,14 @@ class PastState(models.TextChoices):
 
 
 class PastImport(models.Model):
-    """Import of a person's own posts from an archive. The server first reads the archive (`READY`), then its owner starts the
-    import, and can undo it.
+    """Import of a person's own posts from an archive. Its owner can start it once it was read (`READY`), and can undo
+    it.
 
-    `source` is the ActivityPub id of the author that the archive names, `software` the kind of archive. `visibility` is the
-    widest visibility that an imported post may have; empty if the posts keep theirs. `total` is the number of posts that can
-    be imported, `position` the number of those already handled, `done` the number of posts stored, and `left_out` the number
-    of entries that are not imported. `numbers` are further counts by name, `reasons` the numbers of entries and parts that
-    were left out, by reason (`accounts.transfers.past.Reason`). `problem` is the reason why the whole archive was refused. An
-    `unlimited` import was made by an operator, and is not subject to the limits of the owner's role.
+    `source` is the ActivityPub id of the author that the archive names, `software` its kind. `visibility` is the widest
+    visibility of the imported posts, or empty. Of `total` posts, `position` were handled and `done` stored; `left_out`
+    entries are not imported. `numbers` are further counts by name, `reasons` those of left-out entries and parts by
+    reason (`accounts.transfers.past.Reason`); `problem` is the reason for refusing the archive. An `unlimited` import
+    is an operator's.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -208,9 +205,7 @@ class PastImport(models.Model):
 
 
 class PastLine(models.Model):
-    """Entry of an archive, or part of an entry, that was not imported, and the reason. `line` is its position in the archive,
-    `uri` its address if it has one.
-    """
+    """Entry of an archive, or part of one, that was not imported; `line` is its position, `uri` its address if it has one."""
 
     batch = models.ForeignKey(PastImport, on_delete=models.CASCADE, related_name="lines", db_index=False)
     line = models.IntegerField()

@@ -1,7 +1,7 @@
-"""Reads and writes the lists that people transfer from one server to another: CSV files as Mastodon exports them.
+"""Reads and writes the lists that people transfer between servers: CSV files in UTF-8, as Mastodon exports them.
 
-A file is UTF-8. Its first line may name the columns, in any order and case; without such a line they have the order of
-the list. Missing columns are empty; unknown ones are ignored.
+The first line may name the columns, in any order and case; otherwise they are in the order of the list. Missing columns
+are empty; unknown ones are ignored.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ class Problem(StrEnum):
 
 
 class Unreadable(KernelError):
-    """A file that is refused as a whole; `line` is the number of the line at which reading ended, 0 if the reason
-    concerns the whole file.
-    """
+    """A file that is refused as a whole; `line` is the line at which reading ended, 0 for the whole file."""
 
     def __init__(self, problem: Problem, line: int = 0) -> None:
         super().__init__(problem)
@@ -72,10 +70,8 @@ class Line:
 
 
 def read_table(data: bytes, columns: Sequence[str], foreign: Collection[str] = ()) -> list[Line]:
-    """Return the lines of a file with these columns, without empty lines. Raises Unreadable.
-
-    `foreign` are columns that only other lists have: a file whose first line names one of them is refused as another
-    list.
+    """Return the non-empty lines of a file with these columns. Raises Unreadable, also if its first line names
+    `foreign` ones.
     """
     if len(data) > FILE_LIMIT:
         raise Unreadable(Problem.TOO_LARGE)
@@ -118,8 +114,8 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _order(cells: Sequence[str], columns: Sequence[str], foreign: Collection[str]) -> list[int | None] | None:
-    """Return the position of each column, if these cells are the names of columns; None if they are not. Raises Unreadable for
-    the columns of another list.
+    """Return the position of each column if the cells name columns, else None. Raises Unreadable for another list's
+    columns.
     """
     names = [cell.strip().casefold() for cell in cells]
     if not {name.casefold() for name in foreign}.isdisjoint(names):

@@ -14,8 +14,8 @@ from social.kernel import clock
 
 
 class PastImportSerializer(EntitySerializer):
-    """PastImport: an import; before it is started, the numbers tell what it would import. `counts` has the numbers of posts by
-    visibility, of `polls` and `files`, and the `bytes` of the files; zeros are left out.
+    """PastImport: an import; until it is started, the numbers say what it would import. `counts` has the numbers of
+    posts by visibility, of `polls` and `files`, and the `bytes` of the files, without zeros.
     """
 
     def to_representation(self, instance: PastImport) -> dict[str, Any]:

@@ -186,8 +186,8 @@ class AccountsViewSet(ApiViewSet):
         return reply(self._relationship_entity(target, instant=instant))
 
     def _relationship_entity(self, target: Account, *, instant: bool = False) -> dict[str, Any]:
-        """Return the relationship after the action. With `instant`, a follow of a remote account that is not locked, as far as
-        known, is shown as accepted at once (SEED-105).
+        """Return the relationship after the action. With `instant`, a follow of a remote account that is not known to
+        be locked is shown as accepted (SEED-105).
         """
         relations = load_relations(self.account_id, [target.id])
         entity: dict[str, Any] = RelationshipSerializer(target.id, context={"relations": relations}).data

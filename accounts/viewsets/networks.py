@@ -1,6 +1,4 @@
-"""Lists of accounts over HTTP (followers, follow requests, blocks, mutes, endorsements, blocked servers, the directory,
-suggestions) and the actions on their entries.
-"""
+"""Lists of accounts over HTTP (followers, requests, blocks, mutes, endorsements, suggestions) and actions on them."""
 
 from __future__ import annotations
 

@@ -29,9 +29,9 @@ _NOTIFIED: Final = ("name", "description")
 
 
 def create_collection(*, user: User, draft: policies.CollectionDraft, account_ids: Sequence[int] = ()) -> Collection:
-    """Create a collection of these accounts. Raises NotFound for an unknown account, Forbidden for an account that may
-    not be featured, and Invalid for other errors, which are checked last. Publishes CollectionListed for a discoverable
-    collection, and CollectionItemAdded for each account.
+    """Create a collection of these accounts. Publishes CollectionListed if it is discoverable, and CollectionItemAdded.
+
+    Raises NotFound for an unknown account, Forbidden for one that may not be featured, then Invalid.
     """
     owner = user.account
     if len(account_ids) > ITEMS_LIMIT:
@@ -55,8 +55,10 @@ def create_collection(*, user: User, draft: policies.CollectionDraft, account_id
 
 
 def update_collection(*, owner: Account, collection: Collection, draft: policies.CollectionDraft) -> None:
-    """Change the fields that were sent. Raises Forbidden for another account's collection, Invalid, NotFound for a
-    deleted collection. Publishes CollectionChanged, and CollectionListed when `discoverable` changes.
+    """Change the fields that were sent. Publishes CollectionChanged, and CollectionListed if `discoverable` has
+    changed.
+
+    Raises Forbidden for another account's collection, Invalid, NotFound.
     """
     _require_owner(owner, collection)
     _check(policies.draft_errors(draft, new=False))
@@ -78,9 +80,7 @@ def update_collection(*, owner: Account, collection: Collection, draft: policies
 
 
 def delete_collection(*, owner: Account, collection: Collection) -> None:
-    """Delete a collection with its items. Raises Forbidden for another account's collection, NotFound for a deleted
-    collection. Publishes CollectionListed for a discoverable collection.
-    """
+    """Delete a collection. Raises Forbidden for another account's, NotFound. Publishes CollectionListed if it was listed."""
     _require_owner(owner, collection)
     with transaction.atomic():
         publish(*_listed_event(collection))
@@ -88,10 +88,10 @@ def delete_collection(*, owner: Account, collection: Collection) -> None:
 
 
 def add_item(*, owner: Account, collection: Collection, account_id: int) -> CollectionItem:
-    """Add an account to a collection; a remote account has to consent first. Raises Forbidden for somebody else's
-    collection and for an account that may not be featured; NotFound; Invalid for an account that is or was in the
-    collection, and for a full collection. Publishes CollectionItemAdded, and once more when a remote account has
-    consented.
+    """Add an account to a collection; a remote account has to consent first. Publishes CollectionItemAdded.
+
+    Raises Forbidden for another owner's collection and for an account that may not be featured; NotFound; Invalid for a
+    full collection and for an account that is or was in it.
     """
     _require_owner(owner, collection)
     member = _featurable(owner.id, [account_id])[0]
@@ -110,8 +110,9 @@ def add_item(*, owner: Account, collection: Collection, account_id: int) -> Coll
 
 
 def remove_item(*, owner: Account, item: CollectionItem) -> None:
-    """Remove an account from a collection of `owner`; the account may be added again. Raises Forbidden for somebody else's
-    collection, and NotFound for an account that has left for good, because its row must stay. Publishes CollectionItemRemoved.
+    """Remove an account from a collection of `owner`; it may be added again. Publishes CollectionItemRemoved.
+
+    Raises Forbidden for another owner's collection, NotFound for an account that has left for good.
     """
     _require_owner(owner, item.collection)
     if item.state == ItemState.REVOKED:
@@ -122,9 +123,7 @@ def remove_item(*, owner: Account, item: CollectionItem) -> None:
 
 
 def revoke_item(*, account: Account, item: CollectionItem) -> None:
-    """Leave a collection, local or remote, for good; leaving it again is not an error. Raises Forbidden for somebody
-    else's item. Publishes CollectionItemRemoved.
-    """
+    """Leave a collection for good. Raises Forbidden for somebody else's item. Publishes CollectionItemRemoved."""
     if item.account_id != account.id:
         raise Forbidden
     with transaction.atomic():
@@ -133,8 +132,9 @@ def revoke_item(*, account: Account, item: CollectionItem) -> None:
 
 
 def remove_between(account_id: int, other_id: int) -> None:
-    """Remove two accounts from each other's collections: the first has blocked the other. Publishes CollectionItemRemoved
-    for each item, in the caller's transaction.
+    """Remove two accounts, the first of which has blocked the other, from each other's collections.
+
+    Publishes CollectionItemRemoved for each item, in the caller's transaction.
     """
     items = CollectionItem.objects.filter(
         Q(collection__account_id=account_id, account_id=other_id)

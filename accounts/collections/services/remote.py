@@ -1,7 +1,6 @@
 """Stores collections of other servers, and the consent of accounts to be in collections on another server (FEP-7aa9).
 
-The caller has parsed the documents, within the limits of the contract (federation section 16). A remote account is
-shown in a remote collection only after its consent was verified.
+The caller has limited the values (federation section 16). Remote accounts are shown after their consent was verified.
 """
 
 from __future__ import annotations
@@ -61,11 +60,11 @@ class RemoteCollection:
 
 
 def keep_collection(*, owner: Account, received: RemoteCollection) -> Collection:
-    """Create or update the collection with this id and its listed items; an older version changes nothing. A local account
-    that has consented to be in the collection is kept even if the received version does not list it yet.
+    """Create or update the collection with this id and its listed items; an older version changes nothing.
 
-    Publishes CollectionChanged and CollectionItemRemoved. Raises Conflict for an id of another account's collection, and for
-    more than REMOTE_COLLECTIONS_LIMIT collections of an account.
+    A local account that has consented stays, even if the version does not list it yet. Publishes CollectionChanged and
+    CollectionItemRemoved. Raises Conflict for an id of another account's collection, and for more than
+    REMOTE_COLLECTIONS_LIMIT of an account.
     """
     with transaction.atomic():
         lock(f"collections:{owner.id}", f"object:{received.uri}")
@@ -100,19 +99,17 @@ def keep_item(*, collection: Collection, received: RemoteItem) -> None:
 
 
 def end_item(*, item: CollectionItem) -> None:
-    """Remove an item from a remote collection, because the collection's owner has removed it. Publishes
-    CollectionItemRemoved.
-    """
+    """Remove an item of a remote collection, as its owner has done. Publishes CollectionItemRemoved."""
     with transaction.atomic():
         _delete_items(CollectionItem.objects.filter(id=item.id))
 
 
 def allow_item(*, collection: Collection, account: Account, request_uri: str) -> CollectionItem | None:
-    """Record that a local account consents to be in a remote collection; return the item, or None if the account has
-    left the collection before or the collection is full.
+    """Store that a local account consents to be in a remote collection; None if it has left before or the collection is
+    full.
 
     A repeated request returns the same item. Publishes CollectionItemAdded for a new item. Raises Conflict for a
-    request id that another owner has used.
+    request id of another owner.
     """
     with transaction.atomic():
         lock(f"object:{collection.uri}")
@@ -139,11 +136,11 @@ def allow_item(*, collection: Collection, account: Account, request_uri: str) ->
 
 
 def settle_item(*, item_id: int, accepted: bool, account_id: int, approval_uri: str | None = None) -> bool:
-    """Store a remote account's answer to a request for its consent; return whether that changed anything.
+    """Store the answer of the remote account `account_id` to a request for its consent; return whether that changed
+    anything.
 
-    A pending item becomes accepted or rejected; an accepted item can only be revoked; rejected and revoked items do not
-    change. `account_id` is the account that has answered: nothing happens when the item now belongs to another account.
-    Publishes CollectionItemAdded or CollectionItemRemoved.
+    A pending item becomes accepted or rejected; an accepted item can only be revoked. Publishes CollectionItemAdded or
+    CollectionItemRemoved.
     """
     with transaction.atomic():
         item = CollectionItem.objects.select_for_update().filter(id=item_id, account_id=account_id).first()
@@ -171,9 +168,7 @@ def note_consent(*, item_id: int) -> None:
 
 
 def find_member(*, item: CollectionItem, account: Account) -> bool:
-    """Store the account of an item whose account was unknown. If the account has another item in the collection, delete
-    this item instead and return False.
-    """
+    """Store the account of an item; if it has another item in the collection, delete this item and return False."""
     with transaction.atomic():
         lock(f"object:{item.collection.uri}")
         if (
@@ -213,9 +208,7 @@ def _delete_items(items: Iterable[CollectionItem]) -> None:
 
 
 def _keep_items(collection: Collection, listed: Sequence[RemoteItem]) -> None:
-    """Create or change items. Local accounts must have consented before; items of remote accounts are pending until
-    their consent is verified.
-    """
+    """Create or change items. Those of local accounts need a consent; those of remote ones wait for its verification."""
     people = {one.uri: one for one in Account.objects.filter(uri__one_of=[item.object_uri for item in listed])}
     items = list(CollectionItem.objects.filter(collection=collection).select_related("account"))
     by_uri = {item.uri: item for item in items if item.uri is not None}

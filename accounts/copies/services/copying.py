@@ -55,9 +55,9 @@ _EXTENSIONS: Final = {
 
 
 def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
-    """Return the copy of a file; if it is missing, or has failed and is due for a retry, a fetch is queued.
+    """Return the copy of a file; if it is missing, or due for a retry, queue one fetch.
 
-    Concurrent requests cause one fetch; the copy fails at once if its server is known not to respond.
+    The copy fails at once if its server is known not to respond.
     """
     with transaction.atomic():
         digest = policies.digest_of(purpose, url)
@@ -108,8 +108,8 @@ class _NotShown(http.FetchError):
 
 
 class _Download(tempfile.SpooledTemporaryFile[bytes]):
-    """File that is being downloaded. Raises _NotShown as soon as its first bytes show a type that is not accepted for the
-    purpose; the content type, which many servers get wrong, does not count (contract, federation section 17).
+    """File that is being downloaded. Raises _NotShown as soon as its first bytes show a type that is not accepted; the
+    content type, which many servers get wrong, does not count (contract, federation section 17).
     """
 
     def __init__(self, purpose: CopyPurpose) -> None:
@@ -138,12 +138,10 @@ def _begin(jobs: Sequence[Job[CopyFetch]]) -> Iterator[Steps]:
 
 
 def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
-    """Fetch and store a file, or mark its copy as failed. Raises OSError when nothing can be stored.
+    """Fetch and store a file, or mark its copy as failed. Raises OSError.
 
-    Publishes RemoteCopyStored for an attachment that was measured, and for an attachment that cannot be shown.
-
-    The first bytes decide the type of a file, and it is stored only if it can be decoded: pictures are redrawn, videos and
-    sounds are stored as they are.
+    Publishes RemoteCopyStored for an attachment that was measured or cannot be shown. A file is stored only if it can
+    be decoded: pictures are redrawn, videos and sounds stay as they are.
     """
     if copy is None or copy.state != CopyState.WAITING:
         return
@@ -180,9 +178,7 @@ def _fetch(job: Job[CopyFetch], copy: RemoteCopy | None) -> Steps:
 
 
 def _check(copy: RemoteCopy, file: IO[bytes]) -> Steps:
-    """Check a file against hash lists and with the scanner before it is stored; a refused file is put into quarantine, and its
-    copy fails for good.
-    """
+    """Check a file before it is stored; a refused file is put into quarantine, and its copy fails for good."""
     origin = Origin(QuarantineSource.COPY, url=copy.url, copy_digest=copy.digest)
     sha256: str = yield _in_thread(scanning.digest_of, file)
     result = known_result(sha256)

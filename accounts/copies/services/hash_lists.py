@@ -26,8 +26,8 @@ _CHANGEABLE_COLUMNS: Final = ("source", "note", "act", "distance")
 
 @dataclass(frozen=True)
 class Imported:
-    """Result of an import: the numbers of new hashes, of hashes that were already on the list, and of lines without a valid
-    hash. `first_wrong` are the line numbers of the first invalid lines.
+    """Result of an import: numbers of new hashes, of known ones, and of invalid lines, with the first of their line
+    numbers.
     """
 
     added: int
@@ -103,9 +103,9 @@ def delete_list(*, by: Staff, hash_list: HashList) -> None:
 
 
 def import_hashes(*, by: Staff, hash_list: HashList, file: IO[bytes], replace: bool = False) -> Imported:
-    """Add the hashes of a file (`read_hashes`) to a list; with `replace`, remove all earlier hashes of the list. Runs in one
-    transaction. Raises Forbidden, NotFound; Invalid for a file without a hash, and for more lines or hashes than a list may
-    have. After an error, the list is unchanged.
+    """Add the hashes of a file (`read_hashes`) to a list, or replace its hashes, in one transaction.
+
+    Raises Forbidden, NotFound; Invalid for a file without a hash, and for too many lines or hashes.
     """
     require(by, Permission.MANAGE_BLOCKS)
     with transaction.atomic():

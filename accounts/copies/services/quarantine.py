@@ -1,6 +1,4 @@
-"""Checks files against hash lists and with the operator's scanner, and keeps refused files in a folder that is not served,
-until staff decide.
-"""
+"""Checks files against hash lists and with the operator's scanner, and keeps refused ones until staff decide."""
 
 from __future__ import annotations
 
@@ -81,8 +79,9 @@ def quarantine_file(
     origin: Origin,
     match: ListMatch | None = None,
 ) -> None:
-    """Put a file into quarantine. Its bytes are stored only once for all files with the same digest. They are not stored if
-    the list of `match` forbids it, or if the row cannot be stored. Raises OSError.
+    """Put a file into quarantine. Raises OSError.
+
+    Its bytes are stored once for all files with its digest, and not if the list of `match` forbids it.
     """
     with _removed_on_failure() as paths, transaction.atomic():
         lock(f"quarantine:{sha256}")
@@ -122,11 +121,11 @@ def is_clean(
     seconds: float = scanning.SCAN_SECONDS,
     scanned: bool = True,
 ) -> bool:
-    """Tell whether a file may be shown; a refused file is put into quarantine. Without a scanner, or with `scanned` False,
-    the file is checked against hash lists only.
+    """Tell whether a file may be shown; a refused file is put into quarantine. Unless `scanned`, only hash lists are
+    asked.
 
-    Call it outside of transactions. Raises Unavailable when the scanner does not respond, Invalid for a file on which its
-    decoder fails, and OSError.
+    Call it outside of transactions. Raises Unavailable when the scanner does not respond, Invalid for a file on which
+    its decoder fails, and OSError.
     """
     scanned = scanned and scanning.is_on()
     if not scanned and not enabled_lists():
@@ -146,8 +145,8 @@ def is_clean(
 
 
 def refuse_unless_clean(file: IO[bytes] | bytes, *, content_type: str, origin: Origin, scanned: bool = True) -> None:
-    """Check a file as `is_clean` does, while its sender waits. Raises Invalid for a file that may not be shown, with a message
-    that mentions neither lists nor the scanner, and Unavailable when it cannot be scanned now.
+    """Check a file as `is_clean` does, while its sender waits. Raises Unavailable; Invalid for a file that may not be
+    shown, with a message that mentions neither lists nor the scanner.
     """
     opened = BytesIO(file) if isinstance(file, bytes) else file
     if not is_clean(opened, content_type=content_type, origin=origin, seconds=REQUEST_SECONDS, scanned=scanned):
@@ -174,10 +173,10 @@ def opened(file: QuarantinedFile) -> Iterator[IO[bytes]]:
 
 
 def release_file(*, by: Staff, file: QuarantinedFile) -> None:
-    """Release a file and every other file with its digest: uploads are processed again, copies are fetched again on
-    request. Publishes FileReleased.
+    """Release a file and every other file with its digest, which are processed or fetched again. Publishes
+    FileReleased.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file about which staff have decided before.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have decided before.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
@@ -191,8 +190,7 @@ def release_file(*, by: Staff, file: QuarantinedFile) -> None:
 def destroy_file(*, by: Staff, file: QuarantinedFile) -> None:
     """Delete the bytes of a file for good; its row stays, so that the same file is recognised later.
 
-    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict for a file about which staff have decided before, and while
-    its sender's account is on hold.
+    Raises Forbidden without MANAGE_REPORTS; NotFound; Conflict if staff have decided before or the sender is on hold.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():

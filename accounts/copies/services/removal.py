@@ -24,9 +24,10 @@ _FAILURE_RETENTION: Final = timedelta(days=7)
 
 
 def trim_copies() -> int:
-    """Remove copies until they fit into the budget, the least recently served first; return how many.
+    """Remove the least recently served copies beyond the budget, and failures older than a week; return how many
+    copies.
 
-    One call removes a bounded number. Run by the scheduler, once a minute. Also deletes failures older than a week.
+    One call removes a bounded number. Run by the scheduler, once a minute.
     """
     now = clock.now()
     forgotten = Q(state=CopyState.FAILED, requested_at__lt=now - _FAILURE_RETENTION)
@@ -47,9 +48,9 @@ def trim_copies() -> int:
 def remove_copies(
     *, served_before: datetime, host: str | None = None, progress: Callable[[int, int], None] | None = None
 ) -> tuple[int, int]:
-    """Remove the copies that were last served before a moment, of one server or of all; return their number and bytes.
+    """Remove copies that were last served before a moment, of one server or of all; return their number and bytes.
 
-    Each batch is a transaction of its own. `progress` is called with both numbers after each batch.
+    Each batch is a transaction; `progress` is called with both numbers after each.
     """
     chosen = Q(state=CopyState.READY, served_at__lt=served_before)
     if host is not None:
@@ -83,10 +84,7 @@ def _remove_batch(chosen: Q, *, surplus: int | None = None) -> tuple[int, int]:
 
 
 def forget_copies(*, purposes: Iterable[CopyPurpose], urls: Iterable[str]) -> None:
-    """Remove the copies of files whose post or profile is deleted: rows in the caller's transaction, files after its commit.
-
-    If another post shows the same file, it is fetched again.
-    """
+    """Remove the copies of files of a deleted post or profile: rows in the caller's transaction, files after its commit."""
     digests = [digest_of(purpose, url) for url in urls for purpose in purposes]
     for batch in in_batches(digests, _BATCH):
         copies = RemoteCopy.objects.select_for_update().filter(digest__one_of=batch)

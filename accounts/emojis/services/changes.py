@@ -32,11 +32,9 @@ def change_emoji(
     listed: bool | None = None,
     category: str | None = None,
 ) -> None:
-    """Change whether an emoji is disabled, whether it is listed in the picker of clients, and its category there.
+    """Change an emoji's values, of a remote emoji only `disabled`; None leaves a value as it is.
 
-    None leaves a value as it is. The only value of a remote emoji that can be changed is `disabled`. A call that changes
-    nothing is not recorded in the audit log. Raises Forbidden, NotFound; Invalid for a category that is too long, and for a
-    remote emoji if `listed` or `category` is given.
+    Raises Forbidden, NotFound; Invalid for a category that is too long, and for other values of a remote emoji.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     wanted: dict[str, Any] = {"disabled": disabled, "visible_in_picker": listed, "category": category}
@@ -67,8 +65,8 @@ def change_emoji(
 def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
     """Copy a remote emoji to this server, under the same name.
 
-    Raises Forbidden; Conflict when there is a local emoji of this name, and while the picture is being fetched (the
-    first call starts the fetch); Invalid for a picture or a name that this server does not accept.
+    Raises Forbidden; Conflict for a known name, and while the picture is being fetched; Invalid for a picture or name
+    that is not accepted here.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if emoji.domain is None or CustomEmoji.objects.filter(domain=None, shortcode=emoji.shortcode).exists():

@@ -74,9 +74,10 @@ class Outcome:
 
 
 def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of a folder, a zip or a tar archive: file name and bytes, of which at most PICTURE_LIMIT + 1 are read.
+    """Yield the pictures of a folder, a zip or a tar archive: file name and bytes, of which at most PICTURE_LIMIT + 1
+    are read.
 
-    Files without a picture's extension, folders, links and hidden files are skipped. Raises UnreadablePack.
+    Other files, links and hidden files are skipped. Raises UnreadablePack.
     """
     if source.is_dir():
         files = sorted(path for path in source.iterdir() if path.is_file() and not path.is_symlink())
@@ -90,9 +91,7 @@ def read_pack(source: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def read_archive(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the pictures of a zip or tar archive as `read_pack` does. Raises UnreadablePack, also for more than UNPACKED_LIMIT
-    bytes.
-    """
+    """Yield the pictures of a zip or tar archive of at most UNPACKED_LIMIT bytes. Raises UnreadablePack."""
     try:
         if zipfile.is_zipfile(BytesIO(data)):
             yield from _read_zip(data)
@@ -128,9 +127,8 @@ def _read_tar(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Decompress a tar archive, if it is compressed. Raises UnreadablePack for an archive that is too large.
-
-    The size is limited before the archive is parsed, because the parser reads at once as many bytes as a header declares.
+    """Decompress a tar archive. Raises UnreadablePack if it is too large; the parser would read as much as a header
+    declares.
     """
     if data.startswith(b"\x1f\x8b"):
         unpacked = zlib.decompressobj(wbits=31).decompress(data, UNPACKED_LIMIT + 1)
@@ -153,12 +151,11 @@ def _is_picture(name: str) -> bool:
 def import_emojis(
     *, by: Staff, files: Iterable[tuple[str, bytes]], terms: Terms, dry_run: bool = False
 ) -> Iterator[Outcome]:
-    """Import pictures, each in a transaction of its own, and yield the outcome of each. Writes an audit row for each
-    picture.
+    """Import pictures, each in a transaction with an audit row, or only check them (`dry_run`); yield the outcome of
+    each.
 
-    With `dry_run` the pictures are checked but not stored. A picture that is refused, also by the operator's scanner,
-    does not stop the import. Raises Forbidden; Invalid for a category that is too long; Unavailable while the scanner
-    does not respond.
+    Refused pictures do not stop the import. Raises Forbidden; Invalid for a category that is too long; Unavailable
+    while the scanner does not respond.
     """
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     if len(terms.category) > NAME_LIMIT:
@@ -241,10 +238,7 @@ def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]
 
 
 def remove_local_emojis(*, by: Staff, emojis: Sequence[CustomEmoji]) -> None:
-    """Remove local emojis with their files; posts show their shortcodes instead. Writes an audit row for each emoji.
-
-    Raises Forbidden.
-    """
+    """Remove local emojis; posts show their shortcodes instead. Writes an audit row for each. Raises Forbidden."""
     require(by, Permission.MANAGE_CUSTOM_EMOJIS)
     for emoji in emojis:
         with transaction.atomic():

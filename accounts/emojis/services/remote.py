@@ -33,8 +33,7 @@ class RemoteEmoji:
 def store_emojis(domain: str, found: Sequence[RemoteEmoji]) -> bool:
     """Store the new and changed emojis of a server; return whether there were any.
 
-    Call it in a transaction before accounts or posts are locked: rows of emojis are always locked first. The copy of a
-    changed picture is removed, and fetched again when a client requests it.
+    Call it in a transaction, before accounts or posts are locked. The copy of a changed picture is removed.
     """
     if not found:
         return False
@@ -71,9 +70,7 @@ def _is_newer(emoji: RemoteEmoji, row: CustomEmoji) -> bool:
 
 
 def remove_emojis(domain: str, limit: int) -> bool:
-    """Remove up to `limit` emojis of a server and its subdomains, with the copies of their pictures; return whether more
-    are left.
-    """
+    """Remove up to `limit` emojis of a server and its subdomains, with their pictures; return whether more are left."""
     # The domain of a server at a non-standard port includes the port.
     below = Q(domain=domain) | Q(domain__endswith=f".{domain}") | Q(domain__startswith=f"{domain}:")
     below |= Q(domain__contains=f".{domain}:")

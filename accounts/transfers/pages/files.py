@@ -1,6 +1,4 @@
-"""Pages that export lists and a complete archive, import lists from another server, and show the follows that a block or a
-suspension ended.
-"""
+"""Pages that export lists and an archive, import lists, and show the follows that a block or a suspension ended."""
 
 from __future__ import annotations
 

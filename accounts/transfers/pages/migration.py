@@ -96,8 +96,8 @@ def forget_alias(request: HttpRequest) -> HttpResponse:
 
 
 def _find(request: HttpRequest, user: User, form: Any) -> Account | None:
-    """Return the account with the typed address, looked up at its server if necessary; None, with an error in the form, if it
-    is not found.
+    """Return the account with the typed address, possibly from its server; None, with an error in the form, if there is
+    none.
     """
     counted(limits.ACCOUNT_LOOK_UPS, user)
     try:

@@ -1,8 +1,8 @@
 """Writes the files of an archive so that a process may be stopped at any byte.
 
-An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2: a file may have any number of members).
-Documents for it are written to files beside it until they are complete. The caller stores the valid size of each file;
-bytes after it, which an interrupted step has left, are cut off.
+An archive is a tar file in gzip members, one for each step (RFC 1952 section 2.2). Documents are written beside it
+until they are complete. The caller stores the valid size of each file; what an interrupted step wrote after it is cut
+off.
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ class FilesMissing(Exception):
 
 
 class ArchiveWriter:
-    """Writer for one step. `files` maps each file name to its number of bytes and its number of items; both numbers
-    grow with added data.
-    """
+    """Writer for one step. `files` maps each file name to its numbers of bytes and items, which grow with added data."""
 
     def __init__(self, folder: Path, files: dict[str, list[int]]) -> None:
         self.files = {name: list(size) for name, size in files.items()}
@@ -135,9 +133,7 @@ class ArchiveWriter:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[Path]:
-    """Make the folder of an archive or an import, and lock it, so that this process alone works on it. Raises Unavailable
-    when another process holds the lock.
-    """
+    """Create and lock a folder, so that this process alone works on it. Raises Unavailable if another one holds the lock."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / ".lock").open("wb") as guard:
         try:
@@ -158,8 +154,9 @@ def writing(archive_id: int, files: dict[str, list[int]]) -> Iterator[ArchiveWri
 
 
 def remove_strays(root: Path, used: Callable[[], Iterable[int]]) -> int:
-    """Remove the folders of archives or imports that a process has left when it was killed; return how many. These are the
-    folders in `root` that are not named by one of the `used` ids, have not changed for a day, and are not locked.
+    """Remove folders in `root` that a killed process has left; return how many.
+
+    They have none of the `used` ids as their name, have not changed for a day, and are not locked.
     """
     oldest = time.time() - _STRAY_SECONDS
     # The folders are listed before the ids, so that folders made meanwhile are not taken for strays.

@@ -1,4 +1,4 @@
-"""Builds archives: everything that an account has on this server in one file for its owner, in steps that can be resumed.
+"""Builds archives, files with everything that an account has on this server, in steps that can be resumed.
 
 Each app registers its parts at start: `register(ArchivePart(...))`. Source: security row 47.
 """
@@ -46,8 +46,8 @@ _LINES_PER_STEP: Final = 500
 class ArchivePart:
     """Part of an archive.
 
-    `write` adds the data after a cursor (0: from the start), for about one or two seconds, and returns the next cursor,
-    or None when nothing is left. A step may be repeated from its cursor.
+    `write` adds the data after a cursor (0: from the start), for about a second, and returns the next cursor, or None
+    at the end. A step may be repeated from its cursor.
     """
 
     name: str
@@ -93,9 +93,7 @@ def request_archive(*, account: Account) -> Archive:
 
 
 def find_archive_file(*, account: Account, archive_id: int) -> Path:
-    """Return the file of an account's finished archive. Raises NotFound, also for another account's archive and for an
-    expired archive.
-    """
+    """Return the file of an account's finished archive. Raises NotFound, also for another account's or an expired one."""
     found = Archive.objects.filter(id=archive_id, account=account, state=ArchiveState.READY)
     path = archive_files.folder_of(archive_id) / archive_files.ARCHIVE
     if not found.filter(expires_at__gt=clock.now()).exists() or not path.exists():
@@ -110,10 +108,9 @@ def write_archives(events: Sequence[ArchiveDue]) -> None:
 
 
 def write_archive(archive_id: int) -> None:
-    """Write an archive for TURN_SECONDS. Publishes ArchiveDue if steps may be left, and ArchiveReady when the archive
-    is complete.
+    """Write an archive for TURN_SECONDS. Publishes ArchiveReady, or ArchiveDue if steps may be left.
 
-    The archive of a deleted account is removed with its files. Raises Unavailable while another process writes it.
+    The archive of a deleted account is removed. Raises Unavailable while another process writes it.
     """
     with archive_files.locked(archive_files.folder_of(archive_id)):
         unfinished = _write_for(archive_id, TURN_SECONDS)
@@ -201,9 +198,7 @@ def _remove(archive: Archive) -> None:
 
 
 def forget_archives() -> int:
-    """Remove expired and abandoned archives with their files, and folders that belong to no archive; return how many. Run by
-    the scheduler.
-    """
+    """Remove expired and abandoned archives, and stray folders; return how many. Run by the scheduler."""
     ids = Archive.objects.values_list("id", flat=True)
     strays = archive_files.remove_strays(archive_files.folder_of(0).parent, ids.all)
     old = Archive.objects.filter(expires_at__lt=clock.now())

@@ -1,9 +1,8 @@
 """Imports lists that people bring from another server.
 
-A file is parsed at once and stored line by line. When its owner has confirmed it, it is imported in the background, in
-steps that can be interrupted and resumed: every line is imported by the service that a client would call, and importing a
-line again changes nothing. Unknown accounts are looked up by the network lane, a few of each server at a time, so that
-accounts of one server do not delay the accounts of others.
+A file is parsed at once. When its owner has confirmed it, each line is imported in the background by the service that a
+client would call; importing a line again changes nothing. Unknown accounts are looked up by the network lane, a few of
+each server at a time, so that slow servers do not delay others.
 """
 
 from __future__ import annotations
@@ -46,11 +45,10 @@ Address = tuple[str, str | None]
 
 
 def read_import(*, account: Account, portable: PortableList, data: bytes, file_name: str, overwrite: bool) -> Import:
-    """Store the lines of a file until its owner confirms it, replacing an earlier unconfirmed file of the same list.
+    """Store the lines of a file until its owner confirms it, replacing an unconfirmed file of the same list.
 
-    Invalid lines are stored as failed; of several lines with the same key, only the first counts. Lines that are not ASCII are
-    parsed later, during the import, because normalising 20,000 international domains takes seconds (security row 78). Raises
-    Unreadable.
+    Of several lines with the same key, only the first counts. Lines that are not ASCII are parsed during the import,
+    because normalising 20,000 international domains takes seconds (security row 78). Raises Unreadable.
     """
     rows: list[ImportRow] = []
     keys: set[str] = set()
@@ -90,10 +88,9 @@ def _read(row: ImportRow, portable: PortableList) -> None:
 
 
 def start_import(*, account: Account, import_id: int) -> None:
-    """Start an import; an import that was started before continues unchanged.
+    """Start an import; a started one continues unchanged. Publishes ImportDue.
 
-    Raises NotFound, also for another account's import, and Conflict while another import of the same list runs.
-    Publishes ImportDue.
+    Raises NotFound, also for another account's import, and Conflict while another import of the list runs.
     """
     try:
         with transaction.atomic():
@@ -122,8 +119,7 @@ def work_off_imports(events: Sequence[ImportDue]) -> None:
 
 
 def process_import(import_id: int) -> None:
-    """Process an import for TURN_SECONDS; publishes ImportDue if lines are left, due after CHECK_INTERVAL if the import only
-    waits for other servers.
+    """Process an import for TURN_SECONDS. Publishes ImportDue if lines are left, later if they wait for other servers.
 
     It ends early when its owner can no longer use their account.
     """
@@ -164,9 +160,7 @@ class _Work:
         return self._add_pending()
 
     def _read_pending(self) -> bool:
-        """Parse a batch of lines that were not parsed yet, and remove repeated lines; return whether there were any
-        lines.
-        """
+        """Parse a batch of unparsed lines, and remove repeated ones; return whether there were any lines."""
         rows = list(self.batch.rows.filter(state=ImportRowState.PENDING, key="").order_by("line")[:BATCH_SIZE])
         for row in rows:
             _read(row, self.portable)
@@ -226,8 +220,8 @@ class _Work:
         return bool(rows)
 
     def settle_sought(self) -> bool:
-        """Add lines whose account has been found, fail lines whose account was not found, and request the lookup of the
-        next accounts; return whether any line was settled.
+        """Add lines whose account was found, fail those whose account does not exist, and look up the next accounts;
+        return whether any line was settled.
         """
         host = Func(F("key"), Value("@"), Value(-1), function="split_part", output_field=TextField())
         sought = self.batch.rows.filter(state=ImportRowState.SOUGHT)
@@ -294,9 +288,7 @@ def _problem(error: KernelError) -> Problem:
 
 
 def forget_imports() -> int:
-    """Delete imports that finished longer than RETENTION ago, with their failed lines, and files not confirmed within
-    UNCONFIRMED_RETENTION; return how many rows were deleted.
-    """
+    """Delete imports that finished before RETENTION or were not confirmed in time; return the number of deleted rows."""
     now = clock.now()
     old = Import.objects.filter(finished_at__lt=now - RETENTION) | Import.objects.filter(
         state=ImportState.WAITING, created_at__lt=now - UNCONFIRMED_RETENTION

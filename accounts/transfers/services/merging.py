@@ -1,8 +1,7 @@
 """Merges two records of one remote account, in steps that can be interrupted and resumed.
 
-The relations of local accounts to the first record are moved to the second; a relation that the second record already has is
-not moved, and is deleted with the first record. Rows of most tables are moved unchanged. Data that others see or count are
-moved by steps that higher apps register.
+Relations of local accounts to the first record are moved to the second, unless it has them already. Rows of most tables
+are moved unchanged; what others see or count is moved by steps that higher apps register.
 """
 
 from __future__ import annotations
@@ -53,8 +52,8 @@ _apart: Final[set[_Column]] = {
 
 
 def register(name: str, step: Step | None, *columns: _Column) -> None:
-    """Register a step, at the start of a process, that moves these columns; with `step` None the columns stay with the
-    first account.
+    """Register a step, at the start of a process, that moves these columns; without a step they stay with the first
+    account.
     """
     if step is not None:
         _steps[name] = step
@@ -64,9 +63,8 @@ def register(name: str, step: Step | None, *columns: _Column) -> None:
 def merge_accounts(*, by: Staff, source: Account, target: Account) -> Iterator[tuple[str, int]]:
     """Move all rows of `source` to `target`, then delete `source`; yield each kind of row with the number moved.
 
-    An interrupted merge is resumed by another call. Raises Forbidden, and Conflict for the same account twice and for
-    local accounts, at the first step. Publishes AccountRenamed, for posts that mention the accounts, and
-    AccountDeleted.
+    Another call resumes an interrupted merge. Raises Forbidden; Conflict for local accounts and for the same one twice.
+    Publishes AccountRenamed and AccountDeleted.
     """
     require(by, Permission.DELETE_USER_DATA)
     if source.id == target.id:
@@ -105,9 +103,7 @@ def _plain_columns() -> list[tuple[type[Model], str]]:
 
 
 def _move_follows(model: type[Follow] | type[FollowRequest], source: Account, target: Account) -> int:
-    """Move follows of and by the first account to the second, except follows that a block forbids and follows that the
-    second account has already; return how many.
-    """
+    """Move follows of and by the first account, except blocked and existing ones; return how many."""
     moved = 0
     sides: tuple[tuple[str, str, Counter], ...] = (
         ("account_id", "target_id", "following_count"),

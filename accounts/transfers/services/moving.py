@@ -1,6 +1,6 @@
-"""Moves a person from one account to another: aliases, the move itself, and its consequences on this server.
+"""Moves a person from one account to another: aliases, the move, and its consequences on this server.
 
-Source: contract, federation sections 7 and 15, and behaviours section 3. The federation app notifies other servers.
+Source: contract, federation sections 7 and 15, behaviours section 3. The federation app notifies other servers.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ BATCH_SIZE: Final = 100
 
 
 def add_alias(*, account: Account, alias: Account) -> None:
-    """Add another account of the same person as an alias, so that it may move to `account`; adding it twice changes
-    nothing.
+    """Let another account of the same person move to `account`. Publishes ProfileUpdated.
 
-    Raises Invalid for the account itself and for more than ALIASES_LIMIT. Publishes ProfileUpdated.
+    Raises Invalid for the account itself and for more than ALIASES_LIMIT.
     """
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
@@ -79,12 +78,11 @@ def next_move_at(account: Account) -> datetime | None:
 
 
 def move_account(*, user: User, target: Account) -> Move:
-    """Move the user's account to `target`, which must have the old account as an alias; a remote target is fetched
-    again first.
+    """Move the user's account to `target`, which must have it as an alias; a remote target is fetched again first.
 
-    From the commit on the account shows its new account, nobody can follow it, and its tokens work only for endpoints that
-    need no user. Its local followers are moved in the background. Raises Invalid with `details`, Unavailable when the other
-    server does not respond. Publishes AccountMoved and ProfileUpdated.
+    Nobody can follow the account any more, and its tokens work only for endpoints that need no user. Local followers
+    are moved in the background. Publishes AccountMoved and ProfileUpdated. Raises Invalid with `details`; Unavailable
+    when the other server does not respond.
     """
     finder = remote_accounts.find()
     if not target.local and finder is not None:
@@ -104,9 +102,10 @@ def move_account(*, user: User, target: Account) -> Move:
 
 
 def receive_move(*, account: Account, target: Account) -> Move:
-    """Apply the move of a remote account, sent by its server, to `target`, which names it as an alias.
+    """Apply the move of a remote account to `target`, which names it as an alias. Publishes AccountMoved and
+    ProfileUpdated.
 
-    Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL. Publishes AccountMoved and ProfileUpdated.
+    Raises Forbidden for a second move within REMOTE_MOVE_INTERVAL.
     """
     with transaction.atomic():
         locked = Account.objects.select_for_update(no_key=True).get(id=account.id)
@@ -147,10 +146,7 @@ def _refused(field: str, code: str, message: str) -> Invalid:
 
 
 def cancel_move(*, user: User) -> None:
-    """Cancel a move: the account can be used and followed again. Followers that were moved keep following the other account.
-
-    Nothing happens if the account has not moved. Publishes ProfileUpdated.
-    """
+    """Cancel a move, if there is one; moved followers keep following the other account. Publishes ProfileUpdated."""
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).get(id=user.account_id)
         if account.moved_to_id is None:
@@ -172,10 +168,10 @@ def begin_carrying_over(events: Sequence[AccountMoved]) -> None:
 
 
 def carry_over(events: Sequence[CarryOverDue]) -> None:
-    """Handle CarryOverDue: copy local accounts' blocks, mutes and notes of the old account to the new one, and move follows.
+    """Handle CarryOverDue: copy blocks, mutes and notes of local accounts to the new account, and move follows.
 
-    Handles BATCH_SIZE rows, and publishes the event again if rows may be left. Each row is handled separately and may
-    be handled again; rows that a service refuses are skipped. Nothing more is carried over once the move is cancelled.
+    Handles BATCH_SIZE rows, each on its own, and publishes the event again if rows may be left. Rows that a service
+    refuses are skipped; a cancelled move ends it.
     """
     for event in events:
         moved = Account.objects.filter(id=event.account_id, moved_to_id=event.target_id).exists()

@@ -1,6 +1,4 @@
-"""Receives archives of a person's own posts, and starts, undoes and forgets their imports. `federation.archives` reads and
-imports the archives, on PastImportDue.
-"""
+"""Receives archives of a person's own posts, and starts, undoes and forgets their imports (by `federation.archives`)."""
 
 from __future__ import annotations
 
@@ -44,10 +42,10 @@ def remove_files(import_id: int) -> None:
 
 
 def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited: bool = False) -> PastImport:
-    """Store an archive, which is then read in the background; an earlier archive whose import was not started is removed.
+    """Store an archive, which is then read in the background; an earlier one that was not started is removed.
 
-    Raises Conflict while an import of the account runs or is undone, and Invalid for a file that is larger than the owner's
-    limit for files, unless the import is `unlimited`. Publishes PastImportDue.
+    Raises Conflict while an import of the account runs or is undone; Invalid for a file beyond the owner's limit,
+    unless the import is `unlimited`. Publishes PastImportDue.
     """
     limit = None if unlimited else load_allowance(account.id).bytes
     for earlier in PastImport.objects.filter(account=account, state__in=(PastState.READING, PastState.READY)):
@@ -80,11 +78,10 @@ def take_archive(*, account: Account, file: IO[bytes], file_name: str, unlimited
 
 
 def start_past(*, account: Account, import_id: int, visibility: str = "") -> None:
-    """Start an import that was read. Posts with a wider visibility than `visibility` get that visibility.
+    """Start an import that was read; a started one continues unchanged. `visibility` is the widest of its posts.
 
-    Raises NotFound, also for another account's import, Invalid for a visibility that is not in LOWERED_VISIBILITIES, and
-    Conflict for an import that cannot be started. An import that was started before continues unchanged. Publishes
-    PastImportDue.
+    Raises NotFound, also for another account's import; Invalid for a visibility that is not in LOWERED_VISIBILITIES;
+    Conflict for an import that cannot be started. Publishes PastImportDue.
     """
     if visibility and visibility not in LOWERED_VISIBILITIES:
         raise Invalid(_("Record invalid"))
@@ -100,7 +97,7 @@ def start_past(*, account: Account, import_id: int, visibility: str = "") -> Non
 
 
 def undo_past(*, account: Account, import_id: int) -> None:
-    """Remove all posts of an import, in the background. Raises NotFound, and Conflict unless it can be undone. Publishes
+    """Remove all posts of an import in the background. Raises NotFound; Conflict if that is too late. Publishes
     PastImportDue.
     """
     try:
@@ -118,8 +115,7 @@ def undo_past(*, account: Account, import_id: int) -> None:
 
 
 def drop_past(*, account: Account, import_id: int) -> None:
-    """Stop a running import, whose posts stay and can be removed by `undo_past`; remove an import that was not started or
-    whose archive was refused. Imports in other states are not changed.
+    """Stop a running import, whose posts stay, or remove one that was not started or whose archive was refused.
 
     Raises NotFound, also for another account's import.
     """
@@ -144,8 +140,8 @@ def _remove(found: PastImport) -> None:
 
 
 def remove_files_of(account_id: int) -> int:
-    """Remove the files of an erased account's unfinished import; return 1 if there were any. Its rows are erased with the
-    account's.
+    """Remove the files of an erased account's unfinished import, whose rows are erased elsewhere; return 1 if there
+    were any.
     """
     unfinished = PastImport.objects.filter(account_id=account_id).exclude(state__in=_ENDED)
     found = [import_id for import_id in unfinished.values_list("id", flat=True) if folder_of(import_id).exists()]
@@ -155,9 +151,8 @@ def remove_files_of(account_id: int) -> int:
 
 
 def forget_past_imports() -> int:
-    """Remove archives whose import was not started in time, the lines of imports that can no longer be undone, and folders
-    that no unfinished import needs; return how many imports and folders. Run by the scheduler. The row of an import is kept as
-    long as its posts.
+    """Remove archives that were not started in time, lines of imports that cannot be undone any more, and stray
+    folders; return how many imports and folders. The row of an import stays as long as its posts. Run by the scheduler.
     """
     now = clock.now()
     unconfirmed = PastImport.objects.filter(

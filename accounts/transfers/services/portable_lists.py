@@ -1,7 +1,6 @@
-"""Registry of the lists that people take from one server to another, each as a table (`accounts.transfers.policies`).
+"""The lists that people take from one server to another, each as a table (`accounts.transfers.policies`).
 
-Each app registers its lists at start: `register(PortableList(...))`. The pages for export and import, and archives, then
-offer them.
+Each app registers its lists at start: `register(PortableList(...))`. Pages and archives offer them.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from social.kernel.text.names import normalise_domain
 
 @dataclass(frozen=True)
 class Entry:
-    """Parsed line. `key` identifies its subject, normalised; `values` are its options.
+    """Parsed line: the key of its subject, normalised, and its options (`values`).
 
-    `address` is the account that must be known before the line can be imported, in lower case and with the domain in
-    Punycode (None for a local account); None when the line names no account.
+    `address` is the account that must be known first, in lower case and Punycode (domain None: a local one); None for
+    no account.
     """
 
     key: str
@@ -53,13 +52,12 @@ class Existing:
 
 @dataclass(frozen=True)
 class PortableList:
-    """Kind of list.
+    """Kind of list, of which every line must fill the first of the `columns`; `named`: exported files have a header
+    line.
 
-    `columns` are the columns of its table, of which every line must fill the first; `named` says whether an exported
-    file has a header line. `count` and `rows` (its cells, read in batches) take the id of the list's owner. `read`
-    parses the cells of a line, or raises BadLine. `add` adds a line to the owner's list, given the account that the
-    line names; it is idempotent, and raises KernelError. `existing` returns entries of an owner after an id, up to a
-    limit, and `remove` removes an entry. `may_name_owner`: lines may name the owner of the list.
+    `count` and `rows` take the id of the owner. `read` parses the cells of a line, or raises BadLine. `add` adds a
+    line, given the account that it names; it is idempotent, and raises KernelError. `existing` returns entries of an
+    owner after an id, up to a limit; `remove` removes one. `may_name_owner`: lines may name the owner.
     """
 
     name: str
@@ -110,9 +108,7 @@ def full_address(account: Account) -> str:
 
 
 def read_address(cell: str) -> tuple[str, str | None]:
-    """Parse the address in a cell, in lower case and Punycode. Raises BadLine, also for an address without a domain,
-    which would be ambiguous.
-    """
+    """Parse an address, in lower case and Punycode. Raises BadLine, also without a domain, which would be ambiguous."""
     pair = split_address(cell)
     named = cell.strip().removeprefix("@").partition("@")[2]
     if pair is None or not named or not pair[0].isprintable():
