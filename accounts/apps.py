@@ -14,9 +14,7 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Provide the token source, the audit log, the identity of the server and the refused networks to lower layers;
-        subscribe to the app's own events; and register the portable lists and the parts of archives.
-        """
+        """Subscribe to events, connect the ports of lower layers, and register portable lists and parts of archives."""
         import_module("accounts.reactions")
         from accounts.identity.queries.sign_up import load_refused_networks
         from accounts.identity.services.tokens import TokenIdentities

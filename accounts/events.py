@@ -19,9 +19,7 @@ class AccountDeleted(Event, key="account:{account_id}"):
 
 
 class AccountSuspended(Event, key="account:{account_id}"):
-    """Staff have suspended an account. `severance_type` and `cause` identify the severance under which its ended
-    follows are stored.
-    """
+    """Staff have suspended an account; its ended follows are stored under `severance_type` and `cause`."""
 
     account_id: int
     local: bool
@@ -30,9 +28,7 @@ class AccountSuspended(Event, key="account:{account_id}"):
 
 
 class FollowsSevered(Event, key="severance:{cause}"):
-    """A block or suspension has ended all follows that it ends. If there were any, they are stored under the severance with
-    this `cause`.
-    """
+    """A block or suspension has ended all its follows, which are stored, if there were any, under this `cause`."""
 
     cause: str
 
@@ -44,9 +40,7 @@ class AccountUnsuspended(Event, key="account:{account_id}"):
 
 
 class AccountSanctioned(Event, key="account:{account_id}"):
-    """Staff have limited or held a local account or marked its media as sensitive, or have ended such a sanction. A
-    suspension publishes ProfileUpdated instead.
-    """
+    """Staff have imposed or ended a limit, a hold or sensitive media; a suspension publishes ProfileUpdated."""
 
     account_id: int
 
@@ -60,9 +54,7 @@ class AccountMoved(Event, key="account:{account_id}"):
 
 
 class CarryOverDue(Event, key="account:{account_id}"):
-    """Relations of local accounts to an account that has moved are to be transferred to the new account; `what` is the kind of
-    the relations, `after` the id of the last row that was transferred.
-    """
+    """Relations (`what`) of local accounts to an account that has moved, after row `after`, are to be transferred."""
 
     account_id: int
     target_id: int
@@ -71,8 +63,8 @@ class CarryOverDue(Event, key="account:{account_id}"):
 
 
 class FollowsToRenew(Event, key="account:{account_id}"):
-    """The keys of a remote account were all replaced, and no known key has signed the change: the account's server may have
-    lost the account's followers. The Follows of local accounts with an id above `after` are to be sent again.
+    """The keys of a remote account were all replaced without a known key's signature, so that its server may have lost its
+    followers: Follows of local accounts with an id above `after` are to be sent again.
     """
 
     account_id: int
@@ -99,9 +91,7 @@ class EmailChangeRequested(Event, key="user:{user_id}"):
 
 
 class EmailChanged(Event, key="user:{user_id}"):
-    """A user's e-mail address has changed; a mail about this is to be sent to the old address, which no row stores any
-    more.
-    """
+    """A user's e-mail address has changed; a mail about this is due to the old address, which is stored only here."""
 
     user_id: int
     old_email: str
@@ -135,9 +125,7 @@ class UserWaiting(Event, key="user:{user_id}"):
 
 
 class UserActivated(Event, key="user:{user_id}"):
-    """A user can use their account from now on: they are confirmed and, where that is required, approved. Published
-    once per user.
-    """
+    """A user can use their account from now on: they are confirmed and approved. Published once per user."""
 
     user_id: int
     invited: bool = False
@@ -200,10 +188,9 @@ class FollowRequested(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
-    """The follow of `target_id` by `account_id`, or its request, has ended.
+    """The follow of `target_id` by `account_id`, or its request, was ended by the account `ended_by_id`.
 
-    `uri` is the ActivityPub id of the follow, if it had one; `ended_by_id` is the id of the account that ended it. The row
-    of the follow is deleted, so the event contains all data that the other server must receive.
+    `uri` is its ActivityPub id, if it had one; the row is deleted.
     """
 
     account_id: int
@@ -214,8 +201,8 @@ class AccountUnfollowed(Event, key="pair:{account_id}:{target_id}"):
 
 
 class AccountBlocked(Event, key="pair:{account_id}:{target_id}"):
-    """`account_id` has blocked `target_id`; follows in both directions have already ended. `uri` is the id of the Block
-    activity. It is None between local accounts, and for a Block sent by an earlier release, whose id contains `block_id`.
+    """`account_id` has blocked `target_id`; follows in both directions have ended. `uri` is the id of the Block
+    activity, None between local accounts and for a Block of an earlier release, whose id contains `block_id`.
     """
 
     account_id: int
@@ -277,9 +264,7 @@ class TagUnfollowed(Event, key="account_tag:{account_id}:{tag_id}"):
 
 
 class CollectionItemAdded(Event, key="collection:{collection_id}"):
-    """An account was added to a collection; it may still have to agree. `at_creation`: the collection was created with
-    this account in it.
-    """
+    """An account, which may have to agree, was added to a collection, perhaps when it was created (`at_creation`)."""
 
     collection_id: int
     item_id: int
@@ -287,9 +272,7 @@ class CollectionItemAdded(Event, key="collection:{collection_id}"):
 
 
 class CollectionItemRemoved(Event, key="collection:{collection_id}"):
-    """`account_id` was removed from a collection by its owner, or has `left` it. `item_id` is 0 in rows of earlier
-    releases.
-    """
+    """`account_id` was removed from a collection, or has `left` it. `item_id` is 0 in rows of earlier releases."""
 
     collection_id: int
     account_id: int
@@ -355,9 +338,7 @@ class EncryptedMessageStored(Event, key="encrypted_message:{message_id}"):
 
 
 class RemoteCopyRequested(Event):
-    """Copies of remote files were requested: wakes the worker that fetches them. Several events have the same effect as
-    one.
-    """
+    """Copies of remote files were requested: wakes the worker that fetches them."""
 
 
 class RemoteCopyStored(Event):
@@ -367,9 +348,7 @@ class RemoteCopyStored(Event):
 
 
 class SpamRuleMet(Event, key="account:{account_id}"):
-    """An account's post (`status_id`) or sign-up has matched a spam rule. If `limited`, the rule has already limited
-    the account; otherwise the account is to be reported.
-    """
+    """An account's post (`status_id`) or sign-up has matched a rule, which has `limited` it or leads to a report."""
 
     rule_id: int
     account_id: int

@@ -13,29 +13,25 @@ class RemoteAccounts(Protocol):
     """Finds remote accounts by their address, over the network."""
 
     def find_by_address(self, addresses: Collection[tuple[str, str]]) -> Mapping[tuple[str, str], Account]:
-        """Return the accounts with these addresses, keyed by the (username, domain) pairs, which are in lower case and
-        Punycode.
+        """Return the accounts with these addresses (username, domain), in lower case and Punycode, that are found in
+        five seconds.
 
-        To be called outside of a transaction. It takes at most five seconds altogether, leaves out accounts that it
-        cannot find in that time, and never raises because of another server.
+        Call it outside of a transaction. It never raises because of another server.
         """
         ...
 
     def seek(
         self, addresses: Collection[tuple[str, str | None]], *, wanted_by: str
     ) -> Collection[tuple[str, str | None]]:
-        """Queue the accounts with these addresses for a look-up in the background.
+        """Queue the accounts with these addresses for a look-up; return those that a recent look-up did not find.
 
-        Each server has its own rate limit, and only a limited number of addresses is queued for each `wanted_by` (a
-        person or a server): call `seek` again for the other addresses. An address in the queue is not added twice.
-        Returns the addresses that a recent look-up did not find and that are therefore not queued again.
+        Each server has its own rate limit. A limited number is queued for each `wanted_by` (a person or a server), each
+        once: call it again for the others.
         """
         ...
 
     def refresh(self, account: Account) -> Account:
-        """Return the account, updated from its own server. Takes at most five seconds. Raises Unavailable if the server cannot
-        be reached.
-        """
+        """Return the account, updated from its own server, in at most five seconds. Raises Unavailable."""
         ...
 
 

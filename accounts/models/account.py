@@ -43,9 +43,9 @@ class SuspensionOrigin(models.TextChoices):
 class Account(models.Model):
     """A person, bot or group. Local accounts have a `User` and a `KeyPair` with a private key.
 
-    `note` is the bio as it was typed (local) or received (remote); `note_html` is the HTML that is shown. `version` is part of
-    the key of cached bodies: it is increased by every change that the account's entity shows, except changes of counters.
-    `avatar_static` and `header_static` are the first frames of animations, empty for still pictures.
+    `note` is the bio as it was typed (local) or received (remote), `note_html` the HTML that is shown. `version`, a
+    part of the key of cached bodies, grows with every change of the entity, except of its counters. `avatar_static` and
+    `header_static` are the first frames of animations, empty for still pictures.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -230,9 +230,8 @@ def unicode_domain(domain: str) -> str:
 class AccountStat(models.Model):
     """Counters of an account, in a row of their own so that counting never rewrites the account's row.
 
-    The row does not exist before the first post or follow. The counts include only follows and posts that this server knows,
-    and are used to rank accounts. The totals are the numbers that a remote account's server states (None if it states none);
-    they are only shown (`SHOWN_COUNTS`).
+    The row does not exist before the first post or follow. The counts include only what this server knows, and rank
+    accounts; the totals, which a remote account's server states, are only shown (`SHOWN_COUNTS`).
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="stat")
@@ -260,11 +259,10 @@ SHOWN_COUNTS = tuple(f"GREATEST({name}_count, {name}_total)" for name in ("follo
 
 
 class KeyPair(models.Model):
-    """The RSA keys of an account; `private_key` is encrypted with the field keys and empty for remote accounts.
+    """The RSA keys of an account; `private_key` is encrypted, and empty for remote accounts.
 
-    `further_keys` are the other public keys that a remote account lists (contract, federation section 4), by their ids.
-    After a rotation `previous_private_key` is the former key, also encrypted, as long as some servers may not know the
-    new key.
+    `further_keys` are the other public keys of a remote account by their ids (federation section 4).
+    `previous_private_key` is the encrypted key before a rotation, as long as some servers may not know the new one.
     """
 
     account = models.OneToOneField(Account, primary_key=True, on_delete=models.CASCADE, related_name="key_pair")

@@ -14,8 +14,7 @@ from social.kernel.lengths import ADDRESS_LIMIT, NAME_LIMIT, OBJECT_LIMIT, WORD_
 class AuditEntry(models.Model):
     """Act of a member of staff, or of the operator at the command line, on one target.
 
-    Names are stored with the ids, because the rows of the actor and target may be deleted later. The database refuses to
-    change or delete a row.
+    Names are stored, because the rows may be deleted later. The database refuses to change or delete a row.
     """
 
     id = models.BigAutoField(primary_key=True)

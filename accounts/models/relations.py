@@ -1,6 +1,4 @@
-"""Relations between accounts: follows and follow requests, blocks, mutes, private records about others, and follows that
-were ended by blocks or suspensions.
-"""
+"""Relations between accounts: follows, requests, blocks, mutes, private records, and follows that were ended by others."""
 
 from __future__ import annotations
 
@@ -40,10 +38,9 @@ class _Following(models.Model):
 class Follow(_Following):
     """Follow of `target` by `account`, with its options.
 
-    `direct_since` is when `account` last ended a mute of `target`: older direct posts stay out of the home timeline.
-    `follower_state` is in an index, so that delivery reads only active or only remote followers, at no cost for absent
-    followers. A trigger sets `follower_state` for a new row; `timelines.services.presence` changes it when followers
-    become absent or active.
+    `direct_since` is when `account` last ended a mute of `target`: older direct posts stay out of the home timeline. A
+    trigger sets `follower_state` for a new row; `timelines.services.presence` changes it. It is in an index, so that
+    delivery never reads absent followers.
     """
 
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="following", db_index=False)

@@ -16,9 +16,9 @@ from social.kernel.lengths import (
 class Domain(models.Model):
     """Known server, by its lower-case Punycode domain; the decisions of staff about it are in `moderation`.
 
-    `host` last served the documents of its accounts and may differ from the domain; empty if it is unknown. `software` and
-    `version` are from its NodeInfo, last requested at `software_asked_at`; empty if they are unknown. `reached_at` is when
-    a request to it last succeeded, precise to about an hour.
+    `host` last served the documents of its accounts. `software` and `version` are from its NodeInfo, requested at
+    `software_asked_at`. They are empty if they are unknown. `reached_at`, the last successful request, is precise to an
+    hour.
     """
 
     name = models.TextField(unique=True)

@@ -16,13 +16,11 @@ TAG_LIMIT = 500
 
 
 class Tag(models.Model):
-    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or the spelling chosen by
-    staff.
+    """A hashtag by its normalised name; `display_name` is the spelling of its first use, or that chosen by staff.
 
-    `usable`: new local posts may have it. `listable`: search and directories may show it. `trendable`: it may be shown
-    as trending; None until staff have decided. `private`: the hashtag was not used in public yet, so that search does
-    not show it. `local_only`: it was used in public, but only in posts for people of this server, so that nobody else
-    learns of it.
+    `usable`: new local posts may have it. `listable`: search may show it. `trendable`: it may trend; None until staff
+    have decided. `private`: it was not used in public yet. `local_only`: it was, but only in posts for people of this
+    server.
     """
 
     id = SnowflakeField(primary_key=True)
@@ -65,8 +63,7 @@ class TagUse(models.Model):
 class TagFollow(models.Model):
     """Follow of a hashtag by `account`: its home timeline shows public posts whose id is greater than this row's.
 
-    The database generates the id as it generates ids of posts, so that posts before the follow are excluded without
-    comparing clocks. `absent`: the follower was not active for days, as `FollowerState.ABSENT`.
+    Ids are generated as those of posts. `absent`: the follower was not active for days, as `FollowerState.ABSENT`.
     """
 
     id = SnowflakeField(primary_key=True)

@@ -20,11 +20,7 @@ from social.kernel.plans import Plan, Slot
 
 
 class Invite(models.Model):
-    """Invitation whose code at most `max_uses` people (None: any number) may use to sign up until `expires_at` (None:
-    for ever).
-
-    An invitation without an inviter is the operator's.
-    """
+    """Invitation for at most `max_uses` people (None: any number) until `expires_at`; the operator's has no inviter."""
 
     code = models.TextField(unique=True)
     inviter = models.ForeignKey("accounts.User", null=True, on_delete=models.CASCADE, related_name="invites")
@@ -90,9 +86,8 @@ EVERYONES_PERMISSIONS = Permission.INVITE_USERS | Permission.INVITE_BYPASS_APPRO
 class Role(models.Model):
     """A named set of permissions; a role with a greater `position` outranks those below.
 
-    `inherited` are the permissions of the role Everyone, which every role grants as well; a trigger writes them. Its
-    users may store `media_megabytes` of files and publish `posts_per_day` in 24 hours; 0 means any number. The quotas
-    of Everyone are not inherited.
+    `inherited` are the permissions of the role Everyone, which every role grants; a trigger writes them. Its users may
+    store `media_megabytes` of files and publish `posts_per_day` in 24 hours (0: any number); these are not inherited.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -153,9 +148,7 @@ class UserManager(BaseUserManager["User"]):
         return self.get(email__lower=(username or "").lower())
 
     def get(self, *args: Any, **conditions: Any) -> User:
-        """Return the user with account, role, whether the address is confirmed, and the WAITING_COUNTS, for Django's
-        sessions.
-        """
+        """Return the user with account, role, `confirmed` and the WAITING_COUNTS, for Django's sessions."""
         if not args and conditions.keys() == {"pk"} and isinstance(conditions["pk"], int):
             # Django's sessions make this call for each page.
             user = _SESSION_USER.first(id=conditions["pk"])
@@ -250,9 +243,7 @@ class User(AbstractBaseUser):
 
     @property
     def is_staff(self) -> bool:
-        """Tell whether the user may open the admin: whether their role has any permission beyond those that everyone
-        may have.
-        """
+        """Tell whether the user may open the admin: their role has a permission that not everyone may have."""
         return bool(self.role.permissions & ~EVERYONES_PERMISSIONS)
 
     def has_perm(self, perm: str, obj: object | None = None) -> bool:
@@ -262,11 +253,9 @@ class User(AbstractBaseUser):
         return self.is_active and self.role.can(needed if action.startswith("view_") else Permission.ADMINISTRATOR)
 
     def has_perms(self, perm_list: list[str], obj: object | None = None) -> bool:
-        """Tell whether the user has all of these permissions."""
         return all(self.has_perm(perm, obj) for perm in perm_list)
 
     def has_module_perms(self, app_label: str) -> bool:
-        """Tell whether the user may see an app in the admin's list."""
         return self.is_active and self.is_staff
 
 

@@ -152,11 +152,7 @@ def counted(rule: limits.Rule, user: User) -> None:
 def settings_page(
     view: View, *, asks_again: bool = False, states: Collection[SignInState] = LET_IN, max_body: int = 0
 ) -> View:
-    """Wrap a settings page, which is a page for signed-in people (`member_page`), and show the navigation.
-
-    `asks_again`: the page concerns the security of the account and requires reauthentication, unless the user has
-    authenticated within the last five minutes.
-    """
+    """Wrap a settings page (a `member_page`), and show the navigation; `asks_again`: the page requires reauthentication."""
     if asks_again:
         view = reauthentication_required(app="accounts")(view)
 

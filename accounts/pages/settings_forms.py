@@ -160,9 +160,7 @@ class NotificationMailsForm(ServiceForm):
 
 
 def language_choices(current: str) -> list[tuple[str, str]]:
-    """Return the codes of the languages in which people can post, each with its name in that language, and the current
-    choice.
-    """
+    """Return the codes of the languages in which people can post, with their own names, and the current choice."""
     found = {}
     for code, info in LANG_INFO.items():
         known = known_language(code)

@@ -1,8 +1,7 @@
 """Rule that decides which accounts a surface (a timeline, a list, a page) shows to a viewer, as a predicate and as SQL.
 
-Suspended accounts, and accounts that have blocked the viewer, are shown nowhere. Further conditions of a surface are
-options of `People` (contract, behaviours sections 7, 11, 14 to 16 and 18); `statuses.policies.audience` declares them
-for surfaces of posts.
+Conditions of a surface are options of `People` (contract, behaviours sections 7, 11, 14 to 16 and 18);
+`statuses.policies.audience` declares them for surfaces of posts.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ class Limited(Enum):
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Rule for the accounts of a surface, which never shows accounts that are suspended or block the viewer or the
-    viewer's server.
+    """Rule for the accounts of a surface, which never shows accounts that are suspended or block the viewer or their
+    server.
 
     `hidden` leaves out accounts that the viewer blocks or mutes, `servers` accounts of servers that the viewer blocks;
-    `limited` says to whom limited accounts are shown. Viewers are always shown themselves, unless suspended.
+    `limited` says who sees limited accounts. Viewers always see themselves, unless suspended.
     """
 
     hidden: bool = False
@@ -69,11 +68,10 @@ class People:
         return not is_limited or self.limited is Limited.ANYBODY or account_id in relations.following
 
     def sql(self, author: str, *, has_viewer: bool = True, joined: str | None = None) -> str:
-        """`shows` as an SQL condition; with a viewer it needs VIEWER_SETS in the statement.
+        """Return `shows` as an SQL condition; with a viewer the statement needs VIEWER_SETS.
 
-        `author` is an expression for the account's id. `joined` is the alias of its row in accounts_account, if the
-        statement joins that table; otherwise the condition reads the row in a scalar subquery, because a join makes the
-        planner sort all posts.
+        `author` is an expression for the account's id, `joined` the alias of its row if the statement joins
+        accounts_account; otherwise a scalar subquery reads the row, because a join makes the planner sort all posts.
         """
         row = joined or "a"
         of_row = [f"{row}.suspended_at IS NULL"]
@@ -104,7 +102,5 @@ UNHIDDEN: Final = People(hidden=True, servers=True)
 
 
 def is_present(path: str = "") -> Q:
-    """Return a condition on a queryset that is true for accounts that are not suspended; `path` is the lookup that
-    leads to the account (`"account"`), empty for a queryset of accounts.
-    """
+    """Return a condition that is true for accounts that are not suspended; `path` is the lookup that leads to the account."""
     return Q(**{f"{path}__suspended_at" if path else "suspended_at": None})

@@ -1,6 +1,4 @@
-"""Rules of domains: which of them may exist on the public internet, and whether an account agrees to be named as the
-author of a domain's pages (contract, entities "attribution_domains").
-"""
+"""Rules of domains: which may exist on the public internet, and which of them an account is attributed from."""
 
 from __future__ import annotations
 
@@ -31,11 +29,7 @@ def domain_and_parents(domain: str) -> list[str]:
 
 
 def is_attributed_from(host: str, domains: Iterable[str]) -> bool:
-    """Tell whether `host` is one of the domains or a subdomain of one, compared label by label: `evilexample.com` is
-    not in `example.com`.
-
-    Security row 37. A port is compared as well; domains may be in Punycode or in their displayed form.
-    """
+    """Tell whether `host` is one of the domains or below one, compared label by label, with its port (security row 37)."""
     kept = normalise_domain(host)
     if kept is None:
         return False

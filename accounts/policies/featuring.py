@@ -11,7 +11,7 @@ from accounts.policies.relations import Relations
 class Audience(StrEnum):
     """Groups that may put an account into collections.
 
-    `ASKED`: everybody may ask, and the account answers each request; `MISSING`: the account's server states no policy.
+    `ASKED`: everybody may ask, and the account answers each request; `MISSING`: its server states no policy.
     """
 
     NOBODY = ""
@@ -22,8 +22,8 @@ class Audience(StrEnum):
 
 
 def featuring_audience(account: Account) -> Audience:
-    """Return the group that may put the account into collections. A discoverable local account allows everybody or, if it is
-    locked, its followers; another local account allows nobody; for a remote account its server names the group (FEP-7aa9).
+    """Return who may put the account into collections: of a local account everybody or, if it is locked, its followers,
+    if it is discoverable; of a remote account the group that its server states (FEP-7aa9).
     """
     if not account.local:
         return Audience.MISSING if account.feature_policy is None else Audience(account.feature_policy)
@@ -33,9 +33,7 @@ def featuring_audience(account: Account) -> Audience:
 
 
 def is_approved(audience: Audience, account_id: int, relations: Relations) -> bool:
-    """Tell whether the viewer of `relations`, which must contain the account, belongs to the `audience` of the account;
-    an account counts as one of its own followers.
-    """
+    """Tell whether the viewer of `relations` belongs to the `audience` of the account, of which they may be the owner."""
     if relations.viewer_id is None or audience not in (Audience.PUBLIC, Audience.FOLLOWERS):
         return False
     return audience is Audience.PUBLIC or account_id == relations.viewer_id or account_id in relations.following

@@ -81,11 +81,7 @@ def off_value(switch: str) -> Any:
 
 
 def list_headers(user_id: int, switch: str) -> tuple[str, dict[str, str]]:
-    """Return the unsubscribe address of a kind of mails (`switch`), which never expires, and the mail headers that contain
-    this address.
-
-    A POST by a mail program ends the mails at once (RFC 8058); a person sees a page.
-    """
+    """Return the address that ends mails of a kind (`switch`), for ever, and the mail headers with it (RFC 8058)."""
     url = links.web_url(reverse("mail_unsubscribe", args=[_SIGNER.sign(f"{user_id}-{switch}")]))
     return url, {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
 

@@ -16,10 +16,11 @@ _PROXY_NETWORKS: Final = [
 
 
 def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-    """Return the network that `text` denotes: an IP address, or CIDR notation, whose host bits are ignored. Raises ValueError
-    for any other text, and for an address of one interface (`fe80::1%eth0`), which is valid on one machine only.
+    """Return the network of an IP address or CIDR notation (host bits are ignored). Raises ValueError, also for a zone
+    (`%eth0`).
 
-    IPv4 addresses written as IPv6 addresses (`::ffff:192.0.2.0/120`) are an IPv4 network, as the addresses of clients are.
+    IPv4 addresses written as IPv6 addresses (`::ffff:192.0.2.0/120`) are an IPv4 network, as the addresses of clients
+    are.
     """
     if "%" in text:
         raise ValueError(text)
@@ -30,15 +31,13 @@ def network_of(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
 
 
 def is_wide(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
-    """Tell whether a network is larger than that of any single provider: IPv4 prefixes shorter than 8 bits, IPv6
-    prefixes shorter than 16.
-    """
+    """Tell whether a network is larger than that of any provider: prefixes below 8 bits (IPv4) or 16 bits (IPv6)."""
     return network.prefixlen < (8 if network.version == 4 else 16)
 
 
 def is_of_proxies(network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
-    """Tell whether a network has addresses of this machine or of a private network: if a reverse proxy with such an address
-    is not in TRUSTED_PROXIES, everybody has its address (security row 79).
+    """Tell whether a network has addresses of this machine or private ones: everybody has the address of a reverse
+    proxy that is not in TRUSTED_PROXIES (security row 79).
     """
     return any(own.version == network.version and network.overlaps(own) for own in _PROXY_NETWORKS)
 

@@ -1,6 +1,4 @@
-"""Rules for verified links in profile fields: a link is verified if the linked page links back (contract, entities "Field";
-security row 3).
-"""
+"""Rules for verified links in profile fields: the linked page links back (contract, entities "Field"; security row 3)."""
 
 from __future__ import annotations
 
@@ -19,8 +17,7 @@ _TEXTS: Final = frozenset({"textarea", "title", "xmp", "noscript"})
 def link_to_verify(value: str) -> str | None:
     """Return the address that is the whole value of a field; None for a value that can never be verified.
 
-    The address must have its canonical spelling, without user name, invisible characters, letters of other scripts in
-    the host, or a fragment, so that the address shown is the address fetched.
+    Only its canonical spelling counts, so that the address shown is the address fetched.
     """
     try:
         canonical = parse_url(value).url
@@ -30,8 +27,8 @@ def link_to_verify(value: str) -> str | None:
 
 
 def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
-    """Return the address in a field that can be verified (`link_to_verify`); in a field of a remote account, a link must be
-    its only content, with the address as its text and as its target.
+    """Return the address in a field that can be verified; in a field of a remote account, it must be the text and the
+    target of a link that is the only content.
     """
     if local:
         return link_to_verify(field["value"])
@@ -42,8 +39,7 @@ def link_of_field(field: Mapping[str, Any], *, local: bool) -> str | None:
 
 
 def links_back(page: str, addresses: Collection[str]) -> bool:
-    """Tell whether an HTML page has a link or anchor with `rel="me"` whose target equals one of the addresses, in any
-    case of letters.
+    """Tell whether an HTML page has a link with `rel="me"` to one of the addresses, in any case of letters.
 
     Links in comments, scripts, templates and text fields, which others may have written, do not count.
     """

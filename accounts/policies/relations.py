@@ -1,8 +1,7 @@
-"""Rules of blocks, mutes and blocked servers, both for the value `Relations` in memory and as conditions in SQL, and
-permission to follow (contract, behaviours section 14).
+"""Rules of blocks, mutes and blocked servers, as the value `Relations` and as SQL, and permission to follow.
 
-`accounts.queries.relations` loads the value. Other modules do not name the three tables: they use the value, or one of
-the conditions below in their statements. A property test checks that value and conditions agree.
+Only this module and `accounts.queries.relations`, which loads the value, name the three tables. A property test checks
+that value and conditions agree (contract, behaviours section 14).
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ from social.kernel.plans import Slot
 
 @dataclass(frozen=True, slots=True)
 class FollowOptions:
-    """Options of a follow or a follow request; `direct_since` is when the follower last ended a mute of the followed
-    account.
-    """
+    """Options of a follow or request; `direct_since` is when the follower last ended a mute of the followed account."""
 
     show_reblogs: bool = True
     notify: bool = False
@@ -46,8 +43,9 @@ _UNMUTED: Mapping[int, MuteOptions] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """The viewer's relations to the accounts for which they were loaded. Other accounts must not be looked up: an account that
-    was not loaded is missing in the sets, which would be read as "no". Without a viewer, all sets are empty.
+    """The viewer's relations to the accounts for which they were loaded; without a viewer, all sets are empty.
+
+    Other accounts must not be looked up: an account that was not loaded would be read as "no".
     """
 
     viewer_id: int | None = None
@@ -73,9 +71,7 @@ class Relations:
         return account_id in self.blocking or account_id in self.blocked_by
 
     def is_blocked_by(self, account_id: int) -> bool:
-        """Tell whether the account has blocked the viewer or the viewer's server, so that the viewer may read nothing
-        of the account.
-        """
+        """Tell whether the account blocks the viewer or the viewer's server, so that the viewer may not read it."""
         return account_id in self.blocked_by or account_id in self.domain_blocked_by
 
     def hides_any(self, account_ids: Iterable[int]) -> bool:
@@ -122,9 +118,7 @@ class Hidden:
         return not (self.blocking or self.blocked_by or self.muting or self.domains)
 
     def relations(self, viewer_id: int, domains: Mapping[int, str | None], moment: datetime) -> Relations:
-        """Return the viewer's relations at `moment` to the accounts in `domains` (the server of each account id), without
-        follows.
-        """
+        """Return the viewer's relations at `moment`, without follows, to accounts with these `domains` by id."""
         return Relations(
             viewer_id=viewer_id,
             blocking=self.blocking,
@@ -172,9 +166,7 @@ def blocked(viewer_id: int | Slot, other: OuterRef) -> Q:
 
 
 def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
-    """Return a condition on a queryset that is true in the case of `Relations.is_blocked_by`; `author` refers to the id
-    of the other account.
-    """
+    """Return a condition for `Relations.is_blocked_by`; `author` refers to the id of the other account."""
     home = Account.objects.filter(id=viewer_id).values("domain")
     return Q(Exists(Block.objects.filter(account_id=author, target_id=viewer_id))) | Q(
         Exists(AccountDomainBlock.objects.filter(account_id=author, domain=Subquery(home)))
@@ -182,9 +174,8 @@ def blocked_by(viewer_id: int | Slot, author: OuterRef) -> Q:
 
 
 def hidden_from(viewer_id: int, person: str) -> Q:
-    """Return a condition on a queryset that is true for accounts hidden from the viewer's lists of accounts: those that
-    the viewer blocks or mutes, and those that block the viewer. `person` is the lookup that leads to the account's id.
-    Accounts of blocked servers are not hidden.
+    """Return a condition for accounts that lists hide from the viewer: those that the viewer blocks or mutes, and those
+    that block the viewer, but not accounts of blocked servers. `person` is the lookup that leads to the account's id.
     """
     other = OuterRef(person)
     active = Q(expires_at=None) | Q(expires_at__gt=Now())
@@ -199,10 +190,7 @@ FOLLOW_RATIO = 1.1
 
 
 def may_follow(account: Account, target: Account, relations: Relations) -> bool:
-    """Tell whether a follow is allowed at all: neither blocks the other or the other's server, and neither has moved.
-
-    `relations` are those of the account that wants to follow, local or remote.
-    """
+    """Tell whether `account`, of which `relations` are, may follow at all: nobody blocks the other, and neither has moved."""
     return (
         target.id not in relations.blocking
         and target.id not in relations.domain_blocking

@@ -1,7 +1,4 @@
-"""Rules of roles: valid names, and the permissions and rank that a staff member may give to a role.
-
-Source: contract, entities "Role"; behaviours section 18.
-"""
+"""Rules of roles: names, permissions and ranks (contract, entities "Role"; behaviours section 18)."""
 
 from __future__ import annotations
 
@@ -24,9 +21,7 @@ _COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
 @dataclass(frozen=True, slots=True)
 class RoleDraft:
-    """A role as staff write it; `permissions` are bits, `position` the rank. A quota of 0 means that there is no limit; the
-    two limits apply to imports from archives.
-    """
+    """A role as staff write it: permission bits, rank (`position`), quotas (0: no limit), and limits of imports."""
 
     name: str
     permissions: int

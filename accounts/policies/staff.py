@@ -1,7 +1,4 @@
-"""Permissions of staff: what a role allows, and that staff act only on users whom they outrank.
-
-Source: contract, entities "Role"; behaviours section 18.
-"""
+"""Permissions of staff, who act only on users whom they outrank (contract, entities "Role"; behaviours section 18)."""
 
 from __future__ import annotations
 
@@ -25,9 +22,7 @@ class Staff:
 
 
 class NotPermitted(Forbidden):
-    """Refusal of an action that the role does not allow, with the reason, which the admin shows but the API does not
-    (behaviours section 3).
-    """
+    """Refusal of an action that the role does not allow; only the admin shows the reason (behaviours section 3)."""
 
 
 OPERATOR = Staff(account_id=None, name="operator", permissions=Permission.ADMINISTRATOR, position=None)
@@ -40,16 +35,12 @@ def staff_of(user: User) -> Staff:
 
 
 def can(by: Staff, permission: Permission) -> bool:
-    """Tell whether the role of `by` grants the permission (or one of several, combined as bits); administrators have
-    all permissions.
-    """
+    """Tell whether the role of `by` grants the permission (or one of several, combined as bits)."""
     return bool(by.permissions & (Permission.ADMINISTRATOR | permission))
 
 
 def outranks(by: Staff, role: Role) -> bool:
-    """Tell whether `by` outranks everybody who has this role: an equal rank is not enough, so nobody can act on
-    themselves.
-    """
+    """Tell whether `by` ranks above this role; an equal rank is not enough, so that nobody can act on themselves."""
     return by.position is None or by.position > role.position
 
 

@@ -1,7 +1,4 @@
-"""Reads accounts by id, by address or in bulk, with the relations that their entity needs.
-
-Also reads narrow rows with counters, for entities whose bodies may be cached.
-"""
+"""Reads accounts by id or address, and narrow rows with counters, for entities whose bodies may be cached."""
 
 from __future__ import annotations
 
@@ -67,9 +64,9 @@ def find_account(account_id: int) -> Account:
 
 
 def split_address(address: str) -> tuple[str, str | None] | None:
-    """Split `user`, `@user` or `user@domain` into username and domain in lower-case Punycode; None for an invalid address.
+    """Split `user`, `@user` or `user@domain` into username and domain in lower-case Punycode (None: this server).
 
-    The domain is None for this server's own domains.
+    Returns None for an invalid address.
     """
     username, _at, domain = address.strip().removeprefix("@").partition("@")
     if not username or "@" in domain or "/" in username or " " in username:
@@ -88,10 +85,10 @@ def split_address(address: str) -> tuple[str, str | None] | None:
 
 
 def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
-    """Return a condition that is true for the account with this address, ignoring case; `prefix` leads from another
-    table to accounts.
+    """Return a condition for the account with this address, ignoring case; `prefix` is the lookup that leads to the
+    account.
 
-    The condition uses the index of addresses; `iexact` would read all accounts, because there is no index by `UPPER`.
+    It uses the index of addresses; `iexact` would read all accounts, because there is no index by `UPPER`.
     """
     # A literal in the template, as in the index: a parameter of a cached plan would not match the index.
     server = Func(f"{prefix}domain", template="LOWER(COALESCE(%(expressions)s, ''))", output_field=TextField())
@@ -99,10 +96,7 @@ def has_address(username: str, domain: str | None, prefix: str = "") -> Q:
 
 
 def named_from(rows: QuerySet[Account], beginning: str) -> QuerySet[Account]:
-    """Filter accounts whose username begins with `beginning`, ignoring case.
-
-    The filter is a range, because a cached plan cannot use an index for LIKE.
-    """
+    """Filter accounts whose username begins with `beginning`, by a range: a cached plan cannot use an index for LIKE."""
     first = beginning.lower()
     named = rows.alias(name=Collate(Lower("username"), "C"))
     return named.filter(name__gte=first, name__lt=f"{first}{chr(sys.maxunicode)}")
@@ -169,9 +163,7 @@ class CountedAccount:
 
 @dataclass(slots=True)
 class CountedAccounts:
-    """Counters of all accounts by id, cached bodies by their keys, and whole rows by id for accounts without a cached
-    body.
-    """
+    """Counters of accounts by id, cached bodies by their keys, and whole rows by id where no body is cached."""
 
     counted: dict[int, CountedAccount] = field(default_factory=dict)
     found: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -188,7 +180,7 @@ def approving(cached: Mapping[int, dict[str, Any]]) -> list[int]:
 def load_counted_accounts(account_ids: Iterable[int], viewer_id: int | None) -> CountedAccounts:
     """Load the rows for the entities of these accounts: one query when every body is cached, else two or three more.
 
-    With a viewer another query is needed if one of the accounts is locked and its followers may feature it.
+    A viewer needs one more if one of the accounts is locked and its followers may feature it.
     """
     wanted = list(set(account_ids))
     if not wanted:

@@ -1,10 +1,8 @@
-"""Reads accounts for discovery: prefix search with a bounded amount of work, the directory, and suggestions (contract,
-behaviours section 14).
+"""Reads accounts for discovery: search by prefix, the directory, and suggestions (contract, behaviours section 14).
 
-Clients search again at every typed letter, and one or two letters match a large part of all accounts. The matches are
-therefore not all collected and sorted; a bounded number is taken from each of several indexes: the first accounts by username,
-the most followed accounts, the accounts that the viewer follows and, from three letters on and if usernames do not suffice,
-accounts with a matching word in their display name.
+One or two letters match a large part of all accounts. A bounded number is therefore taken from each of several indexes:
+the first accounts by username, the most followed ones, those that the viewer follows and, from three letters on, those
+with a matching word in their display name.
 """
 
 from __future__ import annotations
@@ -58,11 +56,11 @@ SELECT f.target_id, count(*)
 
 
 def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySet[Account]:
-    """List discoverable accounts: `order` "active" (last post first), "new" (newest account first) or anything else (no
-    order); with `local` only local accounts.
+    """List discoverable accounts by last post (`order` "active"), newest first ("new") or unordered; with `local` only
+    local ones.
 
-    Limited, suspended and moved accounts are left out, as are accounts without any post, follow or follower, and
-    accounts that the viewer blocks or mutes or that block the viewer.
+    Limited, suspended and moved accounts are left out, and so are accounts without any post or follow, and accounts
+    that the viewer blocks or mutes or that block the viewer.
     """
     found = _discoverable().filter(stat__isnull=False)
     if local:
@@ -76,12 +74,12 @@ def list_directory(viewer_id: int | None, *, order: str, local: bool) -> QuerySe
 
 
 def load_suggestions(viewer_id: int) -> list[Suggestion]:
-    """Load suggestions for the viewer, best first: the accounts that staff have chosen for newcomers, then follows of the
-    viewer's latest follows, then the most followed accounts.
+    """Load suggestions for the viewer: accounts that staff have chosen, then follows of the viewer's latest follows,
+    then the most followed accounts.
 
-    At most SUGGESTIONS_LIMIT, in four queries (six if staff have chosen accounts for newcomers), from _CANDIDATES of each
-    kind. The viewer is left out, and so are accounts that the viewer follows, has requested to follow, blocks, mutes or has
-    dismissed, and accounts that staff have suppressed.
+    At most SUGGESTIONS_LIMIT, from _CANDIDATES of each kind, in four queries (six if staff have chosen accounts).
+    Accounts that the viewer follows, has requested to follow, blocks, mutes or has dismissed are left out, and so are
+    those that staff suppress.
     """
     wanted = _suggestable(viewer_id, _recommendable())
     offered = _offered_ids(viewer_id)
@@ -126,9 +124,7 @@ def _offered_ids(viewer_id: int) -> list[int]:
 
 
 def _followable() -> QuerySet[Account]:
-    """List the accounts that can be followed: remote accounts, and accounts of users who are confirmed, approved and not
-    disabled; limited, suspended and moved accounts are left out.
-    """
+    """List the accounts that can be followed: not limited, suspended or moved; local ones of users who can use them."""
     # The users are in a subquery, which is evaluated only for local accounts; a join would look for the user of every account.
     unconfirmed = EmailAddress.objects.filter(user=OuterRef("id"), primary=True, verified=False)
     users = User.objects.filter(account_id=OuterRef("id"), approved=True, disabled_at=None).exclude(Exists(unconfirmed))
@@ -249,11 +245,11 @@ _SHOWN_TO_VIEWER: Final[dict[bool, Plan[int]]] = {
 
 
 def search_accounts(query: str, *, viewer_id: int, following: bool = False) -> list[int]:
-    """Return the ids of accounts whose username, or a word of whose display name, begins with the query: the exact address
-    first, then the most followed. An address with a domain has to match exactly. At most CANDIDATES_LIMIT; two queries.
+    """Return the ids of accounts whose username, or a word of whose display name, begins with the query.
 
-    Accounts that block the viewer are not found (SEED-128); accounts that the viewer blocks are found by their exact
-    address only. With `following` only accounts that the viewer follows are found.
+    The exact address comes first, then the most followed; an address with a domain has to match exactly. At most
+    CANDIDATES_LIMIT; two queries. Accounts that block the viewer are not found (SEED-128), accounts that the viewer
+    blocks only by their address. With `following` only accounts that the viewer follows are found.
     """
     text = query.strip().removeprefix("@")
     if not text or "\0" in text:

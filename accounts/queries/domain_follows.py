@@ -25,9 +25,7 @@ class FollowsUnder:
 
 
 def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
-    """Load the follows with accounts of these domains and their subdomains, by domain, in five queries. Domains without
-    such follows are left out.
-    """
+    """Load the follows with accounts of these domains and their subdomains, if any, by domain; five queries."""
     wanted = set(domains)
     if not wanted:
         return {}
@@ -55,9 +53,7 @@ def load_follows_under(domains: Iterable[str]) -> dict[str, FollowsUnder]:
 
 
 def find_known_under(domains: Collection[str]) -> dict[str, str]:
-    """Return the known servers that have one of these domains or are below it, each with that domain (the longest one),
-    in one query.
-    """
+    """Return the known servers at or below these domains, each with the longest such domain, in one query."""
     above = {}
     for name in Domain.objects.values_list("name", flat=True).iterator(chunk_size=2000):
         found = next((parent for parent in domain_and_parents(name.partition(":")[0]) if parent in domains), None)

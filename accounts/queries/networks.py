@@ -1,7 +1,6 @@
-"""Reads an account's lists of other accounts: followers, follows, follow requests and endorsements, newest row first; and
-follows that were ended by blocks or suspensions.
+"""Reads an account's lists of other accounts, newest row first, and follows that blocks or suspensions have ended.
 
-Each list returns rows with `id` and the account's id; the caller loads the entities for a page of them.
+The rows have `id` and `person_id`, the account's id; the caller loads the entities for a page of them.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ FAMILIAR_SHOWN = 10
 
 
 def list_followers(account: Account, viewer_id: int | None) -> QuerySet[Follow]:
-    """List followers of the account (`person_id`) that the viewer may see: none if the account is suspended, hides its
-    network or blocks the viewer; accounts that the viewer blocks or mutes, or that block the viewer, are left out.
+    """List followers of the account that the viewer may see: none if the account is suspended, hides its network or
+    blocks the viewer. Accounts that the viewer blocks or mutes, or that block the viewer, are left out.
     """
     rows = Follow.objects.filter(target=account).annotate(person_id=F("account_id"))
     return _shown_to(rows, "account_id", account, viewer_id)
@@ -55,11 +54,7 @@ def list_endorsed(account_id: int) -> QuerySet[Endorsement]:
 
 
 def count_follows_with(account_id: int, domain: str) -> tuple[int, int]:
-    """Count the follows that a block of another server would end: return how many of its accounts the account follows, and how
-    many of them follow the account.
-
-    `domain` may be in any spelling; for an invalid domain both numbers are 0.
-    """
+    """Count the account's follows of accounts of a server, and theirs of the account; 0 for an invalid domain."""
     name = normalise_domain(domain)
     if not name:
         return 0, 0
@@ -83,7 +78,7 @@ SELECT known.id, familiar.account_id
 def load_familiar_followers(viewer_id: int, account_ids: Iterable[int]) -> dict[int, list[int]]:
     """Load followers of each of these accounts whom the viewer follows, at most FAMILIAR_SHOWN each, in two queries.
 
-    Accounts that hide their network have none. Missing accounts, and followers that hide their network, are left out.
+    Accounts that hide their network have none, and are none.
     """
     known = Account.objects.filter(is_present(), id__one_of=account_ids).values_list("id", "hide_collections")
     open_ids = [number for number, hidden in known if not hidden and number != viewer_id]
@@ -117,9 +112,7 @@ def load_severances(severed_ids: Collection[int]) -> dict[int, SeveredAccount]:
 
 
 def find_severance(account_id: int, severed_id: int) -> SeveredAccount:
-    """Return the account's row for an act that ended follows, with the act. Raises NotFound, also for another account's
-    row.
-    """
+    """Return the account's row for an act that ended follows. Raises NotFound, also for another account's row."""
     return require_found(list_severances(account_id).filter(id=severed_id).first())
 
 

@@ -125,10 +125,10 @@ def load_relations(viewer_id: int | None, account_ids: Iterable[int]) -> Relatio
 
 
 def load_hiding(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Load the relations that decide which posts are shown to the viewer: the viewer's follows, blocks, mutes, blocked servers
-    and exclusive lists, and with `with_followed_by` the viewer's followers.
+    """Load the viewer's follows, blocks, mutes, blocked servers and exclusive lists, which decide what pages of posts
+    show.
 
-    Used by pages of posts, which always need these relations; otherwise as `load_relations`.
+    `with_followed_by` adds the viewer's followers; otherwise as `load_relations`.
     """
     return _load(_hiding(with_followed_by), viewer_id, account_ids)
 
@@ -139,17 +139,15 @@ def _hiding(with_followed_by: bool) -> str:
 
 
 def load_reading(viewer_id: int | None, account_ids: Iterable[int], *, with_followed_by: bool = False) -> Relations:
-    """Load the relations that decide which posts the viewer may read: the viewer's follows, and blocks of the viewer by
-    these accounts; otherwise as `load_hiding`.
-    """
+    """Load the viewer's follows, and blocks of the viewer, which decide which posts they may read; else as `load_hiding`."""
     return _load(_READING_AND_FOLLOWERS if with_followed_by else _READING, viewer_id, account_ids)
 
 
 def register_read_apart(condition: str) -> None:
-    """Register, at the start of a process, the SQL condition for accounts that the viewer reads only in exclusive lists.
+    """Register, at the start of a process, the SQL condition for accounts that the viewer reads only in exclusive
+    lists.
 
-    The app with the lists registers it, so that pages of posts need no additional statement. The account is `a`, and
-    `%(viewer)s` is the owner of the lists.
+    Pages of posts need no further statement for it. The account is `a`, and `%(viewer)s` is the owner of the lists.
     """
     _read_apart[:] = [
         f"""
@@ -161,8 +159,8 @@ SELECT 'read_apart', a.id, NULL, NULL, NULL, NULL FROM unnest((SELECT %(ids)s)::
 
 
 def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) -> set[int]:
-    """Return the ids of accounts that let only their followers feature them. These accounts and the accounts they moved
-    to are examined; `approving`, ids of further accounts that are known to have this rule, are added.
+    """Return the ids of those accounts, and of accounts they moved to, that let only their followers feature them, and
+    `approving`, the ids of accounts that are known to do so.
     """
     ids = set(approving)
     for account in accounts:
@@ -173,9 +171,8 @@ def featuring_ids(accounts: Iterable[Account], approving: Iterable[int] = ()) ->
 
 
 def load_featuring(viewer_id: int | None, accounts: Iterable[Account], approving: Iterable[int] = ()) -> Relations:
-    """Load the relations that decide whether the viewer may feature these accounts, and those they moved to.
-
-    Executes a query only if `featuring_ids` returns any ids; `approving` is its parameter.
+    """Load the relations that decide whether the viewer may feature these accounts; a query only if `featuring_ids` has
+    any.
     """
     return load_hiding(viewer_id, featuring_ids(accounts, approving))
 
@@ -194,8 +191,8 @@ def load_relations_of(
 ) -> dict[int, Relations]:
     """Load follows, blocks and mutes between many viewers and these accounts, by viewer id, in one query.
 
-    Viewers without relations to them are left out (use `Relations(viewer_id=...)`). Follow requests, and follows of the
-    viewers, are not read. `followable` limits the accounts whose follows by viewers are read.
+    Viewers without relations are left out (use `Relations(viewer_id=...)`). Follow requests, and follows of the
+    viewers, are not read. `followable` limits the accounts whose followers are read.
     """
     if not viewer_ids or not account_ids:
         return {}
@@ -224,9 +221,7 @@ def load_known_relations(
 
 
 def load_hidden(viewer_id: int) -> Hidden:
-    """Load all blocks, mutes and blocked servers of the viewer, for views that may show posts of any account. One
-    query.
-    """
+    """Load all blocks, mutes and blocked servers of the viewer, for views of any account's posts. One query."""
     sets: dict[str, set[int]] = defaultdict(set)
     muting: dict[int, datetime | None] = {}
     domains: set[str] = set()
@@ -246,9 +241,7 @@ def load_block_pairs(block_ids: Collection[int]) -> set[tuple[int, int]]:
 
 
 def load_nearby_pairs(account_ids: Collection[int], target_ids: Collection[int]) -> set[tuple[int, int]]:
-    """Load the pairs of an account and a target, as ids, in which the account follows, or has requested to follow, the
-    target; one query.
-    """
+    """Load the pairs of an account that follows, or has requested to follow, a target, as ids; one query."""
     if not account_ids or not target_ids:
         return set()
     follows, requests = (

@@ -16,9 +16,9 @@ _SENDING: Final = [queue for queue, terms in TERMS.items() if terms.sends]
 
 
 def list_troubled() -> QuerySet[Host]:
-    """List failing hosts that concern local accounts: deliveries to them fail, or local accounts follow accounts there.
+    """List failing hosts that deliveries go to, or where accounts live that local accounts follow.
 
-    Other failing hosts are left out, because strangers can cause requests to any host, even to ones that do not exist.
+    Others are left out, because strangers can cause requests to any host, even to ones that do not exist.
     """
     follows = Follow.objects.filter(account__domain=None, target__domain=OuterRef("name"))
     at_host = Q(name=OuterRef("name")) | Q(host=OuterRef("name"))
@@ -27,8 +27,8 @@ def list_troubled() -> QuerySet[Host]:
 
 
 def load_names(hosts: Iterable[str]) -> dict[str, list[str]]:
-    """Load the domains of the servers at each of these hosts: the host itself if it is a known domain, or else the domains
-    whose documents it serves, or else (as for a relay) the host itself.
+    """Load the domains of the servers at each host: the host if it is a known domain, or else those whose documents it
+    serves, or else (as for a relay) the host.
     """
     wanted = list(hosts)
     known = set(Domain.objects.filter(name__one_of=wanted).values_list("name", flat=True))

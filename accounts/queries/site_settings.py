@@ -45,8 +45,7 @@ BACKUP_SETTING: Final = "backup_taken"
 
 
 def load_site_texts(*, raw: bool = False) -> dict[str, Any]:
-    """Load the texts and settings of staff about this server, with defaults for missing values; `raw`: only stored
-    values.
+    """Load the texts and settings of staff about this server, with defaults unless `raw`.
 
     The access to a kind of timeline has the key `site_access_<kind>_<origin>`.
     """

@@ -104,11 +104,10 @@ SELECT t.id, t.name, t.display_name
 
 
 def search_tags(text: str, *, limit: int, offset: int = 0, exclude_unreviewed: bool = False) -> list[Tag]:
-    """Return the hashtags that begin with a text, the exact match first, then the shortest, from the first 500 by name.
+    """Return the hashtags that begin with a text, the exact match first, then the shortest, of the first 500 by name.
 
-    Hashtags that staff have excluded from search are left out, and private hashtags, whose names would reveal what
-    somebody wrote about. With `exclude_unreviewed` only reviewed hashtags and the exact match are found (contract,
-    behaviours section 15). One query.
+    Private hashtags, and those that staff exclude from search, are left out; with `exclude_unreviewed` also those that
+    staff have not reviewed, except for the exact match (behaviours section 15). One query.
     """
     name = normalise_hashtag(text.strip().removeprefix("#"))
     if not name or "\0" in name:

@@ -33,9 +33,7 @@ SELECT {_VERSIONS}, stat.followers_count, stat.following_count, stat.statuses_co
 
 
 class OwnState(NamedTuple):
-    """Counters of a user's own account, which change without its rows, and the versions of the rows. Two states are
-    equal if nothing has changed.
-    """
+    """Counters of a user's own account, and the versions of its rows; two states are equal if nothing has changed."""
 
     versions: str
     followers_count: int | None
@@ -53,9 +51,7 @@ class CountOf(Subquery):
 
 
 def count_waiting(user: User, name: str) -> int:
-    """Return the count `name` of WAITING_COUNTS for a signed-in person; 0 for an unknown name. Executes one query,
-    unless the count was loaded with the session's user and `forget_waiting` has not been called since.
-    """
+    """Return the count `name` of WAITING_COUNTS for a signed-in person (unknown name: 0), stored until `forget_waiting`."""
     if name not in WAITING_COUNTS:
         return 0
     known: int | None = getattr(user, f"waiting_{name}", None)
@@ -98,9 +94,7 @@ def find_user(user_id: int | None) -> User:
 
 
 def find_user_with_state(user_id: int | None) -> tuple[User, OwnState]:
-    """Return the user and their state, with follow requests counted up to FOLLOW_REQUESTS_SHOWN, in one query. Raises
-    NotFound.
-    """
+    """Return the user and their state, with at most FOLLOW_REQUESTS_SHOWN requests, in one query. Raises NotFound."""
     user = _known(_USER_WITH_REQUESTS.first(id=user_id or 0))
     stat = getattr(user.account, "stat", None)
     counters = (None,) * 4

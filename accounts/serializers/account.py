@@ -1,6 +1,4 @@
-"""The entities "CustomEmoji" and "Account" with its extensions (contract, entities). The body of an account may be cached;
-its counters never are.
-"""
+"""The entities "CustomEmoji" and "Account"; the body of an account may be cached, its counters never (contract, entities)."""
 
 from __future__ import annotations
 
@@ -153,9 +151,7 @@ def _is_bot(account: Account) -> bool:
 
 
 def picture_urls(account: Account, name: str) -> tuple[str, str]:
-    """Return the addresses of a picture and of a still version of it; `name` is "avatar" or "header". The default picture if
-    there is none to show.
-    """
+    """Return the addresses of the `avatar` or `header` and of a still version, or of the default picture."""
     default = f"{name}.png"
     if account.suspended:
         return (file_url("", "", default),) * 2
@@ -186,9 +182,10 @@ def _entity(account: Account, emojis: EmojiLookup, relations: Relations) -> dict
 
 
 def cacheable(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the parts of an account's entity that may be cached: its body, and the values from which the other members are
-    made. The body of an account that has moved must not be cached, because it contains the new account as the viewer of
-    `relations` sees it, with counters.
+    """Return the cacheable parts of an account's entity: its body, and the values from which other members are made.
+
+    The body of an account that has moved must not be cached: it contains the new account as the viewer of `relations`
+    sees it.
     """
     return {
         "body": body(account, emojis, relations),
@@ -204,11 +201,10 @@ def completed(cached: dict[str, Any], account_id: int, counted: dict[str, Any], 
 
 
 def body(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[str, Any]:
-    """Return the entity without its counters and approval; needs `user__role` and `moved_to` loaded. A suspended account is
-    blank.
+    """Return the entity without its counters and approval; a suspended account is blank. Needs `user__role` and
+    `moved_to`.
 
-    It is the same for every viewer, except that the `moved` of an account that has moved is as the viewer of
-    `relations` sees it.
+    It is the same for every viewer, except for `moved`, which is as the viewer of `relations` sees it.
     """
     shown = not account.suspended
     avatar, avatar_static = picture_urls(account, "avatar")
@@ -264,11 +260,7 @@ def nested(account: Account, emojis: EmojiLookup, relations: Relations) -> dict[
 
 
 class AccountSerializer(EntitySerializer):
-    """Account.
-
-    Context: `emojis`, an EmojiLookup over the accounts of the page; `relations`, as loaded by `load_featuring` for the
-    viewer.
-    """
+    """Account. Context: `emojis`, an EmojiLookup over the accounts of the page; `relations` of `load_featuring`."""
 
     @cached_property
     def emojis(self) -> EmojiLookup:

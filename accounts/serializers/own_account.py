@@ -1,7 +1,6 @@
 """Entities of the user's own account: "CredentialAccount", "Profile" and "Preferences" (contract, entities).
 
-A process caches the entity with the versions of the rows in it: while these versions are unchanged, only the state of
-the rows (a sixth of their columns) is read.
+A process caches the entity with the versions of its rows; while they are unchanged, only the rows' state is read.
 """
 
 from __future__ import annotations
@@ -125,7 +124,5 @@ def present_own_account(user_id: int) -> dict[str, Any]:
 
 
 def _shows_own_rows_only(account: Account) -> bool:
-    """Tell whether the entity shows neither custom emojis nor an account to which this one moved, whose rows have
-    versions of their own.
-    """
+    """Tell whether the entity shows no rows with versions of their own: custom emojis, or another account."""
     return account.moved_to_id is None and not shortcodes_in(*account_texts(account))

@@ -1,6 +1,4 @@
-"""The entities "Relationship", "DomainBlockPreview", "MutedAccount", "Suggestion" and "FamiliarFollowers" (contract,
-entities).
-"""
+"""The entities "Relationship", "MutedAccount", "Suggestion" and others about two accounts (contract, entities)."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ from social.kernel import clock
 
 
 class RelationshipSerializer(EntitySerializer):
-    """Relationship of the viewer to the account with this id. Context: `relations`, the viewer's, which must contain
-    the account.
-    """
+    """Relationship of the viewer to the account with this id. Context: `relations`, which must contain it."""
 
     def to_representation(self, instance: int) -> dict[str, Any]:
         relations: Relations = self.context["relations"]

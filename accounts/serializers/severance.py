@@ -10,9 +10,7 @@ from social.kernel import clock
 
 
 class SeveranceSerializer(EntitySerializer):
-    """RelationshipSeveranceEvent: counts of the follows that an account lost through a block or suspension. Needs
-    `severance` loaded.
-    """
+    """RelationshipSeveranceEvent: counts of the follows that an account has lost. Needs `severance`."""
 
     def to_representation(self, instance: SeveredAccount) -> dict[str, Any]:
         severance = instance.severance

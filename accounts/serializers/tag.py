@@ -24,9 +24,7 @@ class DayOfUseSerializer(EntitySerializer):
 
 
 class TagSerializer(EntitySerializer):
-    """Tag: a hashtag as a viewer sees it; a hashtag that nobody has used yet has an empty id. Context: `view`, a
-    TagView.
-    """
+    """Tag: a hashtag as a viewer sees it, with an empty id before its first use. Context: `view`, a TagView."""
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
         """Return the entity; the viewer's relation to the hashtag is shown only to signed-in viewers."""

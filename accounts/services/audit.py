@@ -1,6 +1,4 @@
-"""Writes the audit log, and the settings that an operator changes while the server runs. Each service that acts for staff
-writes its own audit rows, so that every act of staff is recorded.
-"""
+"""Writes the audit log, to which each service that acts for staff adds its rows, and settings that operators change."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ def record(*, by: Staff, action: str, target_type: str, target_id: int, target_n
 
 
 def record_about(by: Staff, action: str, row: Model, **details: Any) -> None:
-    """Add a row as `record` does. Its target is a row of a table; the row is named by its address if it is an account
-    or a user, otherwise by its text.
-    """
+    """Add a row as `record` does about a row of a table, named by its address (accounts and users) or its text."""
     account = row.account if isinstance(row, User) else row
     name = f"@{account.acct}" if isinstance(account, Account) else str(row)
     record(by=by, action=action, target_type=type(row).__name__, target_id=row.pk, target_name=name, **details)
@@ -69,9 +65,7 @@ def because(reason: str) -> dict[str, str]:
 
 
 def record_by_user(*, by: User | None, **what: Any) -> None:
-    """Add rows as `record_each` does for changes of the kernel's tables (`social.kernel.ports`); `by` is None for the
-    operator.
-    """
+    """Add rows as `record_each` does for the kernel's tables (`social.kernel.ports`); `by` None is the operator."""
     record_each(by=OPERATOR if by is None else staff_of(by), **what)
 
 

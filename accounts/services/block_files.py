@@ -1,7 +1,7 @@
 """Imports and exports CSV files of blocks. A BlockFile for each kind defines what a line means.
 
-The columns may come in any order, with or without `#` (`#domain` or `domain`), and all but the first may be missing; a file
-without a header line has one value in each line.
+The columns, named with or without `#`, may come in any order, and all but the first may be missing; a file without a
+header line has one value in each line.
 """
 
 from __future__ import annotations
@@ -83,9 +83,8 @@ class BlockFile(ABC, Generic[D]):
 
     @abstractmethod
     def do(self, by: Staff, plans: Sequence[Planned[D]]) -> Sequence[Planned[D]]:
-        """Carry out at most BATCH plans by the service of the blocks, in one transaction and a fixed number of statements.
-        Return the plans; a plan is changed if the block has changed meanwhile. Raises KernelError; Conflict for a concurrent
-        change.
+        """Carry out at most BATCH plans, in one transaction and a fixed number of statements; return the plans, changed
+        where a block has changed meanwhile. Raises KernelError; Conflict for a concurrent change.
         """
 
     @abstractmethod
@@ -100,7 +99,7 @@ class BlockFile(ABC, Generic[D]):
 def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None) -> list[Entry[D]]:
     """Return the non-empty lines of a file; invalid lines and repeated names have a `problem`.
 
-    Raises UnreadableFile for a file that is not a CSV file of blocks, and for more than `most` lines.
+    Raises UnreadableFile, also for more than `most` lines.
     """
     written = read_lines(kind, data, most=most)
     if not written:
@@ -116,8 +115,10 @@ def read_file(kind: BlockFile[D], data: bytes | str, *, most: int | None = None)
 def read_lines(
     kind: BlockFile[D], data: bytes | str, *, most: int | None = None, others: Sequence[str] = ()
 ) -> list[tuple[int, dict[str, str]]]:
-    """Return the line number and the values by column of each non-empty line of a file; reading stops after `most` + 1 lines.
-    The columns of a file without a header line are the name and `others`. Raises UnreadableFile.
+    """Return the number and the values by column of each non-empty line of a file, at most `most` + 1. Raises
+    UnreadableFile.
+
+    The columns of a file without a header line are the name and `others`.
     """
     key = kind.columns[0].removeprefix("#")
     names = [key, *others]
@@ -174,7 +175,7 @@ def is_true(value: str | None) -> bool | None:
 def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool = False) -> list[Planned[D]]:
     """Plan an import, in the order of the file; a fixed number of queries for each BATCH lines.
 
-    Existing blocks stay as they are unless the new one is stricter; with `replace` the file decides.
+    Existing blocks stay unless the new one is stricter; with `replace` the file decides.
     """
     planned: list[Planned[D]] = []
     for batch in in_batches(entries, BATCH):
@@ -184,8 +185,8 @@ def plan_file(kind: BlockFile[D], entries: Sequence[Entry[D]], *, replace: bool 
 
 
 def import_file(kind: BlockFile[D], *, by: Staff, planned: Sequence[Planned[D]]) -> Iterator[Planned[D]]:
-    """Carry out a plan, each BATCH lines in one transaction and a fixed number of statements; yield each plan, with the
-    `reason` if it was refused. Raises Forbidden.
+    """Carry out a plan, BATCH lines in a transaction; yield each plan, with the `reason` if it was refused. Raises
+    Forbidden.
     """
     require(by, kind.permission)
     for batch in in_batches(planned, BATCH):

@@ -27,12 +27,11 @@ _BATCH_SIZE: Final = 1000
 
 
 def block_account(*, account: Account, target: Account, uri: str | None = None) -> None:
-    """Block an account: follows, follow requests and collection items between the two end. A second block of the same
-    account, or of the account itself, changes nothing.
+    """Block an account: follows, follow requests and collection items between the two end. Repeating it changes
+    nothing.
 
-    `uri` is the id of a remote Block; another block of the account that had this id loses it. A local account's block of a
-    remote account gets an id here (contract, federation section 7).
-    Publishes AccountBlocked, and AccountUnfollowed for each follow that ended.
+    `uri` is the id of a remote Block, which another block of the account loses; a block of a remote account gets an id
+    here (contract, federation section 7). Publishes AccountBlocked, and AccountUnfollowed for each follow that ended.
     """
     if account.id == target.id:
         return
@@ -64,8 +63,7 @@ def unblock_account(*, account: Account, target: Account) -> None:
 def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
     """Copy the blocks of and by `source`, and the mutes of `source`, to `target`; return how many.
 
-    The blocks and mutes of `source` stay until it is deleted. Publishes the events of `block_account` and
-    `mute_account`.
+    Publishes the events of `block_account` and `mute_account`.
     """
     moved = 0
     for row in Block.objects.filter(target=source).select_related("account").iterator():
@@ -88,9 +86,9 @@ def move_blocks_and_mutes(*, source: Account, target: Account) -> int:
 
 
 def block_domain(*, account: Account, domain: str) -> None:
-    """Block all accounts of a server, whose domain may be in any spelling. Blocking twice changes nothing.
+    """Block all accounts of a server, whose domain may be in any spelling. Publishes DomainBlocked.
 
-    Raises Invalid for an invalid domain and for the domains of this server. Publishes DomainBlocked.
+    Raises Invalid for an invalid domain and for the domains of this server.
     """
     if not domain.strip():
         raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
@@ -124,11 +122,7 @@ def _domain_lock(account: Account, domain: str) -> str:
 
 
 def mute_account(*, account: Account, target: Account, hide_notifications: bool = True, duration: int = 0) -> None:
-    """Mute an account for `duration` seconds (0: until unmuted). Muting again replaces the options; an account that
-    mutes itself changes nothing.
-
-    Publishes AccountMuted.
-    """
+    """Mute an account for `duration` seconds (0: until unmuted), or change the options of a mute. Publishes AccountMuted."""
     if account.id == target.id:
         return
     lasting = not 0 < duration <= _MUTE_SECONDS_LIMIT
@@ -146,17 +140,13 @@ def mute_account(*, account: Account, target: Account, hide_notifications: bool 
 def unmute_account(*, account: Account, target: Account) -> None:
     """End a mute, if there is one. Publishes AccountUnmuted.
 
-    The home timeline shows a followed account's posts again, except direct ones (contract, behaviours section 11).
+    The home timeline shows the account's posts again, except direct ones (contract, behaviours section 11).
     """
     _end_mutes(Mute.objects.filter(account=account, target=target), account.id, target.id, at=clock.now())
 
 
 def end_timed_mutes() -> int:
-    """End expired mutes as `unmute_account` would have at their expiry; return how many. Run by the scheduler.
-
-    Each mute ends in a transaction of its own, so that the run can be stopped at any time; a mute that is renewed at the
-    same moment stays.
-    """
+    """End expired mutes, each in a transaction; return how many. Run by the scheduler. A mute that is renewed stays."""
     ended, now = 0, clock.now()
     over = Mute.objects.filter(expires_at__lte=now).order_by("expires_at", "id")
     while some := list(over[:_BATCH_SIZE]):
@@ -167,9 +157,7 @@ def end_timed_mutes() -> int:
 
 
 def _end_mutes(mutes: QuerySet[Mute], account_id: int, target_id: int, *, at: datetime) -> bool:
-    """End these mutes, all of `target_id` by `account_id`, with `at` as the time of their end; return whether there
-    were any.
-    """
+    """End these mutes of `target_id` by `account_id`, as of the time `at`; return whether there were any."""
     with transaction.atomic():
         lock(pair_name(account_id, target_id))
         ended, _by_model = mutes.delete()

@@ -1,6 +1,4 @@
-"""Writes rows of accounts and their counters. Every change of an account is made here, so that its cached copies become
-stale.
-"""
+"""Writes rows of accounts and their counters; every change is made here, so that cached copies become stale."""
 
 from __future__ import annotations
 
@@ -24,9 +22,8 @@ _SHOWN_IN_MENTIONS: Final = frozenset({"username", "domain", "url", "uri"})
 def change_account(account_id: int, **values: Any) -> None:
     """Write these columns and raise the version: every cached body of the account is stale from the commit on.
 
-    Without columns only the version is raised, for a change of the role, which is in another table but shown by the
-    account. Publishes AccountRenamed when posts that mention the account show a written column. Other events
-    (ProfileUpdated) are published by the caller.
+    Without columns only the version is raised, as for a change of the role. Publishes AccountRenamed when posts that
+    mention the account show a written column; the caller publishes other events.
     """
     with transaction.atomic():
         Account.objects.filter(id=account_id).update(version=F("version") + 1, **values)

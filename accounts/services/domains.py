@@ -36,8 +36,8 @@ def note_host(*, name: str, host: str) -> None:
 
 
 def note_reached(names: Collection[str]) -> None:
-    """Record that known servers were just reached successfully, at most once in REACHED_PERIOD. Servers whose rows another
-    process has locked are skipped. `names` are domains, or the hosts of the servers' documents.
+    """Record that known servers, given by domain or host, were just reached, at most once in REACHED_PERIOD; locked
+    rows are skipped.
     """
     now = clock.now()
     if names:

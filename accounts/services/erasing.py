@@ -1,7 +1,7 @@
 """Deletes accounts for good, and erases their data in steps that can be interrupted and resumed.
 
-Source: DESIGN "Erasure"; contract, federation section 7 "Delete actor". Data that others see or count is removed by the
-services for single posts, favourites or follows; `social.kernel.references` removes the remaining rows.
+Source: DESIGN "Erasure"; contract, federation section 7 "Delete actor". Services remove what others see or count,
+`social.kernel.references` the remaining rows.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ Each call uses one or several transactions of its own.
 
 @dataclass(frozen=True)
 class Hold:
-    """Reason to keep an account's rows in the tables `kept`, and its keys, as long as `is_needed` returns True. A hold that
-    `lasts` is permanent: it is not checked again, and does not keep the keys.
+    """Reason to keep an account's rows in the tables `kept`, and its keys, while `is_needed` returns True.
+
+    A hold that `lasts` is not checked again, and does not keep the keys.
     """
 
     kept: tuple[type[Model], ...]
@@ -89,8 +90,8 @@ def register_hold(hold: Hold) -> None:
 
 
 def keep_of_suspended(*tables: type[Model]) -> None:
-    """Register tables, at the start of a process, whose rows stay when a suspended account is erased without being
-    deleted: tables with the records of staff about the account.
+    """Register tables (records of staff), at the start of a process, whose rows a suspended account keeps when it is
+    erased.
     """
     _kept_of_suspended.update(tables)
 
@@ -107,13 +108,11 @@ def go_on_erasing(events: Sequence[AccountErasureDue]) -> None:
 
 
 def erase_account(account_id: int) -> bool:
-    """Erase an account for TURN_SECONDS, then publish AccountErasureDue if data are left; return whether nothing is
-    left.
+    """Erase an account for TURN_SECONDS; return whether nothing is left. Publishes AccountErasureDue otherwise.
 
-    A step begins when the steps before it find nothing more. Some rows are never erased: the row of a suspended account that
-    is not deleted, with its rows in the tables of `keep_of_suspended`; and the row of a deleted account with a lasting hold,
-    with the rows of that hold. Nothing is done for an account whose suspension was lifted, nor for a held account, whose
-    release publishes AccountErasureDue again.
+    A step begins when the steps before it find nothing more. The row of a suspended account stays, with its rows in the
+    tables of `keep_of_suspended`, and so does that of a deleted account with a lasting hold. Nothing is done for an
+    account whose suspension was lifted, nor for a held one, whose release publishes AccountErasureDue again.
     """
     account = Account.objects.filter(id=account_id).only("deleted_at", "erased_at", "held_at").first()
     if account is None:
@@ -145,9 +144,7 @@ def erase_account(account_id: int) -> bool:
 
 
 def _keep_ended_follows(account_id: int) -> int:
-    """End a batch of follows between local accounts and a suspended account, and record them for the local accounts; return
-    1 if there were any.
-    """
+    """End a batch of follows of or by a suspended account, and record them; return 1 if there were any."""
     account = Account.objects.filter(id=account_id, deleted_at=None).first()
     return int(account is not None and sever_erased(account))
 
@@ -192,9 +189,7 @@ _BLANK: Final = {
 
 
 def _blank_profile(account_id: int) -> int:
-    """Clear the texts and pictures of a profile, with their files, since its row may have to stay longer; return 1 if there
-    were any.
-    """
+    """Clear the texts and pictures of a profile, whose row may have to stay; return 1 if there were any."""
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).filter(id=account_id).first()
         if account is None or all(getattr(account, name) == value for name, value in _BLANK.items()):
@@ -210,11 +205,10 @@ register(_keep_ended_follows, _forget_severed_follows, _end_relations, _blank_pr
 
 
 def delete_user(*, user: User) -> None:
-    """Delete a local account, for its owner or an operator.
+    """Delete a local account, for its owner or an operator. Publishes AccountDeleted. Doing it twice changes nothing.
 
-    From the commit on it is hidden, nobody can sign in to it, and its sessions, tokens and streams end (within a second);
-    its username is never free again (security row 18). Its data are erased in the background. Doing it twice changes
-    nothing. Raises Conflict for the last administrator. Publishes AccountDeleted.
+    It is hidden at once, and sessions, tokens and streams end; its username is never free again (security row 18). Its
+    data are erased in the background. Raises Conflict for the last administrator.
     """
     _end_user(user, keep_one=True)
 
@@ -227,8 +221,8 @@ def refusal_to_close() -> str:
 def close_server(*, by: Staff) -> Iterator[str]:
     """Delete every local account as `delete_user` does, including the last administrator; yield their names.
 
-    Each is deleted in a transaction of its own; an interrupted run can be repeated. Writes the audit log. Raises Forbidden,
-    and Conflict while people can sign up, at the first step.
+    Each is deleted in a transaction of its own, with an audit row; an interrupted run can be repeated. Raises
+    Forbidden, and Conflict while people can sign up, at the first step.
     """
     require(by, Permission.ADMINISTRATOR)
     if refusal := refusal_to_close():
@@ -273,10 +267,9 @@ def reject_user(*, by: Staff, user: User) -> None:
 
 
 def delete_account(*, by: Staff, account: Account) -> None:
-    """Delete a local or remote account, for staff or an operator (`delete_user`, `end_account`).
+    """Delete a local or remote account (which may be stored again later), for staff. Publishes AccountDeleted.
 
-    A remote account may be stored again later. Raises Forbidden; Conflict for the server's own account and for the last
-    administrator. Doing it twice changes nothing. Publishes AccountDeleted.
+    Raises Forbidden; Conflict for the server's own account and the last administrator. Doing it twice changes nothing.
     """
     with transaction.atomic():
         user = User.objects.select_related("role").filter(account=account).first()
@@ -296,11 +289,7 @@ def delete_account(*, by: Staff, account: Account) -> None:
 
 
 def end_account(*, account: Account, origin: SuspensionOrigin) -> None:
-    """Hide an account, local or remote, at once, and start the erasure of its data. Publishes AccountDeleted. Doing it twice
-    changes nothing.
-
-    The caller holds a transaction.
-    """
+    """Hide an account at once, and start the erasure of its data, in the caller's transaction. Publishes AccountDeleted."""
     current = Account.objects.select_for_update(no_key=True).filter(pk=account.pk, deleted_at=None).first()
     if current is None:
         return

@@ -22,10 +22,7 @@ locks.
 
 
 def authorize_request(*, account: Account, requester: Account) -> None:
-    """Accept a follow request, with the options of the requester. Raises NotFound when there is none.
-
-    Publishes AccountFollowed.
-    """
+    """Accept a follow request. Raises NotFound when there is none. Publishes AccountFollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, requester.id))
         accept_requests(_find(account, requester))
@@ -40,10 +37,7 @@ def reject_request(*, account: Account, requester: Account) -> None:
 
 
 def remove_follower(*, account: Account, follower: Account) -> None:
-    """Remove a follower, if `follower` follows the account; a follow request stays.
-
-    Publishes AccountUnfollowed.
-    """
+    """Remove a follower, if there is one; a follow request stays. Publishes AccountUnfollowed."""
     with transaction.atomic():
         lock(pair_name(account.id, follower.id))
         if Follow.objects.filter(account=follower, target=account).exists():
@@ -51,9 +45,9 @@ def remove_follower(*, account: Account, follower: Account) -> None:
 
 
 def accept_waiting(account_id: int) -> None:
-    """Accept at most BATCH_SIZE pending requests of an account that has been unlocked, except those of limited accounts.
+    """Accept at most BATCH_SIZE requests to an unlocked account, except those of limited accounts.
 
-    Publishes AccountUnlocked when more requests are left. The caller holds the lock `lock_name` and a transaction.
+    Publishes AccountUnlocked when more are left. The caller holds the lock `lock_name` and a transaction.
     """
     waiting = FollowRequest.objects.filter(target_id=account_id, account__limited_at=None).order_by("id")
     followers = list(waiting.values_list("account_id", flat=True)[:BATCH_SIZE])

@@ -61,8 +61,9 @@ def _apply(change: FollowChange, row: Follow | FollowRequest) -> bool:
 
 
 def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
-    """Clear the id of a remote Follow on another follow of the same account, so that the follow of `target` can have it: a
-    server that was reset reuses ids. Raises Conflict when a follow by another account has the id.
+    """Remove the id of a remote Follow from the account's other follows, because a server that was reset reuses ids.
+
+    Raises Conflict when a follow by another account has the id.
     """
     for model in (Follow, FollowRequest):
         used = model._default_manager.filter(uri=uri).exclude(account=account, target=target)
@@ -74,15 +75,13 @@ def release_follow_id(*, uri: str, account: Account, target: Account) -> None:
 def follow_account(
     *, account: Account, target: Account, change: FollowChange, uri: str | None = None, limited: bool = True
 ) -> EarlierFollow | None:
-    """Follow an account, or request to follow it. Following twice only updates the options (SEED-149).
+    """Follow an account, or request to; following twice only updates the options (SEED-149). Returns the earlier follow
+    or request.
 
-    Returns the follow or request that existed before, or None.
-
-    `uri` is the id of the Follow that a remote account has sent; the newest id is stored. A local account's follow of a
-    remote account gets its id here (contract, federation section 7). Without `limited` the limit of follows is not
-    checked, as for a follow that replaces another follow. Raises Forbidden (self, blocked, moved), NotFound (suspended)
-    or Invalid (limit, invalid language code). Publishes AccountFollowed or FollowRequested, or FollowChanged when
-    options of an existing follow change (contract, parameters section 2 "Acting on accounts").
+    `uri` is the id of the Follow that a remote account has sent; a local account's follow of a remote account gets its
+    id here (contract, federation section 7). Unless `limited`, the limit of follows is not checked. Raises Forbidden
+    (self, blocked, moved), NotFound (suspended) or Invalid (limit, invalid language code). Publishes AccountFollowed,
+    FollowRequested, or FollowChanged for changed options of a follow (contract, parameters section 2).
     """
     if account.id == target.id:
         raise Forbidden(_("Following your own account is not allowed"))
@@ -145,9 +144,7 @@ def _announce_follows(*follows: Follow) -> None:
 
 
 def lock_name(account_id: int) -> str:
-    """Return the lock under which an account is unlocked and follow requests to it are made; taken before the locks of
-    pairs.
-    """
+    """Return the lock for unlocking an account and for requests to follow it, which is taken before the locks of pairs."""
     return f"locked:{account_id}"
 
 
@@ -171,10 +168,9 @@ def _check_limit(account: Account) -> None:
 
 
 def accept_requests(*requests: FollowRequest) -> None:
-    """Turn follow requests into follows with the same options and ActivityPub ids; publishes AccountFollowed for each
-    request.
+    """Turn follow requests into follows with the same options and ids. Publishes AccountFollowed for each.
 
-    The caller holds the locks of the pairs and a transaction. Each counter is written once, at the end.
+    The caller holds the locks of the pairs and a transaction. Each counter is written once.
     """
     made = []
     for request in requests:
@@ -202,10 +198,8 @@ def unfollow_account(*, account: Account, target: Account) -> None:
 
 
 def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
-    """Remove the follow, follow request and endorsement of `target_id` by `account_id`, under the pair's lock; return whether
-    there was a follow or request.
-
-    `ended_by_id` says which of the two accounts ends the follow. Publishes AccountUnfollowed.
+    """Remove the follow, request and endorsement of `target_id` by `account_id`, under the pair's lock; return whether
+    there was a follow or request. `ended_by_id` is the account that ends it. Publishes AccountUnfollowed.
     """
     request = FollowRequest.objects.filter(account_id=account_id, target_id=target_id).first()
     follow = Follow.objects.filter(account_id=account_id, target_id=target_id).first()
@@ -215,10 +209,10 @@ def end_following(account_id: int, target_id: int, *, ended_by_id: int) -> bool:
 
 
 def end_follows(rows: Sequence[Follow | FollowRequest], *, ended_by: Mapping[tuple[int, int], int]) -> None:
-    """Remove these follows and follow requests, with endorsements that need a removed follow, under the locks of the pairs.
+    """Remove these follows and requests, with endorsements that need them, under the locks of the pairs.
 
-    `ended_by` maps each pair (account id, target id) to the id of the account that ends the follow. The number of
-    statements does not depend on the number of rows. Publishes AccountUnfollowed once for each pair.
+    `ended_by` maps each pair (account id, target id) to the account that ends the follow. A fixed number of statements.
+    Publishes AccountUnfollowed once for each pair.
     """
     if not rows:
         return

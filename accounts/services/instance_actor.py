@@ -17,10 +17,7 @@ def instance_actor_uri() -> str:
 
 
 def instance_username() -> str:
-    """Return the username of the instance actor: the domain, with a dot instead of the colon before a port.
-
-    Nobody can sign up with a dot in the username.
-    """
+    """Return the username of the instance actor: the domain, with a dot, which no user can have, before a port."""
     return settings.LOCAL_DOMAIN.replace(":", ".")
 
 

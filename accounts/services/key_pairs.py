@@ -26,10 +26,7 @@ MISSING_KEYS_AT_ONCE: Final = 10
 
 
 def keys_of(*, account: Account) -> KeyPair:
-    """Return the keys of a local account, creating them if `make_missing_keys` has not done so yet.
-
-    Concurrent calls return the same pair.
-    """
+    """Return the keys of a local account, created if they are missing, also for concurrent calls."""
     found = KeyPair.objects.filter(account=account).first()
     if found is None:
         keep_keys(account=account, pair=new_rsa_pair())
@@ -38,11 +35,9 @@ def keys_of(*, account: Account) -> KeyPair:
 
 
 def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
-    """Store the keys (`pair`: private, public) of a local account unless it has keys already. The private key is
-    encrypted; the id of the public key is the actor's id with `#main-key`.
+    """Store the keys (`pair`: private, public) of a local account, unless it has keys; the private key is encrypted.
 
-    Every account gets its keys when it is created: keys made later could be missing from a backup that has the account, and
-    new keys made after its restoration would differ from those that other servers know.
+    Every account gets keys when it is created: later keys could be missing from a backup that has the account.
     """
     private_key, public_key = pair
     made = KeyPair(
@@ -52,10 +47,9 @@ def keep_keys(*, account: Account, pair: tuple[str, str]) -> None:
 
 
 def make_missing_keys() -> int:
-    """Create keys for at most MISSING_KEYS_AT_ONCE local accounts without keys; return how many accounts got keys.
+    """Create keys for at most MISSING_KEYS_AT_ONCE accounts of older releases; return how many.
 
-    Older releases created keys at their first use. Run by the scheduler every minute: a pair takes a tenth of a second of CPU
-    time.
+    Run by the scheduler every minute: a pair takes a tenth of a second of CPU time.
     """
     # The accounts are selected through their users and unordered, because a query ordered by the ids of accounts would read
     # all remote accounts.
@@ -70,11 +64,10 @@ def make_missing_keys() -> int:
 
 
 def rotate_keys(*, by: Staff, account: Account) -> bool:
-    """Replace the keys of a local account under the same id; return False if it has no keys yet.
+    """Replace the keys of a local account under the same id; return False if it has no keys. Publishes ProfileUpdated.
 
-    Followers' servers get the new public key with an Update. For PREVIOUS_KEY_RETENTION deliveries to servers that do not
-    know it yet are signed with the previous key (contract, federation section 10). Raises Forbidden, and Conflict for a
-    remote account. Publishes ProfileUpdated.
+    For PREVIOUS_KEY_RETENTION, deliveries to servers that do not know the new key are signed with the old one
+    (contract, federation section 10). Raises Forbidden, and Conflict for a remote account.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not account.local:

@@ -26,11 +26,10 @@ _SHOWN: Final = frozenset({"noindex", "show_application"})
 class PreferencesChange:
     """Changes of preferences; None leaves a value as it is, an empty string resets it.
 
-    `live_posts`: pages insert new posts as they arrive, rather than only count them. `noindex`: search engines are asked not
-    to index the profile. `show_application`: posts show which application wrote them. `mails` are values of the settings of
-    `accounts.policies.mails`. `mails_when_online`: notifications are mailed even while the user is online. `refused_address`:
-    the e-mail address that the mail server has refused for good. `interaction_policies`: policies for new posts by visibility
-    (`statuses.policies.interactions`). `digest_on`: the day of the last mail about pending decisions of staff.
+    `noindex`: search engines are asked not to index the profile. `show_application`: posts show which application wrote
+    them. `mails` are values of `accounts.policies.mails`. `refused_address`: an e-mail address that the mail server has
+    refused for good. `interaction_policies`: policies for new posts by visibility (`statuses.policies.interactions`).
+    `digest_on`: the day of the last mail about pending decisions of staff.
     """
 
     locale: str | None = None

@@ -13,9 +13,7 @@ from social.kernel.locks import lock
 
 
 def write_note(*, account: Account, target: Account, comment: str) -> None:
-    """Store a private note about `target`; a blank `comment` removes the note. Raises Invalid for more than
-    COMMENT_LIMIT characters.
-    """
+    """Store a private note about `target`; a blank one is removed. Raises Invalid beyond COMMENT_LIMIT."""
     if len(comment) > COMMENT_LIMIT:
         message = _("is too long (maximum is {count} characters)").format(count=COMMENT_LIMIT)
         raise Invalid.of([FieldError("comment", "ERR_TOO_LONG", message, _("Comment"))])
@@ -26,9 +24,7 @@ def write_note(*, account: Account, target: Account, comment: str) -> None:
 
 
 def endorse_account(*, account: Account, target: Account) -> None:
-    """Endorse `target` on the account's profile; endorsing it again is not an error. Raises Invalid for a `target` that
-    `account` does not follow.
-    """
+    """Endorse `target` on the account's profile. Raises Invalid for an account that `account` does not follow."""
     with transaction.atomic():
         lock(pair_name(account.id, target.id))
         if not Follow.objects.filter(account=account, target=target).exists():

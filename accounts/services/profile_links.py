@@ -28,11 +28,10 @@ def links_to_verify(fields: Iterable[Mapping[str, Any]], *, local: bool = True) 
 
 
 def verify_profile_links(events: Sequence[ProfileLinksChanged]) -> None:
-    """Handle ProfileLinksChanged: fetch the pages that local accounts link to, concurrently, and store which of the
-    pages link back.
+    """Handle ProfileLinksChanged: fetch the pages that local accounts link to, and store which of them link back.
 
-    A page is fetched over https from exactly the address that is shown; redirects do not count (security row 3). A page
-    that does not respond stays unverified until the fields change again.
+    Only the address that is shown counts, over https and without redirects (security row 3). A page that does not
+    respond stays unverified until the fields change again.
     """
     wanted = {event.account_id for event in events}
     accounts = Account.objects.filter(is_present(), id__one_of=wanted, domain=None)
@@ -64,9 +63,7 @@ async def _ask(link: str) -> Response | None:
 
 
 def remember_verified(account_id: int, verified: Collection[str]) -> None:
-    """Mark these links as verified in the fields that still show them; an account that was erased meanwhile has no
-    fields.
-    """
+    """Mark these links as verified in the fields that still show them, if the account still exists."""
     moment = clock.iso(clock.now())
     with transaction.atomic():
         # The fields may have changed while the pages were fetched.

@@ -67,9 +67,10 @@ def _spoofed(name: str) -> FieldError:
 
 
 def draw_pictures(uploads: Mapping[str, PictureUpload], *, account_id: int) -> dict[str, Drawing]:
-    """Redraw pictures and return them by name. If there is a scanner, it must find the pictures clean first.
+    """Redraw pictures, which the scanner must find clean first, and return them by name. Slow: call it outside of
+    transactions.
 
-    Raises Invalid with `details`, Unavailable when the scanner does not respond. Slow: call it outside of transactions.
+    Raises Invalid with `details`; Unavailable when the scanner does not respond.
     """
     for upload in uploads.values():
         origin = Origin(QuarantineSource.PROFILE, account_id=account_id)
@@ -116,9 +117,7 @@ def remove_replaced(account: Account, columns: Mapping[str, object]) -> None:
 
 
 def delete_picture(*, account_id: int, name: str) -> None:
-    """Remove the `avatar` or `header` with its files; its description stays. Publishes ProfileUpdated if there was a
-    picture.
-    """
+    """Remove the `avatar` or `header` with its files; its description stays. Publishes ProfileUpdated."""
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).get(id=account_id)
         if getattr(account, name):

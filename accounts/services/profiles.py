@@ -47,10 +47,9 @@ ATTRIBUTION_DOMAINS_LIMIT = 100
 
 @dataclass(frozen=True)
 class ProfileChange:
-    """Changes of a profile; None leaves a value as it is (contract, parameters section 2 "update_credentials").
+    """Changes of a profile; None leaves a value as it is (parameters section 2 "update_credentials").
 
-    An empty `language` resets the default language of posts. `unsaid` names the settings among `discoverable` and
-    `hide_collections` that become null (not chosen), which differs from false.
+    An empty `language` resets the default language of posts. `unsaid` names settings that become null (not chosen).
     """
 
     display_name: str | None = None
@@ -182,12 +181,10 @@ _PLAIN_COLUMNS: Final = (
 
 
 def update_profile(*, user: User, change: ProfileChange) -> User:
-    """Apply a change to a user's own profile and settings completely or not at all.
+    """Apply a change to a user's own profile and settings completely or not at all. Publishes ProfileUpdated.
 
-    Unlocking accepts the pending follow requests, except those of limited accounts; the first hundred immediately, the
-    others in the background. Pictures are drawn before the transaction, and the files of replaced ones are removed
-    after it; a failed change leaves no files. Raises Invalid with `details`; publishes ProfileUpdated when the public
-    profile has changed.
+    Unlocking accepts pending follow requests, except those of limited accounts; the first hundred at once, the others
+    in the background. A failed change leaves no files. Raises Invalid with `details`.
     """
     change = _cleaned(change)
     errors = change_errors(change)

@@ -40,8 +40,7 @@ class RemoteKey:
 class RemoteProfile:
     """Remote account, typed, sanitised and clamped; the fields are named like the columns.
 
-    `suspended` is its own server's statement (contract, federation section 4), `moved_to_id` the account to which it has
-    moved, and which names it as an alias.
+    Its server states `suspended` (federation section 4); the account `moved_to_id` names it as an alias.
     """
 
     uri: str
@@ -94,16 +93,15 @@ def is_stale(account: Account) -> bool:
 
 
 def may_refresh(account: Account) -> bool:
-    """Tell whether an account may be fetched because of an unverified hint: at most once in REFRESH_AFTER, so that strangers
-    cannot cause more requests.
-    """
+    """Tell whether an unverified hint may cause a fetch: at most once in REFRESH_AFTER, as strangers can send hints."""
     return account.fetched_at is None or clock.now() - account.fetched_at > REFRESH_AFTER
 
 
 def release_address(*, username: str, domain: str, uri: str) -> Account | None:
-    """Take an address away from any other account than `uri`, to which its domain has assigned it. Return the account that had
-    it, or None. That account keeps all its other data and is due to be fetched again; until its server names another username,
-    it has the old username with its id appended. Publishes ProfileUpdated. The caller holds a transaction.
+    """Take an address that its domain has assigned to `uri` from another account; return that account, or None.
+
+    Until it is fetched again, it has its old username with its id appended. Publishes ProfileUpdated. The caller holds
+    a transaction.
     """
     rows = Account.objects.filter(has_address(username, domain)).exclude(uri=uri)
     if not rows.exists():
@@ -121,10 +119,9 @@ def release_address(*, username: str, domain: str, uri: str) -> Account | None:
 def store_remote_account(*, profile: RemoteProfile, keys: Sequence[RemoteKey], is_announced: bool = False) -> Account:
     """Create or change the account with this ActivityPub id, and its keys; an empty `keys` removes the keys.
 
-    Concurrent calls end with the same row. Publishes ProfileUpdated when a shown value has changed, and FollowsToRenew
-    when all keys were replaced and the change is not `is_announced`, which means that a known key has signed it
-    (contract, federation section 10). Raises Conflict for the id of a local account, and for an address or key that
-    belongs to another account.
+    Publishes ProfileUpdated when a shown value has changed, and FollowsToRenew when all keys were replaced and no known
+    key has signed the change (`is_announced`; contract, federation section 10). Raises Conflict for the id of a local
+    account, and for an address or key of another account.
     """
     try:
         with transaction.atomic():
@@ -173,9 +170,7 @@ def _change(account: Account, profile: RemoteProfile, *, renewed: bool) -> None:
 
 
 def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: bool) -> None:
-    """Store the statements of a remote account's server: `totals` by name (`followers`, `following`, `statuses`), None
-    for a number that it does not state, and whether it hides the lists.
-    """
+    """Store what a remote account's server states: `totals` by name (None: unknown), and whether it hides the lists."""
     with transaction.atomic():
         if account.hide_collections is not hidden:
             change_account(account.id, hide_collections=hidden)
@@ -184,9 +179,7 @@ def keep_network(*, account: Account, totals: Mapping[str, int | None], hidden: 
 
 
 def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bool) -> bool:
-    """Store the keys; return whether all known keys were replaced without an announcement. True is returned at most
-    once in RENEWAL_INTERVAL.
-    """
+    """Store the keys; return, at most once in RENEWAL_INTERVAL, whether all were replaced without an announcement."""
     if not keys:
         KeyPair.objects.filter(account=account).delete()
         return False
@@ -204,11 +197,10 @@ def _store_keys(account: Account, keys: Sequence[RemoteKey], *, is_announced: bo
 
 
 def resolve_address(address: str) -> Account | None:
-    """Return the account with an address, looked up at its server if the account is unknown or stale; None when it is
-    not found.
+    """Return the account with an address, looked up at its server if it is unknown or stale; None if it is not found.
 
-    For a known account the domain is asked in the background whether the address is still that account's (contract, federation
-    section 17). Call it outside of transactions; it takes at most five seconds (contract, parameters section 2 `resolve`).
+    For a known account the domain is asked in the background whether the address is still that account's (federation
+    section 17). Takes at most five seconds: call it outside of transactions.
     """
     pair = split_address(address)
     if pair is None or pair[1] is None:
@@ -225,9 +217,7 @@ def resolve_address(address: str) -> Account | None:
 
 
 def proper_address(text: str) -> str:
-    """Return the canonical address of the account that `resolve_address` finds: a person's own domain may point to an account
-    of another server. A text that leads to no account is returned as it is.
-    """
+    """Return the canonical address of the account that `resolve_address` finds, possibly on another server; else the text."""
     account = resolve_address(text)
     return text if account is None else f"{account.username}@{account.domain or settings.LOCAL_DOMAIN}"
 

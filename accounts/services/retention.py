@@ -1,6 +1,6 @@
-"""Deletes personal data with a limited retention: network addresses, mails written to files, and the audit log.
+"""Deletes personal data after a time: network addresses, mails written to files, and the audit log.
 
-The days of retention are settings; 0 keeps the data for ever. Data of held accounts stay. Run by the scheduler.
+The days are settings (0: for ever). Data of held accounts stay. Run by the scheduler.
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ DELETE FROM accounts_auditentry WHERE id IN (SELECT e.id {_OLD_ENTRIES} ORDER BY
 
 
 def forget_addresses() -> int:
-    """Delete addresses of sign-ups older than KEEP_ADDRESSES_DAYS, and end sessions unused for that long, with their
-    addresses; return how many addresses and sessions. Each batch is a transaction of its own.
-    """
+    """Delete addresses of sign-ups, and end unused sessions, after KEEP_ADDRESSES_DAYS; return how many."""
     return _forget_sign_up_addresses() + _end_unused_sessions()
 
 
@@ -80,9 +78,7 @@ def _end_unused_sessions() -> int:
 
 
 def forget_written_mails() -> int:
-    """Delete mails that were written to files (the case without EMAIL_URL) more than KEPT_MAIL_DAYS ago; return how
-    many.
-    """
+    """Delete mails that were written to files (without EMAIL_URL) before KEPT_MAIL_DAYS; return how many."""
     if settings.EMAIL_BACKEND != "django.core.mail.backends.filebased.EmailBackend":
         return 0
     before = (clock.now() - timedelta(days=KEPT_MAIL_DAYS)).timestamp()
@@ -96,10 +92,10 @@ def forget_written_mails() -> int:
 
 
 def forget_audit_entries() -> int:
-    """Delete rows of the audit log that are older than KEEP_AUDIT_LOG_DAYS, and of Django's admin log; return how many
-    rows of the audit log.
+    """Delete rows of the audit log, and of Django's admin log, after KEEP_AUDIT_LOG_DAYS; return how many of the
+    former.
 
-    The database allows only this function to delete audit rows, and no rows of the last 30 days.
+    The database lets only this function delete audit rows, and none of the last 30 days.
     """
     before = clock.days_ago(kept_days("KEEP_AUDIT_LOG_DAYS"))
     forgotten = 0

@@ -1,7 +1,7 @@
 """Sanctions of staff on local and remote accounts: limits, sensitive media, suspension, and their end.
 
-Each function checks that `by` has the permission and outranks the account, and writes an audit row with the values before
-and after. A sanction that changes nothing is not recorded. Source: contract, behaviours section 18.
+Each function checks permission and rank of `by`, and writes an audit row with the changed values, if any. Source:
+contract, behaviours section 18.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ _BATCH_SIZE: Final = 200
 
 @dataclass
 class _Subject:
-    """Account that staff act on, with its row locked, and its user if there is one; `after` collects the written
-    values.
-    """
+    """Account that staff act on, with its row locked, and its user; `after` collects the written values."""
 
     account: Account
     user: User | None
@@ -83,8 +81,8 @@ def unsensitize_account(*, by: Staff, account: Account) -> None:
 def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
     """Suspend an account: it is hidden and cannot be used until that is undone; after REVERSAL_PERIOD it is erased.
 
-    Sessions and streams end; tokens stay and get status 403. A user's e-mail address is blocked for sign-up. Raises
-    Forbidden, NotFound, and Conflict for the last administrator. Publishes AccountSuspended.
+    Sessions and streams end; tokens get status 403; the e-mail address is blocked for sign-up. Raises Forbidden,
+    NotFound, and Conflict for the last administrator. Publishes AccountSuspended.
     """
     with _acting(by, account, "suspend", _SANCTIONS, **because(reason)) as subject:
         current, user = subject.account, subject.user
@@ -104,9 +102,9 @@ def suspend_account(*, by: Staff, account: Account, reason: str = "") -> None:
 
 
 def unsuspend_account(*, by: Staff, account: Account) -> None:
-    """Undo a suspension by staff of this server; an account that was erased meanwhile comes back empty.
+    """Undo a suspension; an account that was erased meanwhile comes back empty. Publishes AccountUnsuspended.
 
-    Raises Forbidden, also for an account that staff have not suspended; NotFound. Publishes AccountUnsuspended.
+    Raises Forbidden, also for an account that staff have not suspended; NotFound.
     """
     with _acting(by, account, "unsuspend", Permission.MANAGE_USERS) as subject:
         if not subject.account.suspended or subject.account.suspension_origin != SuspensionOrigin.LOCAL:
@@ -115,10 +113,7 @@ def unsuspend_account(*, by: Staff, account: Account) -> None:
 
 
 def delete_suspended_account(*, by: Staff, account: Account) -> None:
-    """Delete an account whose suspension could still be undone (`delete_account`); reports about it stay.
-
-    Raises Forbidden, NotFound. Source: contract, behaviours section 18 "suspend".
-    """
+    """Delete an account whose suspension could still be undone; reports about it stay. Raises Forbidden, NotFound."""
     with transaction.atomic():
         current = require_found(Account.objects.select_for_update(no_key=True).filter(pk=account.pk).first())
         require(by, Permission.DELETE_USER_DATA)
@@ -129,10 +124,7 @@ def delete_suspended_account(*, by: Staff, account: Account) -> None:
 
 
 def hold_account(*, by: Staff, account: Account, reason: str) -> None:
-    """Keep all data of an account until the hold is released, even if the account is deleted or suspended meanwhile.
-
-    Only the audit log shows `reason`. Raises Forbidden, NotFound.
-    """
+    """Keep all data of an account until the hold is released, even if it is deleted. Raises Forbidden, NotFound."""
     with _acting(by, account, "hold", Permission.DELETE_USER_DATA, reason=reason) as subject:
         subject.write(held_at=subject.account.held_at or clock.now())
 
@@ -150,8 +142,8 @@ def apply_domain_rule(
 ) -> None:
     """Apply the rule for a server to one of its accounts, and undo the sanctions of the previous rule.
 
-    Sanctions of the previous rule are recognised by their time, `before`; sanctions that staff have imposed on the
-    account itself stay. `cause` names the rule in the record of ended follows.
+    Those are recognised by their time, `before`; sanctions of staff on the account itself stay. `cause` names the rule
+    in the record of ended follows.
     """
     with transaction.atomic():
         account = Account.objects.select_for_update(no_key=True).filter(pk=account_id, deleted_at=None).first()
@@ -173,9 +165,9 @@ def apply_domain_rule(
 
 
 def erase_suspended() -> int:
-    """Start the erasure of accounts whose suspension is older than REVERSAL_PERIOD; return how many were started.
+    """Start the erasure of accounts suspended before REVERSAL_PERIOD; return how many. Run by the scheduler.
 
-    The accounts' rows are kept, so that the suspension lasts. Held accounts are left out. Run by the scheduler.
+    Their rows stay, so that the suspension lasts. Held accounts are left out.
     """
     due = Account.objects.filter(
         suspended_at__lte=clock.now() - REVERSAL_PERIOD,

@@ -47,11 +47,10 @@ class _Act:
 
 
 def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
-    """Handle DomainBlocked: end follows and follow requests, both ways, between the account and that server's accounts.
+    """Handle DomainBlocked: end follows and requests, both ways, between the account and that server's accounts.
 
-    Each event ends at most BATCH_SIZE follows, and is published again when follows are left; otherwise FollowsSevered
-    is published. Ended follows are recorded (`SeveredFollow`). Each step is a transaction, so that an interrupted run
-    loses nothing. A removed block ends no more follows. Publishes AccountUnfollowed for each follow.
+    Each event ends and records at most BATCH_SIZE follows in a transaction, and is published again; at the end
+    FollowsSevered is published. A removed block ends no more follows. Publishes AccountUnfollowed for each follow.
     """
     for event in events:
         if not blocks_domain(event.account_id, event.domain):
@@ -65,8 +64,7 @@ def sever_blocked_domains(events: Sequence[DomainBlocked]) -> None:
 
 
 def sever_suspended(events: Sequence[AccountSuspended]) -> None:
-    """Handle AccountSuspended: end the follows of local accounts by a suspended remote account, in the same steps as
-    `sever_blocked_domains`.
+    """Handle AccountSuspended: end a suspended remote account's follows of local accounts, in the same steps.
 
     Local accounts keep following it, in case it comes back (contract, behaviours section 18).
     """
@@ -82,10 +80,11 @@ def sever_suspended(events: Sequence[AccountSuspended]) -> None:
 
 
 def sever_server(*, account_ids: Sequence[int], domain: str, cause: str) -> bool:
-    """End at most BATCH_SIZE follows, both ways, between local accounts and the suspended accounts among `account_ids`;
-    return whether follows may be left. The ended follows are recorded as ended by a block of the server `domain`.
+    """End at most BATCH_SIZE follows between local accounts and the suspended ones among `account_ids`; return whether
+    follows may be left.
 
-    Publishes AccountUnfollowed for each follow; the caller publishes FollowsSevered when nothing is left.
+    They are recorded as ended by a block of the server `domain`. Publishes AccountUnfollowed for each; the caller
+    publishes FollowsSevered at the end.
     """
     suspended = Account.objects.filter(id__one_of=account_ids, domain__isnull=False, suspended_at__isnull=False)
     ids = list(suspended.values_list("id", flat=True))
@@ -100,8 +99,9 @@ def suspension_cause(account_id: int, moment: datetime) -> str:
 
 
 def sever_erased(account: Account) -> bool:
-    """End a batch of follows between local accounts and a suspended account that is being erased; return whether there
-    were any. The ended follows are recorded together with those that ended at the suspension. Publishes FollowsSevered.
+    """End a batch of follows with a suspended account that is being erased; return whether there were any.
+
+    They are recorded with those that ended at the suspension. Publishes FollowsSevered.
     """
     if account.suspended_at is None:
         return False
@@ -115,9 +115,7 @@ def sever_erased(account: Account) -> bool:
 
 
 def forget_severed(account_id: int) -> int:
-    """Delete a batch of an account's recorded follows; return how many. Acts without recorded follows are marked as
-    purged.
-    """
+    """Delete a batch of an account's recorded follows; return how many. Acts without any are marked as purged."""
     rows = SeveredFollow.objects.filter(Q(account_id=account_id) | Q(target_id=account_id))
     found = dict(rows.values_list("id", "severance_id")[:BATCH_SIZE])
     with transaction.atomic():
@@ -133,9 +131,9 @@ def _publish(event: Event) -> None:
 
 
 def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
-    """End a batch of these follows and follow requests, and record the follows; return whether follows may be left.
+    """End a batch of these follows and requests, and record the follows; return whether follows may be left.
 
-    `is_here(account_id)` tells which of the two accounts is local: the follow is recorded for it, as ended by it.
+    `is_here(account_id)` tells which account is local: the follow is recorded for it, as ended by it.
     """
     follows = list(Follow.objects.filter(between)[:BATCH_SIZE])
     requests = list(FollowRequest.objects.filter(between)[:BATCH_SIZE])
@@ -159,9 +157,7 @@ def _sever(act: _Act, between: Q, *, is_here: Callable[[int], bool]) -> bool:
 
 
 def _record_follows(act: _Act, follows: Sequence[Follow], is_here: Callable[[int], bool]) -> None:
-    """Record the follows, and count each for its local account, as a lost follower or a lost follow. A follow that was
-    recorded earlier is not counted again.
-    """
+    """Record the follows, and count each new one for its local account, as a lost follower or a lost follow."""
     severance, _made = Severance.objects.get_or_create(
         cause=act.cause, defaults={"type": act.type, "target_name": act.target_name}
     )

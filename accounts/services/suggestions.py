@@ -11,9 +11,7 @@ from accounts.services.audit import record
 
 
 def suppress_suggestions(*, by: Staff, account: Account) -> None:
-    """Keep an account out of suggestions, unless staff offer it to newcomers; a repetition is not recorded. Raises
-    Forbidden without MANAGE_TAXONOMIES.
-    """
+    """Keep an account out of suggestions, unless staff chose it. Raises Forbidden without MANAGE_TAXONOMIES."""
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():
         _row, created = SuppressedSuggestion.objects.get_or_create(account=account)

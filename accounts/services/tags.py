@@ -1,6 +1,4 @@
-"""Creates, counts, follows and features hashtags, and reviews them for staff (contract, parameters section 2; behaviours
-section 11).
-"""
+"""Creates, counts, follows, features and reviews hashtags (contract, parameters section 2; behaviours section 11)."""
 
 from __future__ import annotations
 
@@ -36,10 +34,7 @@ ON CONFLICT (tag_id, day, account_id) DO UPDATE SET uses = accounts_taguse.uses 
 
 
 def count_use(*, tags: Sequence[Tag], account_id: int, used_at: datetime) -> None:
-    """Count a public post with these hashtags for the day of its creation, unless it is older than HISTORY_DAYS.
-
-    Rows are locked in the order of the hashtags' ids, so that two concurrent posts do not deadlock.
-    """
+    """Count a public post with these hashtags for the day of its creation, unless it is older than HISTORY_DAYS."""
     if clock.now() - used_at > timedelta(days=HISTORY_DAYS):
         return
     with connection.cursor() as cursor:
@@ -56,9 +51,8 @@ def forget_old_uses(*, batch: int = 5000) -> int:
 def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local_only: bool = False) -> list[Tag]:
     """Return the rows of these hashtags, given as (normalised, as written), in their order; missing rows are created.
 
-    `private`: the hashtags are used in a post that is not public; otherwise none of them is private any more.
-    `local_only`: they are used in a post for people of this server; otherwise they are known to everybody from now on. The
-    caller passes a limited number of hashtags, no more than a post or collection may have.
+    Unless the post is `private` (not public) or `local_only` (for people of this server), the hashtags become known to
+    everybody. The caller limits their number.
     """
     known = {tag.name: tag for tag in Tag.objects.filter(name__one_of=[name for name, _shown in tags])}
     missing = sorted((name, shown) for name, shown in tags if name not in known)
@@ -80,25 +74,18 @@ def ensure_tags(tags: Sequence[tuple[str, str]], *, private: bool = False, local
 
 
 def kept_spelling(name: str, shown: str) -> str:
-    """Return the hashtag as it was written (`shown`), or the normalised `name` if `shown` is too long because of combining
-    characters.
-    """
+    """Return the hashtag as it was written, or `name` if combining characters make that too long."""
     return shown if len(shown) <= TAG_LIMIT else name
 
 
 def ensure_tag(name: str) -> Tag:
-    """Return the row of the hashtag with this name; an unknown one is created as private. Raises NotFound if `name` is
-    not a valid hashtag.
-    """
+    """Return the row of the hashtag with this name, created as private if it is unknown. Raises NotFound if it is invalid."""
     tag = named_tag(name)
     return ensure_tags([(tag.name, tag.display_name)], private=True)[0]
 
 
 def follow_tag(*, account_id: int, name: str) -> Tag:
-    """Follow a hashtag, even if nobody has used it; following it again changes nothing.
-
-    Raises NotFound if `name` is not a valid hashtag. Publishes TagFollowed.
-    """
+    """Follow a hashtag, even if nobody has used it. Raises NotFound for an invalid name. Publishes TagFollowed."""
     with transaction.atomic():
         tag = ensure_tag(name)
         lock(f"tag_follow:{account_id}:{tag.id}")
@@ -117,10 +104,9 @@ def unfollow_tag(*, account_id: int, tag: Tag) -> None:
 
 
 def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
-    """Feature a hashtag on the account's profile; return it, with its `tag` loaded, and whether it is new.
+    """Feature a hashtag on the account's profile; return it, with its `tag`, and whether it is new.
 
-    Raises Invalid if `name` is not a valid hashtag, and for more than FEATURED_TAGS_LIMIT featured hashtags. Publishes
-    FeaturedTagChanged.
+    Raises Invalid for an invalid name and for more than FEATURED_TAGS_LIMIT. Publishes FeaturedTagChanged.
     """
     shown = name.strip().removeprefix("#")
     if not is_hashtag(shown) or len(normalise_hashtag(shown)) > TAG_LIMIT:
@@ -140,9 +126,7 @@ def feature_tag(*, account: Account, name: str) -> tuple[FeaturedTag, bool]:
 
 
 def unfeature_tag(*, account: Account, featured_tag_id: int) -> None:
-    """Remove a hashtag from the account's profile. Raises NotFound, also for another account's hashtag. Publishes
-    FeaturedTagChanged.
-    """
+    """Remove a hashtag from the account's profile. Raises NotFound, also for another's. Publishes FeaturedTagChanged."""
     if not _unfeature(account, FeaturedTag.objects.filter(id=featured_tag_id)):
         raise NotFound
 
@@ -168,8 +152,7 @@ def set_use(featured: FeaturedTag, *, statuses_count: int, last_status_at: datet
 
 
 def count_featured_use(account_id: int, tag_ids: Sequence[int] | QuerySet[Any], used_at: datetime, change: int) -> None:
-    """Add `change` to the counts of the given hashtags that the account features: 1 for a new post, -1 for a deleted
-    post.
+    """Add `change` (1 for a new post, -1 for a deleted one) to the counts of hashtags that the account features.
 
     The day of the last use stays when a post is deleted. The caller holds a transaction.
     """
@@ -200,8 +183,8 @@ class TagChange:
 
 
 def review_tag(*, by: Staff, tag: Tag, change: TagChange) -> None:
-    """Apply a change to a hashtag, which counts as reviewed from then on. Raises Forbidden; NotFound for a deleted hashtag;
-    Invalid for a display name that is not another spelling of the same hashtag.
+    """Apply a change to a hashtag, which then counts as reviewed. Raises Forbidden; NotFound; Invalid for a display
+    name that is not another spelling of it.
     """
     require(by, Permission.MANAGE_TAXONOMIES)
     with transaction.atomic():

@@ -36,9 +36,10 @@ class RuleOrigin(models.TextChoices):
 
 
 class SpamRule(models.Model):
-    """Rule that matches when all its conditions match. A list matches when one of its entries does; an empty list is not a
-    condition. Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known
-    here for at most `maximum_age_hours`, and `first_contact`, an author without relations to all mentioned accounts.
+    """Rule that matches when all its conditions match: a list when one of its entries does, an empty list always.
+
+    Conditions for posts: `words`, hosts of links (with subdomains), a minimum number of mentions, an author known here
+    for at most `maximum_age_hours`, and `first_contact`, an author without relations to all mentioned accounts.
     Conditions for sign-ups: words in the reason, e-mail domains (with subdomains) and networks.
     """
 
@@ -81,9 +82,7 @@ class SpamRule(models.Model):
 
 
 class SpamRuleMatch(models.Model):
-    """Match of a rule with a post or sign-up of `account`, with the outcome; `status_id` is the post, None for a held post
-    and for a sign-up.
-    """
+    """Match of a rule with a post or sign-up of `account`; `status_id` is None for a held post and a sign-up."""
 
     rule = models.ForeignKey(SpamRule, on_delete=models.CASCADE, related_name="matches", db_index=False)
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")

@@ -1,6 +1,4 @@
-"""Decides which spam rules a post or a sign-up matches, in time proportional to its text, no matter what the rules
-contain (security row 67).
-"""
+"""Decides which spam rules a post or a sign-up matches, in time proportional to its text (security row 67)."""
 
 from __future__ import annotations
 
@@ -169,9 +167,7 @@ class SpamRules:
 
     @cached_property
     def _patterns(self) -> tuple[Patterns[set[int]], Patterns[set[int]]]:
-        """Patterns for the words that are found as substrings, and for those that are found as whole words; each pattern has
-        the indexes of the rules that contain the word.
-        """
+        """Patterns for words that are found as substrings, and for whole words, each with the indexes of the rules."""
         parts: dict[Sequence[str], set[int]] = {}
         words: dict[Sequence[str], set[int]] = {}
         for place, rule in enumerate(self._rules):
@@ -188,9 +184,7 @@ class SpamRules:
         return [[network_of(network) for network in rule.networks] for rule in self._rules]
 
     def _with_words(self, written: str) -> set[int]:
-        """Return the indexes of the rules without words, and of the rules with at least one word that is in the text
-        `written`.
-        """
+        """Return the indexes of the rules that have no words, or a word that is in the text `written`."""
         found = {place for place, rule in enumerate(self._rules) if not rule.words}
         if len(found) < len(self._rules):
             text = Text(written)
@@ -200,9 +194,7 @@ class SpamRules:
         return found
 
     def met_by_post(self, facts: PostFacts, is_first_contact: Callable[[], bool]) -> list[SpamRule]:
-        """Return the rules that a post matches, in their order; `is_first_contact` is called at most once, and only if the
-        result depends on it.
-        """
+        """Return the matching rules, in their order; `is_first_contact` is called once, and only if it matters."""
         hosts = _names_of(facts.hosts)
         met = {
             place: rule

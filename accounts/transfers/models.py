@@ -23,9 +23,9 @@ class ImportState(models.TextChoices):
 class Import(models.Model):
     """Import of a list from a file, which is added to the owner's list, or replaces it (`overwrite`).
 
-    `kind` names the list (`accounts.transfers.services.portable_lists`). `total` is the number of lines; rows of `done` lines
-    are deleted, those of `failed` ones are kept. With `overwrite`, `removed_up_to` is the id of the last existing entry that
-    was compared with the file; None when all entries have been compared.
+    `kind` names the list (`accounts.transfers.services.portable_lists`). Of `total` lines, the rows of `done` ones are
+    deleted, those of `failed` ones stay. `removed_up_to` is the id of the last entry that was compared with the file,
+    None at the end.
     """
 
     id = SnowflakeField(primary_key=True)

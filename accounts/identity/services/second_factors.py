@@ -1,4 +1,4 @@
-"""What allauth's second factors lack: recovery codes, counters that reveal copies of passkeys, and the end of sessions."""
+"""Parts of second factors that allauth lacks: recovery codes, counters that reveal copied passkeys, the end of sessions."""
 
 from __future__ import annotations
 

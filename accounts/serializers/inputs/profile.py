@@ -42,9 +42,7 @@ class _SharedInput(Input[ProfileChange]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Return the change of a profile, with cleaned texts and the pictures' bytes. For `discoverable` and
-        `hide_collections`, null and "" mean "not stated" (`unsaid`).
-        """
+        """Return the change of a profile; for the members of `unsaid`, null and "" mean "not stated"."""
         sent = dict(values)
         for name in ("display_name", "note"):
             if isinstance(sent.get(name), str):
@@ -73,9 +71,7 @@ class CredentialsInput(_SharedInput):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> ProfileChange:
-        """Return the change of a profile; members of `source` count as parameters. An empty `source` is not an error
-        (SEED-133).
-        """
+        """Return the change of a profile; members of `source`, which may be empty (SEED-133), are parameters."""
         source = values.get("source")
         sent = {name: value for name, value in values.items() if name not in _SOURCE}
         if isinstance(source, dict):

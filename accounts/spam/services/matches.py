@@ -30,8 +30,8 @@ def note_matches(
 ) -> None:
     """Record which rules matched an account or its post, in the caller's transaction.
 
-    Publishes SpamRuleMet for each rule in `limited_by`, which has limited the account and leads to a strike, and for
-    each rule whose outcome is one of `reported`, which leads to a report.
+    Publishes SpamRuleMet for each rule in `limited_by`, which leads to a strike, and for each rule whose outcome is one
+    of `reported`, which leads to a report.
     """
     # The rules come from a cache: staff may have deleted some meanwhile.
     kept = keep_rows(SpamRule, [rule.id for rule in rules]) if rules else set()

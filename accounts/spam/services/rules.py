@@ -24,9 +24,7 @@ _LISTS: Final = ("words", "link_hosts", "mail_domains", "networks")
 
 
 def create_rule(*, by: Staff, draft: SpamRuleDraft, enabled: bool = False) -> SpamRule:
-    """Create a rule, disabled unless `enabled`. Raises Forbidden for staff without MANAGE_BLOCKS, and Invalid with
-    `details` for wrong values.
-    """
+    """Create a rule. Raises Forbidden without MANAGE_BLOCKS; Invalid with `details`."""
     require(by, Permission.MANAGE_BLOCKS)
     values = _checked_columns(draft)
     with transaction.atomic():
@@ -75,9 +73,7 @@ def delete_rule(*, by: Staff, rule: SpamRule) -> None:
 
 
 def limit_by_rules(account: Account, rules: Sequence[SpamRule]) -> list[SpamRule]:
-    """Limit an account if one of these matched rules has the outcome LIMIT. Return a list with the rule that limited the
-    account; an empty list if no rule did, or if the account was limited before.
-    """
+    """Limit an account if a matched rule has the outcome LIMIT; return that rule in a list, empty if nothing was limited."""
     if account.limited:
         return []
     limiting = [rule for rule in rules if rule.outcome == RuleOutcome.LIMIT][:1]
