@@ -56,7 +56,7 @@ class AppsViewSet(ApiViewSet):
         return reply(CredentialApplicationSerializer(made).data)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
-        """The application of the token, which may be a user's or the application's own (SEED-092)."""
+        """The application of the token, which may be a user's or the application's own."""
         return reply(ApplicationSerializer(find_application(self.identity.application_id)).data)
 
 
