@@ -5,8 +5,11 @@ from typing import Any, Final
 from accounts import events
 from accounts.copies.services.copying import COPIES
 from accounts.identity.services.activation import follow_inviters
-from accounts.identity.services.confirmations import send_confirmation_mails
-from accounts.identity.services.email_changes import send_email_change_mails, send_email_changed_mails
+from accounts.identity.services.confirmations import (
+    send_confirmation_mails,
+    send_email_change_mails,
+    send_email_changed_mails,
+)
 from accounts.identity.services.mails import (
     send_approval_mails,
     send_password_reset_mails,

@@ -6,10 +6,8 @@ from accounts.collections.urls import urlpatterns as collections
 from accounts.copies.urls import urlpatterns as copies
 from accounts.devices.urls import urlpatterns as devices
 from accounts.emojis.urls import urlpatterns as emojis
-from accounts.identity.viewsets.oauth import EmailsViewSet
-from accounts.identity.viewsets.sign_up import SignUpViewSet
-from accounts.pages.manifest import manifest
-from accounts.pages.server_picture import coloured_icon, custom_css
+from accounts.identity.viewsets import EmailsViewSet, SignUpViewSet
+from accounts.pages.server_picture import coloured_icon, custom_css, manifest
 from accounts.transfers.urls_api import urlpatterns as transfers
 from accounts.viewsets.accounts import AccountsViewSet
 from accounts.viewsets.networks import DiscoveryViewSet, DomainBlocksViewSet, NetworksViewSet

@@ -6,16 +6,22 @@ from django.urls import path, re_path
 
 from accounts.identity.pages.deletion import deleted, deletion
 from accounts.identity.pages.invitations import expire, invitations
-from accounts.identity.pages.unsubscribing import unsubscribe
 from accounts.identity.queries.tokens import SignInState
 from accounts.pages import known_paths
 from accounts.pages.front_page import apps, follow, settings_index
 from accounts.pages.member import ACTIVE, LET_IN, member_page
-from accounts.pages.profile_forms import PROFILE_MAX_BODY
-from accounts.pages.profile_settings import feature, notification_mails, preferences, profile_settings, unfeature
+from accounts.pages.profile_settings import (
+    feature,
+    notification_mails,
+    preferences,
+    profile_settings,
+    unfeature,
+    unsubscribe,
+)
 from accounts.pages.relation_lists import domain_blocks, people
 from accounts.pages.relations import act_on_person
 from accounts.pages.settings import settings_page
+from accounts.pages.settings_forms import PROFILE_MAX_BODY
 from accounts.transfers.urls import urlpatterns as transfers
 from social.pages.views import View, page
 

@@ -16,7 +16,7 @@ from accounts import acts
 from accounts.models import Account
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
-from accounts.services import sanctions, suggestions
+from accounts.services import sanctions
 from accounts.services.erasing import delete_account
 from moderation.models import InstanceRule
 from moderation.models.note import NOTE_LIMIT
@@ -275,7 +275,7 @@ ACCOUNT_ACTS: Final = (
     Act(
         "suppress_suggestions",
         _("No longer suggest to others"),
-        lambda by, account: suggestions.suppress_suggestions(by=by, account=account),
+        lambda by, account: sanctions.suppress_suggestions(by=by, account=account),
         permission=Permission.MANAGE_TAXONOMIES,
         icon="person_off",
         menu=acts.SANCTIONS,
@@ -292,7 +292,7 @@ ACCOUNT_ACTS: Final = (
     Act(
         "restore_suggestions",
         _("Suggest to others again"),
-        lambda by, account: suggestions.restore_suggestions(by=by, account=account),
+        lambda by, account: sanctions.restore_suggestions(by=by, account=account),
         permission=Permission.MANAGE_TAXONOMIES,
         icon="person_add",
         menu=acts.SANCTIONS,

@@ -1,4 +1,4 @@
-"""The staff member who uses the admin, and the buttons and menu entries of declared actions."""
+"""The staff member who uses the admin, its title, and the buttons and menu entries of declared actions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,7 @@ from django.template.response import TemplateResponse
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, can, staff_of
+from accounts.queries.site_settings import find_site_title
 from social.api.staff import ReadOnlyAdmin, action
 from social.api.staff_acts import Act, BoundAct, Words
 from social.api.staff_filters import is_form_field
@@ -124,3 +126,16 @@ def _entry(act: Act, words: Words) -> Callable[..., TemplateResponse | None]:
 
     on_rows.__name__ = act.name
     return on_rows
+
+
+def site_title(request: HttpRequest) -> str:
+    """Return the name of this server, which is read once for each request."""
+    known: str | None = getattr(request, "staff_site_title", None)
+    if known is None:
+        known = find_site_title()
+        request.staff_site_title = known  # type: ignore[attr-defined]  # kept for this request
+    return known
+
+
+def subtitle(request: HttpRequest) -> str:
+    return str(settings.LOCAL_DOMAIN)

@@ -1,4 +1,4 @@
-"""Rules for copies of remote files (limits, retries, addresses), and for hash lists (values, files, similar hashes)."""
+"""Rules for copies of remote files (limits, retries, addresses, refusals), and for hash lists (values, similar hashes)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from accounts.copies.models import (
 from social.kernel import links
 from social.kernel.errors import FieldError
 from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, URI_LIMIT
+from social.kernel.reasons import Reason
 
 _MEBIBYTE: Final = 1024 * 1024
 ACCEPTED: Final = (
@@ -207,3 +208,18 @@ def read_hashes(file: IO[bytes]) -> Iterator[tuple[int, bytes | None]]:
             continue
         found = _HASH.fullmatch(values[column]) if column < len(values) else None
         yield number, bytes.fromhex(found[1]) if found is not None else None
+
+
+class FileReason(Reason):
+    """Reasons not to keep and show a file; those of fetching it are `social.kernel.http.errors.FetchReason`."""
+
+    FILE_MISSING = "its server does not give the file", "HTTP status other than 200: there is nothing to show"
+    FILE_NOT_SHOWN = (
+        "the file is of a kind or size that is not shown",
+        "security rows 1, 41 and 56: types that are decoded here, within bounds; others are links to their server",
+        "SVG, EPS and TIFF pictures, documents, archives, very long videos",
+    )
+    FILE_UNREADABLE = "the file cannot be decoded", "security row 1: only what was decoded is shown", "cut downloads"
+    FILE_QUARANTINED = "the file is in quarantine", "the scanner that the operator has set"
+    FILE_LISTED = "the file is on a hash list", "files that staff do not want (adr/0045)"
+    FILE_NOT_SCANNED = "the scanner did not answer", "the scanner that the operator has set: nothing is shown unseen"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from accounts.identity.models.oauth import AccessToken
+from accounts.identity.models import AccessToken
 from accounts.models.account import Account
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField

@@ -26,7 +26,7 @@ from accounts.admin.acting import acting
 from accounts.admin.permitted import EditedAdmin, RowForm, Writes
 from accounts.emojis.models import CustomEmoji
 from accounts.emojis.services import packs
-from accounts.emojis.services.changes import change_emoji, copy_emoji
+from accounts.emojis.services.packs import change_emoji, copy_emoji
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff
 from accounts.serializers.account import emoji_urls

@@ -18,9 +18,8 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext, gettext_lazy
 
-from accounts.identity.pages.again import has_asked_issuer
-from accounts.identity.pages.known_browsers import find_browser, keep_browser
-from accounts.identity.pages.visits import note
+from accounts.identity.pages.steps import has_asked_issuer
+from accounts.identity.pages.visits import find_browser, keep_browser, note
 from accounts.identity.policies.second_factors import relying_party
 from accounts.identity.policies.sign_up import SignUpDraft, password_errors
 from accounts.identity.queries.sign_in import load_identities, load_second_factors

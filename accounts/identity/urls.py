@@ -12,7 +12,6 @@ from accounts.identity.pages import sign_in
 from accounts.identity.pages.account_state import resend_confirmation
 from accounts.identity.pages.authorize import AuthorizeView, native
 from accounts.identity.pages.email_address import ChangeEmailView, ConfirmNewEmailView, ConfirmView, keep_email
-from accounts.identity.pages.recovery import recover
 from accounts.identity.pages.second_factor import (
     ActivateAppView,
     AddPasskeyView,
@@ -26,8 +25,9 @@ from accounts.identity.pages.second_factor import (
     overview,
 )
 from accounts.identity.pages.sessions import AuthorizedApplicationView, SessionsView, authorized_applications, end_one
+from accounts.identity.pages.sign_in import recover
 from accounts.identity.pages.steps import step
-from accounts.identity.viewsets.oauth import AppsViewSet, OAuthViewSet
+from accounts.identity.viewsets import AppsViewSet, OAuthViewSet
 from accounts.pages.front_page import front
 from accounts.pages.settings import settings_page
 from social.api.routing import endpoint

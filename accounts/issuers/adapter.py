@@ -22,7 +22,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.identity.pages.again import ISSUER_METHOD
+from accounts.identity.pages.steps import ISSUER_METHOD
 from accounts.identity.queries.sign_up import find_usable_invite
 from accounts.issuers import policies
 from accounts.issuers.services import (

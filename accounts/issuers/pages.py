@@ -23,8 +23,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.identity.adapters import ISSUER_SESSION
-from accounts.identity.pages.again import has_asked_issuer
 from accounts.identity.pages.forms import SignUpForm
+from accounts.identity.pages.steps import has_asked_issuer
 from accounts.identity.policies.sign_up import Identity, SignUpDraft
 from accounts.identity.queries.sign_in import load_identities
 from accounts.identity.queries.sign_up import find_usable_invite

@@ -7,17 +7,22 @@ import accounts.devices.models
 import accounts.emojis.models
 import accounts.spam.models
 import accounts.transfers.models  # noqa: F401  # binds `accounts`, and only the import counts
-from accounts.identity.models.oauth import AccessToken, Application, Grant, IDToken, RefreshToken, RevokedToken
-from accounts.identity.models.sign_up_block import (
+from accounts.identity.models import (
+    AccessToken,
+    Application,
     CanonicalEmailBlock,
     EmailDomainBlock,
     EmailDomainRefusal,
+    Grant,
+    IDToken,
     IpBlock,
+    RefreshToken,
     RetiredUsername,
+    RevokedToken,
     Severity,
     UsernameBlock,
 )
-from accounts.models.account import Account, AccountStat, ActorType, KeyPair
+from accounts.models.account import Account, AccountStat, ActorType, Domain, KeyPair
 from accounts.models.administration import AuditEntry, SiteSetting
 from accounts.models.relations import (
     AccountDomainBlock,
@@ -33,7 +38,6 @@ from accounts.models.relations import (
     SeveredFollow,
     SuppressedSuggestion,
 )
-from accounts.models.remote import Domain
 from accounts.models.tag import FeaturedTag, Tag, TagFollow, TagUse
 from accounts.models.user import Invite, RecoveryCode, Role, User
 from accounts.models.visibility import Visibility

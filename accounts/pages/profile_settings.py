@@ -1,4 +1,4 @@
-"""Pages on which people change their profile and their preferences for reading and posting."""
+"""Pages on which people change their profile and their preferences, and end mails (RFC 8058)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.models import User
 from accounts.models.tag import FEATURED_TAGS_LIMIT
 from accounts.pages.person import person
-from accounts.pages.profile_forms import FeaturedTagForm, ProfileForm
 from accounts.pages.settings import signed_in
-from accounts.pages.settings_forms import NotificationMailsForm, PreferencesForm
+from accounts.pages.settings_forms import FeaturedTagForm, NotificationMailsForm, PreferencesForm, ProfileForm
+from accounts.policies.mails import STAFF_SWITCHES, SWITCHES, signed_switch
 from accounts.queries.tags import list_featured_tags
 from accounts.queries.users import find_user
-from accounts.services.preferences import change_preferences
+from accounts.services.preferences import change_preferences, end_mails
 from accounts.services.profile_pictures import delete_picture
 from accounts.services.profiles import update_profile
 from accounts.services.tags import feature_tag, unfeature_tag
 from social.api import languages
-from social.kernel.errors import Invalid
+from social.kernel.errors import Invalid, NotFound
 from social.pages.frame import show
 
 
@@ -135,3 +137,21 @@ def _saved(request: HttpRequest, form: PreferencesForm) -> HttpResponse:
     with translation.override(chosen or translation.get_language()):
         messages.success(request, _("Your preferences have been saved."))
     return response
+
+
+# The signed link is the permission, and mail programs send no CSRF token (RFC 8058 section 3.1).
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def unsubscribe(request: HttpRequest, signed: str) -> HttpResponse:
+    """`/unsubscribe/<signed>`: GET asks for confirmation, because mail scanners open links; POST ends the mails. Raises
+    NotFound.
+    """
+    found = signed_switch(signed)
+    if found is None:
+        raise NotFound
+    user_id, switch = found
+    if request.method == "POST":
+        end_mails(user_id=user_id, switch=switch)
+    page = "settings_preferences" if switch in STAFF_SWITCHES else "settings_notification_mails"
+    context = {"title": SWITCHES[switch], "ended": request.method == "POST", "choose": reverse(page)}
+    return show(request, "accounts/unsubscribe.html", context)

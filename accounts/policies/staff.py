@@ -1,14 +1,16 @@
-"""Permissions of staff, who act only on users whom they outrank (contract, entities "Role"; behaviours section 18)."""
+"""Permissions of staff, who act only on users whom they outrank, and rules of roles (behaviours section 18)."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
 
 from django.utils.translation import gettext as _
 
 from accounts.models import Role, User
-from accounts.models.user import Permission
-from social.kernel.errors import Forbidden
+from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, Permission
+from social.kernel.errors import FieldError, Forbidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +57,54 @@ def require(by: Staff, permission: Permission, *, over: Role | None = None) -> N
         raise NotPermitted(_("Your role does not allow this."))
     if over is not None and not outranks(by, over):
         raise NotPermitted(_("They have a role that you do not outrank."))
+
+
+NAME_MAXIMUM: Final = 100
+RANK_MAXIMUM: Final = 1000
+QUOTA_MAXIMUM: Final = 1_000_000
+_COLOR: Final = re.compile(r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
+
+
+@dataclass(frozen=True, slots=True)
+class RoleDraft:
+    """A role as staff write it: permission bits, rank (`position`), quotas (0: no limit), and limits of imports."""
+
+    name: str
+    permissions: int
+    position: int = 0
+    color: str = ""
+    highlighted: bool = False
+    media_megabytes: int = 0
+    posts_per_day: int = 0
+    imported_posts_limit: int = 200_000
+    imported_mebibytes_limit: int = 20_480
+
+
+def role_errors(draft: RoleDraft, *, by: Staff, before: Role | None, taken: bool) -> list[FieldError]:
+    """List the errors of a role that the staff member `by` writes; `taken`: another role has this name.
+
+    Nobody can grant or revoke a permission that they lack, or make a role that ranks as high as their own.
+    """
+    everyone = before is not None and before.pk == EVERYONE_ROLE_ID
+    found = []
+    if not draft.name.strip() and not everyone:
+        found.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+    if len(draft.name) > NAME_MAXIMUM:
+        found.append(FieldError("name", "ERR_TOO_LONG", _("is too long")))
+    if taken:
+        found.append(FieldError("name", "ERR_TAKEN", _("has already been taken")))
+    if draft.color and not _COLOR.fullmatch(draft.color):
+        found.append(FieldError("color", "ERR_INVALID", _("is invalid")))
+    if not everyone and not 0 <= draft.position <= RANK_MAXIMUM:
+        found.append(FieldError("position", "ERR_INVALID", _("is invalid")))
+    elif not everyone and by.position is not None and draft.position >= by.position:
+        found.append(FieldError("position", "ERR_ELEVATED", _("must be lower than your own rank")))
+    for name in ("media_megabytes", "posts_per_day"):
+        if not 0 <= getattr(draft, name) <= QUOTA_MAXIMUM:
+            found.append(FieldError(name, "ERR_INVALID", _("is invalid")))
+    changed = draft.permissions ^ (before.permissions if before is not None else 0)
+    if not by.permissions & Permission.ADMINISTRATOR and changed & ~by.permissions:
+        found.append(FieldError("permissions", "ERR_ELEVATED", _("include one that you do not have yourself")))
+    if everyone and draft.permissions & ~EVERYONES_PERMISSIONS:
+        found.append(FieldError("permissions", "ERR_DANGEROUS", _("include one that not everybody may have")))
+    return found

@@ -1,4 +1,4 @@
-"""Reads users, with the rows and counters that their own account's entity needs."""
+"""Reads users, with the rows and counters that their own account's entity needs, and staff in the audit log."""
 
 from __future__ import annotations
 
@@ -136,3 +136,22 @@ def list_staff(permission: Permission) -> QuerySet[User]:
 def find_user_of_account(account_id: int) -> User:
     """Return the user of a local account, with account and role. Raises NotFound for a remote account."""
     return require_found(User.objects.select_related("account", "role").filter(account_id=account_id).first())
+
+
+# One index lookup for each staff member, however many entries the log has.
+_ACTORS = """
+WITH RECURSIVE actors (id) AS (
+  SELECT min(account_id) FROM accounts_auditentry
+   UNION ALL
+  SELECT (SELECT min(account_id) FROM accounts_auditentry WHERE account_id > actors.id) FROM actors
+   WHERE actors.id IS NOT NULL)
+SELECT e.account_id, e.account_name FROM actors
+ CROSS JOIN LATERAL (
+   SELECT account_id, account_name FROM accounts_auditentry WHERE account_id BETWEEN actors.id AND actors.id
+    ORDER BY account_id DESC, id LIMIT 1) e
+"""
+
+
+def list_actors() -> list[tuple[int, str]]:
+    """Return the staff members with entries in the audit log, as pairs of account id and name, in the order of the ids."""
+    return [(number, name) for number, name in rows_of(_ACTORS, {})]

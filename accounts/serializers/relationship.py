@@ -1,4 +1,4 @@
-"""The entities "Relationship", "MutedAccount", "Suggestion" and others about two accounts (contract, entities)."""
+"""The entities "Relationship", "MutedAccount", "Suggestion" and others about relations of accounts (contract, entities)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from accounts.models import SeveredAccount
 from accounts.policies.relations import FollowOptions, Relations
 from accounts.queries.discovery import Suggestion
 from social.api.serializers import EntitySerializer
@@ -81,3 +82,19 @@ class FamiliarFollowersSerializer(EntitySerializer):
         account_id, people = instance
         accounts = self.context["accounts"]
         return {"id": str(account_id), "accounts": [accounts[number] for number in people if number in accounts]}
+
+
+class SeveranceSerializer(EntitySerializer):
+    """RelationshipSeveranceEvent: counts of the follows that an account has lost. Needs `severance`."""
+
+    def to_representation(self, instance: SeveredAccount) -> dict[str, Any]:
+        severance = instance.severance
+        return {
+            "id": str(instance.id),
+            "type": severance.type,
+            "purged": severance.purged,
+            "target_name": severance.target_name,
+            "followers_count": instance.followers_count,
+            "following_count": instance.following_count,
+            "created_at": clock.iso(instance.created_at),
+        }

@@ -1,10 +1,12 @@
-"""Creates and rotates the keys with which local accounts sign."""
+"""Creates and rotates the keys with which local accounts sign, and encrypts stored secrets with another key."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Any, Final
 
+from allauth.mfa.models import Authenticator
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -12,9 +14,9 @@ from accounts.events import ProfileUpdated
 from accounts.models import Account, KeyPair, User
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import record_about
+from accounts.services.audit import record, record_about
 from social.kernel import clock
-from social.kernel.crypto import encrypt
+from social.kernel.crypto import encrypt, reencrypt
 from social.kernel.crypto import new_rsa_pair as new_rsa_pair  # signing up makes them outside of its transaction
 from social.kernel.errors import Conflict
 from social.kernel.events import publish
@@ -90,3 +92,48 @@ def forget_previous_keys() -> int:
     """Delete the previous keys of accounts whose keys were rotated longer than PREVIOUS_KEY_RETENTION ago; return how many."""
     old = KeyPair.objects.filter(rotated_at__lt=clock.now() - PREVIOUS_KEY_RETENTION).exclude(previous_private_key="")
     return old.update(previous_private_key="")
+
+
+_BATCH: Final = 200
+#: Encrypted values of second factors.
+_FACTOR_VALUES: Final = ("secret", "seed")
+
+
+def count_encrypted() -> int:
+    """Return the number of rows that hold encrypted values."""
+    factors: int = Authenticator.objects.count()
+    return KeyPair.objects.exclude(private_key="").count() + factors
+
+
+def reencrypt_all(*, by: Staff, keys: Sequence[str]) -> Iterator[int]:
+    """Encrypt every value again with the first of the keys; yield the number of rows per step.
+
+    A repeated call resumes an interrupted rotation. Writes an audit row at its end. Raises Forbidden, and
+    UnreadableSecret for a value that none of the keys decrypts.
+    """
+    require(by, Permission.ADMINISTRATOR)
+    done, last = 0, 0
+    while pairs := list(KeyPair.objects.filter(pk__gt=last).exclude(private_key="").order_by("pk")[:_BATCH]):
+        with transaction.atomic():
+            locked = KeyPair.objects.select_for_update().filter(pk__one_of=[pair.pk for pair in pairs])
+            for pair in locked.order_by("pk"):
+                pair.private_key = reencrypt(pair.private_key, keys)
+                pair.previous_private_key = pair.previous_private_key and reencrypt(pair.previous_private_key, keys)
+                pair.save(update_fields=["private_key", "previous_private_key"])
+        last, done = pairs[-1].pk, done + len(pairs)
+        yield len(pairs)
+    last = 0
+    while factors := list(Authenticator.objects.filter(pk__gt=last).order_by("pk")[:_BATCH]):
+        with transaction.atomic():
+            numbers = [factor.pk for factor in factors]
+            for factor in Authenticator.objects.select_for_update().filter(pk__one_of=numbers).order_by("pk"):
+                factor.data = _reencrypted(factor.data, keys)
+                factor.save(update_fields=["data"])
+        last, done = factors[-1].pk, done + len(factors)
+        yield len(factors)
+    with transaction.atomic():
+        record(by=by, action="rotate_secrets", target_type="Server", target_id=0, target_name="", rows=done)
+
+
+def _reencrypted(data: dict[str, Any], keys: Sequence[str]) -> dict[str, Any]:
+    return data | {name: reencrypt(data[name], keys) for name in _FACTOR_VALUES if data.get(name)}

@@ -1,4 +1,4 @@
-"""Sanctions of staff on local and remote accounts: limits, sensitive media, suspension, and their end.
+"""Sanctions of staff on accounts: limits, sensitive media, suspension, no suggestions, and their end.
 
 Each function checks permission and rank of `by`, and writes an audit row with the changed values, if any. Source:
 contract, behaviours section 18.
@@ -20,7 +20,7 @@ from accounts.identity.policies.sign_up import email_digest
 from accounts.identity.services.sessions import end_sessions, publish_user_state
 from accounts.identity.services.staff import keep_one_administrator
 from accounts.identity.services.tokens import close_streams
-from accounts.models import Account, CanonicalEmailBlock, User
+from accounts.models import Account, CanonicalEmailBlock, SuppressedSuggestion, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.relations import SeveranceType
 from accounts.models.user import Permission
@@ -240,3 +240,21 @@ def _plain(value: Any) -> str | None:
     if isinstance(value, datetime):
         return clock.iso(value)
     return None if value is None else str(value)
+
+
+def suppress_suggestions(*, by: Staff, account: Account) -> None:
+    """Keep an account out of suggestions, unless staff chose it. Raises Forbidden without MANAGE_TAXONOMIES."""
+    require(by, Permission.MANAGE_TAXONOMIES)
+    with transaction.atomic():
+        _row, created = SuppressedSuggestion.objects.get_or_create(account=account)
+        if created:
+            record_about(by, "suppress_suggestions", account)
+
+
+def restore_suggestions(*, by: Staff, account: Account) -> None:
+    """Undo `suppress_suggestions`. Raises Forbidden without MANAGE_TAXONOMIES."""
+    require(by, Permission.MANAGE_TAXONOMIES)
+    with transaction.atomic():
+        deleted, _rows = SuppressedSuggestion.objects.filter(account=account).delete()
+        if deleted:
+            record_about(by, "restore_suggestions", account)

@@ -15,7 +15,7 @@ from accounts.queries.discovery import search_accounts
 from accounts.queries.relations import load_featuring, load_known_relations, load_relations
 from accounts.queries.users import find_own_account
 from accounts.serializers.account import AccountSerializer, present_accounts
-from accounts.serializers.inputs.accounts import (
+from accounts.serializers.inputs import (
     FollowInput,
     IdsInput,
     LegacyFollowInput,

@@ -15,7 +15,7 @@ from accounts.queries.relations import list_blocked, list_blocked_domains, list_
 from accounts.queries.users import find_own_account
 from accounts.serializers import relationship
 from accounts.serializers.account import present_accounts
-from accounts.serializers.inputs.accounts import DirectoryInput, DomainInput, FamiliarInput, NoteInput
+from accounts.serializers.inputs import DirectoryInput, DomainInput, FamiliarInput, NoteInput
 from accounts.services.blocking import block_domain, unblock_domain
 from accounts.services.follow_requests import authorize_request, reject_request, remove_follower
 from accounts.services.private import dismiss_suggestion, endorse_account, unendorse_account, write_note

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from accounts.queries.tags import list_featured_tags
 from accounts.queries.users import find_user
-from accounts.serializers.inputs.profile import MAX_BODY, CredentialsInput, ProfileInput
+from accounts.serializers.inputs import MAX_BODY, CredentialsInput, ProfileInput
 from accounts.serializers.own_account import PreferencesSerializer, ProfileSerializer, present_own_account
 from accounts.services.profile_pictures import delete_picture
 from accounts.services.profiles import ProfileChange, update_profile

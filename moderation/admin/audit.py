@@ -16,7 +16,7 @@ from accounts.admin.permitted import PermittedAdmin
 from accounts.models import AuditEntry
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR
-from accounts.queries.audit import list_actors
+from accounts.queries.users import list_actors
 from moderation.admin.audit_sentences import KINDS, PEOPLE, sentence, sentences
 from moderation.models import Report
 from social.api.staff_columns import condition_filter, lines, shown

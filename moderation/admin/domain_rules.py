@@ -13,8 +13,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.block_files import FiledBlockListAdmin, ending
-from accounts.admin.block_lists import AddedOnlyAdmin
+from accounts.admin.block_lists import AddedOnlyAdmin, FiledBlockListAdmin, ending
 from accounts.admin.permitted import RowForm, Writes
 from accounts.models.user import Permission
 from accounts.queries.domain_follows import FollowsUnder, load_follows_under

@@ -8,7 +8,7 @@ from typing import Any
 
 from accounts.collections.serializers import CollectionSerializer
 from accounts.serializers.account import PartialAccountSerializer, present_counted_accounts
-from accounts.serializers.severance import SeveranceSerializer
+from accounts.serializers.relationship import SeveranceSerializer
 from moderation.serializers.report import ReportSerializer, StrikeSerializer
 from notifications.policies.fallbacks import needs_fallback
 from notifications.queries.groups import GroupPage, NotificationGroup

@@ -34,9 +34,9 @@ _FONT = {
 }
 
 UNFOLD: dict[str, Any] = {
-    "SITE_TITLE": "accounts.admin.site.site_title",
-    "SITE_HEADER": "accounts.admin.site.site_title",
-    "SITE_SUBHEADER": "accounts.admin.site.subtitle",
+    "SITE_TITLE": "accounts.admin.acting.site_title",
+    "SITE_HEADER": "accounts.admin.acting.site_title",
+    "SITE_SUBHEADER": "accounts.admin.acting.subtitle",
     "SITE_ICON": "social.api.staff_navigation.icon",
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": "social.api.staff_navigation.icon"}],
     "STYLES": [lambda request: static("staff.css")],

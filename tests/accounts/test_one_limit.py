@@ -10,8 +10,11 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.events import ConfirmationRequested, EmailChangeRequested, PasswordResetRequested, SecurityChanged
-from accounts.identity.services.confirmations import request_confirmation, send_confirmation_mails
-from accounts.identity.services.email_changes import send_email_change_mails
+from accounts.identity.services.confirmations import (
+    request_confirmation,
+    send_confirmation_mails,
+    send_email_change_mails,
+)
 from accounts.identity.services.mails import MAILS_A_DAY, send_password_reset_mails, send_security_mails
 from accounts.models import User
 from social.kernel import redis

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import federation
+from accounts.copies.policies import FileReason
 from accounts.models import Account
-from accounts.policies.refusals import FileReason
 from federation.documents.reading import Rejected
 from federation.inbound.quotas import host_of
 from federation.reasons import Reason, Refused

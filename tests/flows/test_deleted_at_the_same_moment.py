@@ -18,7 +18,7 @@ from accounts.collections.policies import CollectionDraft
 from accounts.collections.services.local import add_item, create_collection, delete_collection, update_collection
 from accounts.devices import services as devices
 from accounts.devices.policies import DeviceDraft, MessageDraft
-from accounts.identity.services import roles, sign_up_blocks, staff, tokens
+from accounts.identity.services import sign_up_blocks, staff, tokens
 from accounts.models import AccessToken, Account, EmailDomainBlock
 from accounts.policies.staff import OPERATOR
 from accounts.queries.relations import load_relations
@@ -211,9 +211,9 @@ def _rule_that_holds() -> tuple[Act, Act]:
 
 def _role() -> tuple[Act, Act]:
     make_user(role="Owner")
-    role = roles.create_role(by=OPERATOR, draft=roles.RoleDraft("Helper", 0, 5))
+    role = staff.create_role(by=OPERATOR, draft=staff.RoleDraft("Helper", 0, 5))
     user = make_user()
-    return lambda: roles.delete_role(by=OPERATOR, role=role), lambda: staff.set_role(by=OPERATOR, user=user, role=role)
+    return lambda: staff.delete_role(by=OPERATOR, role=role), lambda: staff.set_role(by=OPERATOR, user=user, role=role)
 
 
 def _mail_domain() -> tuple[Act, Act]:

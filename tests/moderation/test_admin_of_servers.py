@@ -113,7 +113,7 @@ def test_row_78_the_domains_of_a_file_are_normalised_once_and_never_where_they_a
     normalised: list[str] = []
     encode = idna.encode
     monkeypatch.setattr(idna, "encode", lambda host, **options: normalised.append(host) or encode(host, **options))
-    monkeypatch.setattr("accounts.admin.block_files.LINES_LIMIT", 3)
+    monkeypatch.setattr("accounts.admin.block_lists.LINES_LIMIT", 3)
     lines = [f"bücher{number}.example" for number in range(4)]
     assert chosen(client, path, "\n".join(lines).encode()).status_code == 422
     client.post(f"{path}import_file/", {"lines": "\n".join(lines)})

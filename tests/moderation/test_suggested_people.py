@@ -9,7 +9,7 @@ from django.test import Client
 
 from accounts.models import Account, AccountStat, AuditEntry
 from accounts.policies.staff import staff_of
-from accounts.services.suggestions import restore_suggestions, suppress_suggestions
+from accounts.services.sanctions import restore_suggestions, suppress_suggestions
 from moderation.admin.audit_sentences import sentence
 from social.kernel.errors import Forbidden
 from tests.factories.accounts import make_account, make_token, make_user

@@ -15,11 +15,11 @@ from django.db.models.functions import Now
 from django.test import Client
 
 from accounts.identity.policies.sign_up import SignUpDraft
-from accounts.identity.services.secret_rotation import reencrypt_all
 from accounts.identity.services.signing_up import sign_up
 from accounts.models import AuditEntry, Role, User
 from accounts.models.user import Permission
 from accounts.policies.staff import OPERATOR, NotPermitted, Staff
+from accounts.services.key_pairs import reencrypt_all
 from accounts.services.sanctions import (
     limit_account,
     sensitize_account,

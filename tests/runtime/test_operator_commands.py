@@ -18,11 +18,10 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from accounts.copies.policies import is_key_of, proxied_url
-from accounts.identity.services.secret_rotation import reencrypt_all
 from accounts.models import AccountStat, AuditEntry, KeyPair
 from accounts.policies.staff import OPERATOR
 from accounts.queries.site_settings import find_registrations, find_site_title, kept_days, load_site_texts
-from accounts.services.key_pairs import keys_of
+from accounts.services.key_pairs import keys_of, reencrypt_all
 from social.kernel import crypto
 from social.kernel.errors import Invalid
 from social.management.progress import progress_bar

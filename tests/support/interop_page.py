@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from accounts.policies.refusals import FileReason
+from accounts.copies.policies import FileReason
 from federation.reasons import Reason
 from social.kernel.http.errors import FetchReason
 from statuses.policies.refusals import PageReason

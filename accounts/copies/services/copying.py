@@ -18,10 +18,10 @@ from django.db import transaction
 
 from accounts.copies import policies
 from accounts.copies.models import CopyFailure, CopyFetch, CopyPurpose, CopyState, QuarantineSource, RemoteCopy
+from accounts.copies.policies import FileReason
 from accounts.copies.queries import ListMatch, find_match, needs_perceptual_hash
 from accounts.copies.services.quarantine import Origin, is_quarantined, is_watching, known_result, quarantine_file
 from accounts.events import RemoteCopyStored
-from accounts.policies.refusals import FileReason
 from accounts.services.profile_pictures import SHAPES
 from social.kernel import clock
 from social.kernel.errors import Invalid, Unavailable

@@ -16,10 +16,10 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.block_files import FiledBlockListAdmin
+from accounts.admin.block_lists import FiledBlockListAdmin
 from accounts.admin.permitted import RowForm, Writes
 from accounts.identity.admin.sign_up_blocks import BLOCKED
-from accounts.identity.models.sign_up_block import BLOCK_COMMENT_LIMIT
+from accounts.identity.models import BLOCK_COMMENT_LIMIT
 from accounts.identity.queries.sign_up import list_ip_blocks
 from accounts.identity.services import sign_up_blocks
 from accounts.identity.services.sign_up_files import NetworkFile

@@ -12,11 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.acting import acting
 from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.identity.admin.users import PERMISSION_NAMES, role_name
-from accounts.identity.services.roles import create_role, delete_role, update_role
+from accounts.identity.services.staff import create_role, delete_role, update_role
 from accounts.models import Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, IDLE_PERMISSIONS, Permission
-from accounts.policies.roles import RoleDraft, role_errors
-from accounts.policies.staff import Staff, can, outranks
+from accounts.policies.staff import RoleDraft, Staff, can, outranks, role_errors
 from social.api.staff import NAMES_LIMIT
 from social.api.staff_columns import address, lines, shown
 

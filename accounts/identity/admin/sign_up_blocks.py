@@ -15,8 +15,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.accounts import account_column
-from accounts.admin.block_files import FiledBlockListAdmin
-from accounts.admin.block_lists import AddedOnlyAdmin
+from accounts.admin.block_lists import AddedOnlyAdmin, FiledBlockListAdmin
 from accounts.admin.permitted import RowForm, Writes
 from accounts.identity.policies.sign_up import EMAIL_LIMIT, email_digest, is_in_usernames, normalised_username
 from accounts.identity.queries.sign_up import with_refusals

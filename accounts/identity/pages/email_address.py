@@ -20,7 +20,7 @@ from accounts.identity.pages.steps import shown_name
 from accounts.identity.policies.authorization import OUT_OF_BAND
 from accounts.identity.queries.tokens import find_sign_in_state
 from accounts.identity.services.captcha import is_solved
-from accounts.identity.services.email_changes import address_in, cancel_email_change, change_email, request_email_change
+from accounts.identity.services.confirmations import address_in, cancel_email_change, change_email, request_email_change
 from accounts.models import Application, User
 from social.api.addresses import client_ip
 from social.kernel.errors import Invalid, NotFound, Unavailable

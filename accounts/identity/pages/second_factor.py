@@ -34,9 +34,8 @@ from django.views import View
 from django.views.decorators.http import require_safe
 from fido2.webauthn import ResidentKeyRequirement, UserVerificationRequirement
 
-from accounts.identity.pages.again import has_asked_issuer
 from accounts.identity.pages.factor_forms import NewPasskeyForm, SecondFactorAgainForm, counter_of
-from accounts.identity.pages.steps import sign_in_url
+from accounts.identity.pages.steps import has_asked_issuer, sign_in_url
 from accounts.identity.queries.sign_in import find_app, load_second_factors
 from accounts.identity.services import second_factors
 from accounts.identity.services.mails import RECOVERY_CODES_MADE, report_security_change

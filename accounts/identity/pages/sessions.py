@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.identity.pages.steps import to_sign_in
 from accounts.identity.queries.sign_in import list_sessions
 from accounts.identity.queries.tokens import find_application, list_authorizations
-from accounts.identity.serializers.oauth import AuthorizationSerializer
+from accounts.identity.serializers import AuthorizationSerializer
 from accounts.identity.services.sessions import end_session, end_sessions
 from accounts.identity.services.tokens import revoke_application_of_user
 from accounts.models import User

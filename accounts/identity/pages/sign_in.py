@@ -1,9 +1,11 @@
-"""Pages for signing in, signing up and resetting a password. allauth does the work."""
+"""Pages for signing in, signing up, resetting a password, and an operator's link. allauth does the work."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from allauth.account import app_settings
+from allauth.account.utils import perform_login
 from allauth.account.views import LoginView, PasswordResetView, SignupView
 from django import forms
 from django.conf import settings
@@ -18,12 +20,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.identity.adapters import invite_code
+from accounts.identity.adapters import RECOVERY, invite_code
 from accounts.identity.pages.forms import ForgottenPasswordForm, SignUpForm
 from accounts.identity.policies.sign_up import EMAIL_LIMIT
 from accounts.identity.queries.sign_up import find_invite, find_unconfirmed, find_usable_invite, is_usable
 from accounts.identity.services.confirmations import correct_email
 from accounts.identity.services.mails import request_password_reset
+from accounts.identity.services.staff import find_recovering
 from accounts.pages.forms import ServiceForm
 from accounts.queries.site_settings import load_site_texts
 from social.api import admission, limits
@@ -168,3 +171,17 @@ class ForgottenPasswordView(PasswordResetView):
         for user in form.users:
             request_password_reset(user=user)
         return redirect(self.get_success_url())
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def recover(request: HttpRequest, token: str) -> HttpResponse:
+    """`/auth/recover/<token>`: GET shows whose account it is, because previews also open links; POST signs in, with the
+    second factor if there is one. Raises NotFound for a link that is too old or used.
+    """
+    user = require_found(find_recovering(token))
+    if request.method != "POST":
+        return show(request, "account/recover.html", {"username": user.account.username})
+    answer: HttpResponse = perform_login(
+        request, user, email_verification=app_settings.EMAIL_VERIFICATION, signal_kwargs={RECOVERY: True}
+    )
+    return answer

@@ -1,11 +1,13 @@
-"""The sign-in pages, which may redirect to an application that waits for its authorization."""
+"""The steps of signing in, after which an application may wait for its authorization, and reauthentication by an issuer."""
 
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
+from allauth.account import app_settings
+from allauth.account.authentication import get_authentication_records
 from allauth.account.internal.stagekit import LOGIN_SESSION_KEY
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -14,9 +16,10 @@ from django.urls import reverse
 
 from accounts.identity.policies.authorization import form_action_source
 from accounts.identity.queries.tokens import find_by_client_id
-from accounts.models import Application
+from accounts.models import Application, User
 from accounts.queries.site_settings import find_registrations
 from social.api import languages
+from social.kernel import clock
 from social.kernel.text.names import visible_text
 from social.pages.frame import allow_forms_to, is_local_path, with_query
 from social.pages.typed import keep, with_key
@@ -105,3 +108,16 @@ def _waiting_application(request: HttpRequest) -> tuple[Application | None, str]
     if application is None or redirect_uri not in application.registered_redirect_uris:
         return None, ""
     return application, redirect_uri
+
+
+#: Name of this method in allauth's records of a session.
+ISSUER_METHOD: Final = "socialaccount"
+
+
+def has_asked_issuer(request: HttpRequest, user: User) -> bool:
+    """Tell whether the user has reauthenticated with their issuer within the last minutes."""
+    since = clock.now().timestamp() - app_settings.REAUTHENTICATION_TIMEOUT
+    return any(
+        record["method"] == ISSUER_METHOD and record.get("reauthenticated") and record["at"] > since
+        for record in get_authentication_records(request, user)
+    )

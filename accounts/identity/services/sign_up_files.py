@@ -15,7 +15,7 @@ from typing import Any, Final
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.identity.models.sign_up_block import BLOCK_COMMENT_LIMIT
+from accounts.identity.models import BLOCK_COMMENT_LIMIT
 from accounts.identity.queries.sign_up import list_ip_blocks
 from accounts.identity.services.sign_up_blocks import block_email_domains, write_network_blocks
 from accounts.models import EmailDomainBlock, IpBlock, Severity

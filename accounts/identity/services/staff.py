@@ -1,40 +1,42 @@
-"""Acts of staff and operators on users: roles, approval, confirmation, disabling, lost second factors, follows.
+"""Acts of staff and operators on users and on roles, and the sign-in links that they make.
 
 Each function checks the permission of `by`, writes the audit row, and takes effect at once in every process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import asdict, replace
+from typing import Any, Final
 
 from allauth.account.models import EmailAddress
-from django.db import IntegrityError, transaction
+from django.core import signing
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.events import EmailChanged, UserApproved
-from accounts.identity.policies.sign_up import SignUpDraft, email_errors, password_errors, taken
-from accounts.identity.queries.sign_up import load_email_findings
+from accounts.identity.policies.sign_up import SignUpDraft, password_errors
 from accounts.identity.services.activation import activate_if_ready
-from accounts.identity.services.email_changes import replace_email
+from accounts.identity.services.confirmations import checked_email, replace_email
 from accounts.identity.services.mails import SECOND_FACTOR_RESET, report_security_change, request_password_reset
-from accounts.identity.services.recovery import recovery_url
 from accounts.identity.services.second_factors import remove_all_factors
 from accounts.identity.services.sessions import change_password, end_sessions, publish_user_state, sign_out_everywhere
-from accounts.identity.services.signing_up import look_up_mail_hosts, sign_up
+from accounts.identity.services.signing_up import sign_up
 from accounts.identity.services.tokens import close_streams, command_line_application, issue_token
 from accounts.models import AccessToken, Account, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, Permission
 from accounts.policies.audience import is_present
-from accounts.policies.staff import Staff, require
+from accounts.policies.staff import RoleDraft, Staff, require, role_errors
 from accounts.services.audit import because, record_about
 from accounts.services.changing import change_account
 from accounts.services.following import FollowChange, follow_account
-from social.kernel import clock
-from social.kernel.errors import Conflict, Invalid, NotFound
+from social.kernel import clock, links
+from social.kernel.errors import Conflict, Forbidden, Invalid, NotFound
 from social.kernel.events import publish
-from social.kernel.locks import keep_row, lock
+from social.kernel.locks import keep_row, lock, lock_row
 
 
 def create_user(*, by: Staff, draft: SignUpDraft, confirmed: bool | None = None) -> User:
@@ -147,17 +149,10 @@ def set_email(*, by: Staff, user: User, email: str) -> None:
     Browser sessions end, and the old address gets a mail (security row 24). Publishes EmailChanged. Raises Forbidden;
     Invalid for an address that is malformed, blocked or in use.
     """
-    wanted = email.strip().lower()
-    errors = email_errors(wanted) or load_email_findings(wanted, look_up_mail_hosts(wanted)).errors()
-    if errors:
-        raise Invalid.of(errors, details=True)
+    wanted = checked_email(email)
     with _acting(by, user, "change_email", Permission.MANAGE_USER_ACCESS) as locked:
         old = locked.email
-        try:
-            with transaction.atomic():
-                replace_email(locked, wanted)
-        except IntegrityError:
-            raise Invalid.of([taken("email")], details=True) from None
+        replace_email(locked, wanted)
         end_sessions(user=user)
         publish(EmailChanged(user_id=user.pk, old_email=old, address=""))
         activate_if_ready(user_id=user.pk)
@@ -200,12 +195,15 @@ def _acting(
 
 def keep_one_administrator(user: User) -> None:
     """Raise Conflict if the user (loaded with its role) is the last administrator. The caller holds a transaction."""
-    if user.disabled_at is not None or not user.role.can(Permission.ADMINISTRATOR):
-        return
-    # Without this lock two people who take the right from each other at once could leave no administrator.
-    lock("staff:administrators")
-    others = User.objects.filter(is_present("account"), disabled_at=None).exclude(pk=user.pk).select_related("role")
-    if not any(other.role.can(Permission.ADMINISTRATOR) for other in others.exclude(role_id=EVERYONE_ROLE_ID)):
+    if user.disabled_at is None and user.role.can(Permission.ADMINISTRATOR):
+        # Without this lock two people who take the right from each other at once could leave no administrator.
+        lock("staff:administrators")
+        _require_administrator(User.objects.filter(is_present("account")).exclude(pk=user.pk))
+
+
+def _require_administrator(users: QuerySet[User]) -> None:
+    able = users.filter(disabled_at=None).exclude(role_id=EVERYONE_ROLE_ID).select_related("role")
+    if not any(user.role.can(Permission.ADMINISTRATOR) for user in able):
         raise Conflict(
             _("This is the last person with all permissions on this server: give somebody else that role first.")
         )
@@ -216,5 +214,97 @@ def _update(user: User, **values: Any) -> None:
         for name, value in values.items():
             setattr(user, name, value)
         User.objects.filter(id=user.id).update(**values or {"approved": user.approved})
+        change_account(user.account_id)
+        publish_user_state(user=user)
+
+
+VALID_SECONDS: Final = 900
+_SALT: Final = "accounts.identity.recovery"
+
+
+def recovery_url(user: User) -> str:
+    """Return a link with which the user can sign in within VALID_SECONDS, until their next sign-in."""
+    return links.web_url(reverse("recover", args=[signing.dumps([user.pk, _last_login(user)], salt=_SALT)]))
+
+
+def find_recovering(token: str) -> User | None:
+    """Return the user of a link, by its last part; None if it is forged, too old or used."""
+    try:
+        number, last_login = signing.loads(token, salt=_SALT, max_age=VALID_SECONDS)
+    except signing.BadSignature:
+        return None
+    user = User.objects.select_related("account", "role").filter(pk=number).first()
+    return user if user is not None and _last_login(user) == last_login else None
+
+
+def _last_login(user: User) -> str:
+    return user.last_login.isoformat() if user.last_login is not None else ""
+
+
+def create_role(*, by: Staff, draft: RoleDraft) -> Role:
+    """Create a role. Raises Forbidden, and Invalid with `details` for the errors of `role_errors`."""
+    require(by, Permission.MANAGE_ROLES)
+    with transaction.atomic():
+        _check(by, draft, None)
+        role = Role.objects.create(**asdict(draft))
+        record_about(by, "create", role, after=asdict(draft))
+    return role
+
+
+def update_role(*, by: Staff, role: Role, draft: RoleDraft) -> None:
+    """Change a role, for all its users at once; the name and rank of the default role stay.
+
+    Raises NotFound; Forbidden if `by` does not outrank the role; Invalid as `create_role` does; Conflict if no
+    administrator would be left.
+    """
+    with transaction.atomic():
+        locked = _lock_role(by, role)
+        if locked.pk == EVERYONE_ROLE_ID:
+            draft = replace(draft, name="", position=locked.position, color="", highlighted=False)
+        _check(by, draft, locked)
+        before = {name: getattr(locked, name) for name in asdict(draft)}
+        changed = {name: value for name, value in asdict(draft).items() if before[name] != value}
+        if not changed:
+            return
+        Role.objects.filter(pk=locked.pk).update(**changed)
+        if locked.pk != EVERYONE_ROLE_ID:  # no cached data show the default role
+            _renew(User.objects.filter(role=locked).select_related("account"))
+        _require_administrator(User.objects.all())
+        record_about(by, "update", locked, before={name: before[name] for name in changed}, after=changed)
+
+
+def delete_role(*, by: Staff, role: Role) -> None:
+    """Delete a role; its users get the default role. Raises Forbidden, also for the default role; NotFound; Conflict."""
+    with transaction.atomic():
+        locked = _lock_role(by, role)
+        if locked.pk == EVERYONE_ROLE_ID:
+            raise Forbidden
+        people = list(User.objects.filter(role=locked).select_related("account"))
+        User.objects.filter(role=locked).update(role_id=EVERYONE_ROLE_ID)
+        _renew(people)
+        _require_administrator(User.objects.all())
+        record_about(by, "destroy", locked, people=[f"@{user.account.username}" for user in people])
+        locked.delete()
+
+
+def _lock_role(by: Staff, role: Role) -> Role:
+    # Without this lock two people who take rights from each other's roles at once could leave no administrator.
+    lock("staff:administrators")
+    locked = lock_row(role)
+    require(by, Permission.MANAGE_ROLES, over=locked)
+    return locked
+
+
+def _check(by: Staff, draft: RoleDraft, before: Role | None) -> None:
+    same_name = Role.objects.filter(name__iexact=draft.name).exclude(name="")
+    taken = (same_name.exclude(pk=before.pk) if before is not None else same_name).exists()
+    errors = role_errors(draft, by=by, before=before, taken=taken)
+    if errors:
+        raise Invalid.of(errors, details=True)
+
+
+def _renew(users: Iterable[User]) -> None:
+    """Make cached data of users whose role has changed stale."""
+    for user in users:
         change_account(user.account_id)
         publish_user_state(user=user)

@@ -5,8 +5,8 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connection, transaction
 
-from accounts.identity.services.secret_rotation import count_encrypted, reencrypt_all
 from accounts.policies.staff import OPERATOR
+from accounts.services.key_pairs import count_encrypted, reencrypt_all
 from moderation.blocklists.services.lists import count_passwords, reencrypt_passwords
 from moderation.services.webhooks import count_secrets, reencrypt_secrets
 from notifications.services.push_subscriptions import forget_all_subscriptions

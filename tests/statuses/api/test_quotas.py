@@ -9,10 +9,9 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 
-from accounts.identity.services.roles import update_role
+from accounts.identity.services.staff import update_role
 from accounts.models import Account, Role
-from accounts.policies.roles import RoleDraft
-from accounts.policies.staff import OPERATOR
+from accounts.policies.staff import OPERATOR, RoleDraft
 from social.kernel import clock
 from social.kernel.errors import Invalid
 from social.kernel.outbox import OutboxRow

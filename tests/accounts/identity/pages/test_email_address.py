@@ -12,8 +12,7 @@ from allauth.account.models import EmailAddress
 from django.test import Client
 
 from accounts.events import ConfirmationRequested
-from accounts.identity.services.confirmations import send_confirmation_mails
-from accounts.identity.services.email_changes import request_email_change
+from accounts.identity.services.confirmations import request_email_change, send_confirmation_mails
 from accounts.identity.services.sessions import change_password
 from accounts.identity.services.sign_up_blocks import block_email_domain
 from accounts.identity.services.tokens import issue_token

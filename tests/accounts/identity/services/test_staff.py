@@ -10,11 +10,10 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from accounts.identity.services import staff
-from accounts.identity.services.roles import create_role, update_role
+from accounts.identity.services.staff import create_role, update_role
 from accounts.models import Account, AuditEntry, Role, User
 from accounts.models.user import EVERYONE_ROLE_ID, EVERYONES_PERMISSIONS, Permission
-from accounts.policies.roles import RoleDraft
-from accounts.policies.staff import OPERATOR, can, outranks, staff_of
+from accounts.policies.staff import OPERATOR, RoleDraft, can, outranks, staff_of
 from accounts.serializers.account import RoleSerializer
 from accounts.services import sanctions
 from social.kernel.errors import Forbidden

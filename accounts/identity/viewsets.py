@@ -1,4 +1,4 @@
-"""OAuth endpoints for machines: applications, tokens, the token's user, metadata; and confirmations of e-mail addresses."""
+"""Endpoints of sign-up, confirmations of e-mail addresses, and OAuth: applications, tokens, their users, metadata."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from django.utils.translation import gettext as _
 from oauth2_provider.views.mixins import OAuthLibMixin
 from rest_framework.request import Request
 
+from accounts.identity import serializers
 from accounts.identity.policies.authorization import sentence_of
+from accounts.identity.policies.sign_up import SignUpDraft
 from accounts.identity.queries.tokens import find_application, find_token
-from accounts.identity.serializers.inputs import oauth
-from accounts.identity.serializers.oauth import (
-    ApplicationSerializer,
-    CredentialApplicationSerializer,
-    OAuthMetadataSerializer,
-    TokenInfoSerializer,
-    UserInfoSerializer,
-)
 from accounts.identity.services.authorization_server import OAuthRequest
 from accounts.identity.services.confirmations import resend_confirmation
-from accounts.identity.services.tokens import register_application
+from accounts.identity.services.signing_up import sign_up
+from accounts.identity.services.tokens import issue_token, register_application
+from accounts.models import Application
 from accounts.queries.accounts import find_account
 from accounts.queries.users import find_user
-from social.api.access import any_token, anyone, user
+from accounts.viewsets.accounts import AccountsViewSet
+from social.api.access import any_token, anyone, app_token, user
 from social.api.admission import admission_of
 from social.api.declarations import EMPTY, Endpoint
 from social.api.limits import limited
@@ -39,25 +36,22 @@ class AppsViewSet(ApiViewSet):
 
     endpoints = {
         "create": Endpoint(
-            anyone(),
-            "CredentialApplication",
-            input=oauth.RegistrationInput,
-            throttles=limited("apps"),
+            anyone(), "CredentialApplication", input=serializers.RegistrationInput, throttles=limited("apps")
         ),
         "verify_credentials": Endpoint(any_token(), "Application"),
     }
 
     def create(self, request: Request) -> HttpResponse:
         """Register an application; the answer is the only place where its secret is shown."""
-        form = oauth.RegistrationInput.read(request)
+        form = serializers.RegistrationInput.read(request)
         made = register_application(
             name=form.client_name, redirect_uris=form.redirect_uris, scopes=form.scopes, website=form.website
         )
-        return reply(CredentialApplicationSerializer(made).data)
+        return reply(serializers.CredentialApplicationSerializer(made).data)
 
     def verify_credentials(self, request: Request) -> HttpResponse:
         """The application of the token, which may be a user's or the application's own."""
-        return reply(ApplicationSerializer(find_application(self.identity.application_id)).data)
+        return reply(serializers.ApplicationSerializer(find_application(self.identity.application_id)).data)
 
 
 class EmailsViewSet(ApiViewSet):
@@ -66,14 +60,14 @@ class EmailsViewSet(ApiViewSet):
     endpoints = {
         # Any token: an application's own token gets the same error as a token of another application, not the usual error.
         "resend": Endpoint(
-            any_token("write:accounts"), EMPTY, input=oauth.ResendInput, throttles=limited("confirmations")
+            any_token("write:accounts"), EMPTY, input=serializers.ResendInput, throttles=limited("confirmations")
         ),
         "check": Endpoint(any_token("read:accounts"), "Boolean"),
     }
 
     def resend(self, request: Request) -> Any:
         """Send the confirmation mail again, to another address if one is given."""
-        form = oauth.ResendInput.read(request)
+        form = serializers.ResendInput.read(request)
         user = find_user(self.identity.user_id) if self.identity.user_id is not None else None
         resend_confirmation(user=user, application_id=self.identity.application_id, email=form.email)
         return {}
@@ -101,9 +95,9 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
     """The authorization server (contract, parameters section 1), with the errors of RFC 6749 section 5.2."""
 
     endpoints = {
-        "token": Endpoint(anyone(), "Token", input=oauth.GrantInput),
-        "revoke": Endpoint(anyone(), EMPTY, input=oauth.TokenInput),
-        "introspect": Endpoint(anyone(), "Introspection", input=oauth.TokenInput),
+        "token": Endpoint(anyone(), "Token", input=serializers.GrantInput),
+        "revoke": Endpoint(anyone(), EMPTY, input=serializers.TokenInput),
+        "introspect": Endpoint(anyone(), "Introspection", input=serializers.TokenInput),
         "token_info": Endpoint(any_token(), "TokenInfo"),
         "userinfo": Endpoint(user("profile"), "UserInfo"),
         "metadata": Endpoint(anyone(), "OAuthMetadata"),
@@ -111,31 +105,31 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
 
     def token(self, request: Request) -> HttpResponse:
         """Issue a token for a code, or the application's own token."""
-        _uri, *answer = self.create_token_response(_oauth_request(request, oauth.GrantInput))
+        _uri, *answer = self.create_token_response(_oauth_request(request, serializers.GrantInput))
         return _reply(*answer)
 
     def revoke(self, request: Request) -> HttpResponse:
         """Revoke a token; its streams are closed and its push subscription is removed."""
-        _uri, *answer = self.create_revocation_response(_oauth_request(request, oauth.TokenInput))
+        _uri, *answer = self.create_revocation_response(_oauth_request(request, serializers.TokenInput))
         return _reply(*answer)
 
     def introspect(self, request: Request) -> HttpResponse:
         """Answer whether a token of the requesting application is valid, and which scopes it has (RFC 7662)."""
         core = self.get_oauthlib_core()
-        sent = core._extract_params(_oauth_request(request, oauth.TokenInput))
+        sent = core._extract_params(_oauth_request(request, serializers.TokenInput))
         return _reply(*core.server.create_introspect_response(*sent))
 
     def token_info(self, request: Request) -> Any:
         """Facts about the token of the request: its scopes and its user."""
-        return TokenInfoSerializer(find_token(self.identity.token_id)).data
+        return serializers.TokenInfoSerializer(find_token(self.identity.token_id)).data
 
     def userinfo(self, request: Request) -> HttpResponse:
         """The token's user. Requires the scope `profile`; `read` is not enough."""
-        return reply(UserInfoSerializer(find_account(self.account_id)).data)
+        return reply(serializers.UserInfoSerializer(find_account(self.account_id)).data)
 
     def metadata(self, request: Request) -> Any:
         """Capabilities of this authorization server (RFC 8414)."""
-        return reply(OAuthMetadataSerializer().data)
+        return reply(serializers.OAuthMetadataSerializer().data)
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer an error; on the endpoints for tokens, an unreadable request is an `invalid_request`."""
@@ -146,7 +140,7 @@ class OAuthViewSet(OAuthLibMixin, ApiViewSet):
         return error("invalid_request", status=response.status_code, error_description=body["error"])
 
 
-def _oauth_request(request: Request, form: type[oauth.ClientInput]) -> OAuthRequest:
+def _oauth_request(request: Request, form: type[serializers.ClientInput]) -> OAuthRequest:
     return OAuthRequest(form.read(request), request.META.get("HTTP_AUTHORIZATION", ""))
 
 
@@ -157,3 +151,23 @@ def _reply(headers: dict[str, str], body: str, status: int) -> HttpResponse:
     challenge = {name: value for name, value in headers.items() if name == "WWW-Authenticate"}
     description = parsed.get("error_description") or sentence_of(parsed["error"])
     return error(parsed["error"], status=status, headers=challenge, error_description=description)
+
+
+class SignUpViewSet(AccountsViewSet):
+    """`/api/v1/accounts`: sign-up by POST, accounts by id by GET."""
+
+    endpoints = {
+        "create": Endpoint(
+            app_token("write:accounts"), "Token", input=serializers.SignUpInput, throttles=limited("sign_up")
+        ),
+        "list": AccountsViewSet.endpoints["list"],
+    }
+
+    def create(self, request: Request) -> HttpResponse:
+        """Sign up; the answer is the new person's token with the scopes of the application."""
+        form = serializers.SignUpInput.read(request)
+        application = Application.objects.get(id=self.identity.application_id)
+        draft = SignUpDraft(**form.__dict__, ip=request.client_ip)  # type: ignore[attr-defined]  # set by the middleware
+        made = sign_up(draft=draft, application=application)
+        token = issue_token(application=application, user=made, scopes=application.scope_list)
+        return reply(serializers.TokenSerializer(token).data)

@@ -1,16 +1,20 @@
-"""The entities of OAuth: "Application", "Token", "TokenInfo", "UserInfo" and others (contract, entities; endpoints)."""
+"""The entities and parameters of OAuth, of sign-up and of confirmation mails (contract, entities; endpoints)."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from django.conf import settings
+from rest_framework.fields import SkipField
 
 from accounts.identity.policies.authorization import RESPONSE_MODES
 from accounts.identity.queries.tokens import Authorization
 from accounts.models import AccessToken, Account, Application
 from accounts.serializers.account import file_url
 from social.api import scopes as tree
+from social.api.fields import ClientAgreement, ClientString
+from social.api.inputs import Form, Input, Stripped
 from social.api.serializers import EntitySerializer
 from social.kernel import clock, links
 
@@ -119,3 +123,69 @@ class UserInfoSerializer(EntitySerializer):
             "profile": instance.page_url,
             "picture": file_url(instance.avatar, "", "avatar.png"),
         }
+
+
+class AddressesField(ClientString):
+    """A string with one address per line, or a list in any spelling (clients.md, trap 2)."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Return a string, or a list of strings."""
+        if isinstance(data, dict):
+            data = list(data.values())
+        if isinstance(data, list):
+            return [item for item in data if isinstance(item, str)]
+        if not isinstance(data, str):
+            raise SkipField
+        return data
+
+
+class RegistrationInput(Form):
+    """An application's description of itself; the service validates it."""
+
+    client_name: str = ""
+    scopes: str | None = None
+    website: str | None = None
+    redirect_uris: Annotated[str | Sequence[str], AddressesField()] = ""
+
+
+class ClientInput(Input[dict[str, str]]):
+    """The client's id and secret (clients.md, trap 1). The authorization server reports missing values."""
+
+    client_id = ClientString()
+    client_secret = ClientString()
+
+
+class GrantInput(ClientInput):
+    """Parameters of `POST /oauth/token`."""
+
+    grant_type = ClientString()
+    code = ClientString()
+    redirect_uri = ClientString()
+    code_verifier = ClientString()
+    scope = ClientString()
+
+
+class TokenInput(ClientInput):
+    """Parameters of `POST /oauth/revoke` and `POST /oauth/introspect`."""
+
+    token = ClientString()
+
+
+class ResendInput(Form):
+    """The correct e-mail address, if the one given at sign-up was wrong."""
+
+    email: str | None = None
+
+
+class SignUpInput(Form):
+    """Parameters of a sign-up; the policy validates them."""
+
+    username: Stripped = ""
+    email: Stripped = ""
+    password: str = ""
+    agreement: Annotated[bool, ClientAgreement()] = False
+    locale: str | None = None
+    reason: str = ""
+    time_zone: str | None = None
+    date_of_birth: str = ""
+    invite_code: Stripped = ""

@@ -1,19 +1,92 @@
-"""Parameters of the user's own profile."""
+"""Parameters of accounts: look-ups, the directory, and actions on other accounts and servers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Final, cast
+from typing import Annotated, Any, ClassVar, Final, cast
 
 from django.core.files.uploadedfile import UploadedFile
 
+from accounts.services.following import FollowChange
 from accounts.services.profile_pictures import PICTURE_SIZE_LIMIT, PictureUpload
 from accounts.services.profiles import ProfileChange
-from social.api.fields import ClearableString, ClientFile, NestedListField
-from social.api.inputs import Form, Input
+from social.api.fields import ClearableString, ClientFile, IdListField, NestedListField, StringListField
+from social.api.inputs import Form, Input, Stripped
 from social.api.parsers import MEBIBYTE
 from social.kernel.text.names import clean_input
+
+
+class MuteInput(Form):
+    """Options of a mute: whether notifications are hidden, and for how many seconds."""
+
+    notifications: bool = True
+    duration: int = 0
+
+
+class FollowInput(Input[FollowChange]):
+    """The options of a follow; options that are not sent stay unchanged."""
+
+    fields = ("reblogs", "notify", "languages")
+
+
+class LegacyFollowInput(Form):
+    """The account to follow: `user` or `user@domain`, also with blanks around it."""
+
+    uri: Stripped = ""
+
+
+class IdsInput(Form):
+    """Account ids, as `id[]`; a single `id` is not a list and is ignored."""
+
+    id: tuple[str, ...] = ()
+
+
+class RelationshipsInput(Form):
+    """The accounts whose relationships are requested: `id[]`, or a single `id`."""
+
+    id: Annotated[tuple[str, ...], StringListField(scalar=True)] = ()
+    with_suspended: bool = False
+
+
+class LookupInput(Form):
+    """An address, with or without a domain."""
+
+    acct: str = ""
+
+
+class SearchInput(Form):
+    """The beginning of a name, or an address, which may be looked up on its server (`resolve`)."""
+
+    q: Stripped = ""
+    resolve: bool = False
+    following: bool = False
+
+
+class NoteInput(Form):
+    """A private note about an account."""
+
+    comment: str = ""
+
+
+class FamiliarInput(Form):
+    """The accounts whose followers are requested: `id[]`, or a single `id`."""
+
+    id: Annotated[tuple[int, ...], IdListField(scalar=True)] = ()
+
+
+class DomainInput(Form):
+    """The domain of a server, in the query or in the body."""
+
+    domain: str = ""
+
+
+class DirectoryInput(Form):
+    """Parameters of the directory: `order` is "active" or "new"."""
+
+    order: str = "active"
+    local: bool = False
+
 
 # Two pictures in base64, escaped for a form, and some margin; larger requests are refused unread (413).
 MAX_BODY: Final = 2 * 2 * PICTURE_SIZE_LIMIT + MEBIBYTE
