@@ -14,6 +14,7 @@ from urllib.parse import urljoin
 from lxml import etree
 
 from social.kernel import json
+from social.kernel.reasons import Reason
 from social.kernel.text.charsets import decode_page
 from statuses.models import CardType
 from statuses.models.card import DESCRIPTION_LIMIT, NAME_LIMIT, TITLE_LIMIT
@@ -41,6 +42,14 @@ _ARTICLES: Final = ("NewsArticle", "Article", "BlogPosting", "ReportageNewsArtic
 # Further types of schema.org that are kinds of these, such as `TechArticle` and `LiveBlogPosting`.
 _KINDS_OF_ARTICLES: Final = ("Article", "Posting")
 _SCRIPT_BYTES: Final = 200_000
+
+
+class PageReason(Reason):
+    """Reasons not to show a page or its picture; those of fetching are `social.kernel.http.errors.FetchReason`."""
+
+    PAGE_MISSING = "its server does not give the page", "HTTP status other than 200: there is nothing to show"
+    PAGE_WITHOUT_TITLE = "the page has no title", "Mastodon does so: a card has a title", "pages that scripts fill in"
+    PICTURE_MISSING = "the picture of the page cannot be had", "contract 16: 8 MB, kinds that are decoded here"
 
 
 @dataclass(frozen=True)

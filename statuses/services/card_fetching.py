@@ -31,8 +31,7 @@ from social.kernel.runner import Failed, Job, Steps, Work
 from statuses.models import CardFetch, PreviewCard
 from statuses.policies.cards import host_of
 from statuses.policies.embeds import EMBED_BYTES, read_embed
-from statuses.policies.previews import IMAGE_BYTES, PAGE_BYTES, PAGE_TYPES, Preview, read_page
-from statuses.policies.refusals import PageReason
+from statuses.policies.previews import IMAGE_BYTES, PAGE_BYTES, PAGE_TYPES, PageReason, Preview, read_page
 from statuses.services.cards import store_card
 
 logger = logging.getLogger("social.cards")

@@ -32,10 +32,9 @@ logger = logging.getLogger("social.cards")
 
 FOLDER: Final = "preview_cards"
 SPREAD_SECONDS: Final = 60
-"""Seconds over which fetches for remote posts are spread, because every server that received the post requests the same page.
-"""
+"""Seconds over which fetches for remote posts are spread, because all servers that received the post request the same page."""
 STREAMED_AGE: Final = timedelta(hours=6)
-"""Maximum age of posts that are published to streams again when their preview arrives."""
+"""Maximum age of posts that are streamed again when their preview arrives."""
 _BATCH_SIZE: Final = 200
 
 
@@ -59,7 +58,7 @@ def attach_card(status_id: int) -> None:
             return
         if not lock_status(status_id):
             return
-        card = _find_or_create(url)
+        card, _is_new = PreviewCard.objects.get_or_create(url=url)
         is_attached = StatusCard.objects.filter(status_id=status_id, card=card, url=link).exists()
         if not is_attached:
             StatusCard.objects.update_or_create(status_id=status_id, defaults={"card": card, "url": link})
@@ -70,27 +69,17 @@ def attach_card(status_id: int) -> None:
 
 
 def _link_of(status_id: int) -> str | None:
-    """Return the link whose preview a post shows; None for a post with files or a quote (behaviours section 9 "Cards")."""
+    # A post with files or a quote shows no preview (behaviours section 9 "Cards").
     contents = (
         Status.objects.filter(id=status_id, deleted_at=None, reblog_of=None)
         .exclude(Exists(MediaAttachment.objects.filter(status_id=OuterRef("id"))))
         .exclude(Exists(Quote.objects.filter(status_id=OuterRef("id"))))
-        .values_list("content", flat=True)
     )
-    content = contents.first()
+    content = contents.values_list("content", flat=True).first()
     return find_link(content) if content else None
 
 
-def _find_or_create(url: str) -> PreviewCard:
-    found = PreviewCard.objects.filter(url=url).first()
-    if found is None:
-        PreviewCard.objects.bulk_create([PreviewCard(url=url)], ignore_conflicts=True)
-        found = PreviewCard.objects.get(url=url)
-    return found
-
-
 def _request(card: PreviewCard, local: bool) -> None:
-    """Queue the fetch of the page, unless it is queued already; in the caller's transaction."""
     if not CardFetch.objects.filter(card=card).exists():
         due_at = None if local else clock.now() + timedelta(seconds=1 + card.id % SPREAD_SECONDS)
         enqueue(CardFetch(card=card, host=host_of(card.url)), due_at=due_at)
@@ -106,12 +95,12 @@ class Picture:
 
 
 def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: bytes | None = None) -> None:
-    """Store the preview of a page, fetched from `host`. `preview` is None if the page does not exist; a preview without
-    a title counts as none. `image` is the bytes of the page's first picture.
+    """Store the preview of a page, fetched from `host`. `preview` is None if the page does not exist; a preview without a title
+    counts as none. `image` is the bytes of the page's first picture.
 
-    If this fetch found nothing, the values of an earlier fetch are kept. Publishes CardAttached for recent posts if the
-    preview was not shown before. Does nothing if the card was deleted. Raises OSError when the picture cannot be stored,
-    and Unavailable when it cannot be scanned.
+    Values of an earlier fetch are kept if this one found nothing. Publishes CardAttached for recent posts if the preview was
+    not shown before. Does nothing if the card was deleted. Raises OSError when the picture cannot be stored, and Unavailable
+    when it cannot be scanned.
     """
     found = preview if preview is not None and preview.title else None
     picture = _stored_picture(image, found.pictures[0].url) if found is not None and image else None
@@ -137,7 +126,7 @@ def store_card(*, card_id: int, preview: Preview | None, host: str = "", image: 
 
 
 def _request_creator(creator: str, host: str) -> None:
-    """Request a lookup of the account that a page on `host` names as its author (`creator`), if that account is unknown."""
+    # Looked up only if the account is unknown.
     address = split_address(creator)
     port = remote_accounts.find()
     if address is None or address[1] is None or port is None:
@@ -148,7 +137,6 @@ def _request_creator(creator: str, host: str) -> None:
 
 
 def _stored_picture(image: bytes, url: str) -> Picture | None:
-    """Encode a picture again and store it; None if this server or its scanner refuses it."""
     origin = Origin(QuarantineSource.CARD, url=url)
     try:
         if not is_clean(BytesIO(image), content_type="", origin=origin):
@@ -187,10 +175,8 @@ def _publish_attached(card_id: int) -> None:
 
 
 def remove_unused_cards() -> int:
-    """Remove previews that no post has shown for CARD_LIFETIME, with their pictures, and return how many. Run by the
-    scheduler, hourly.
-
-    Each transaction removes a bounded number and skips previews that are being attached to a post at that moment.
+    """Remove previews that no post has shown for CARD_LIFETIME, with their pictures, and return how many. Run by the scheduler,
+    hourly. Each transaction removes a bounded number and skips previews that are being attached to a post at that moment.
     """
     before = clock.now() - CARD_LIFETIME
     removed = 0
@@ -216,17 +202,13 @@ def count_old_pictures(older_than: timedelta) -> tuple[int, int]:
 
 
 def remove_old_pictures(older_than: timedelta) -> Iterator[int]:
-    """Remove the pictures of previews that were fetched longer than `older_than` ago; yields how many were removed in
-    each batch.
-
-    The previews are kept without a picture until a post links to their page again.
+    """Remove the pictures of previews that were fetched longer than `older_than` ago; yields how many were removed in each
+    batch. The previews stay without a picture until a post links to their page again.
     """
     while True:
         with transaction.atomic():
-            rows = (
-                _with_old_pictures(older_than).select_for_update(skip_locked=True).order_by("fetched_at")[:_BATCH_SIZE]
-            )
-            pictures = dict(rows.values_list("id", "image"))
+            rows = _with_old_pictures(older_than).select_for_update(skip_locked=True).order_by("fetched_at")
+            pictures = dict(rows.values_list("id", "image")[:_BATCH_SIZE])
             PreviewCard.objects.filter(id__one_of=list(pictures)).update(image="", image_size=0)
         storage.remove(*pictures.values())
         if pictures:

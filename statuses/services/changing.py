@@ -1,7 +1,7 @@
 """Changes rows of existing posts. Every change goes through here, so that no cached body is older than the change.
 
-Posts are also locked here while a row that refers to them is written. Counters are updated here too, last in the caller's
-transaction and in id order.
+Here posts are also locked while a row that refers to them is written, and counters are updated: last in the caller's
+transaction, in id order.
 """
 
 from __future__ import annotations
@@ -24,18 +24,15 @@ BATCH_SIZE: Final = 500
 
 def change_statuses(status_ids: Collection[int], **values: Any) -> None:
     """Write `values` into these columns and increase the posts' versions, so that their cached bodies are stale after the
-    commit.
-
-    Writes in batches, by id; together the batches are atomic only within a transaction of the caller.
+    commit. Writes in batches, by id, which are atomic together only within a transaction of the caller.
     """
     for ids in in_batches(sorted(status_ids), BATCH_SIZE):
         Status.objects.filter(id__one_of=ids).update(version=F("version") + 1, **values)
 
 
 def renew_mentions(events: Sequence[AccountRenamed]) -> None:
-    """Invalidate the bodies of all posts that mention accounts whose names or addresses have changed.
-
-    Idempotent. Each batch is committed separately, because there may be very many such posts.
+    """Invalidate the bodies of all posts that mention accounts whose names or addresses have changed. Idempotent. Each batch is
+    committed separately, because there may be very many such posts.
     """
     for account_id in {event.account_id for event in events}:
         mentions = Mention.objects.filter(account_id=account_id).order_by("-status_id")
@@ -51,10 +48,10 @@ _STATUS_LOCK: Final = "SELECT 1 FROM statuses_status WHERE id = %s AND deleted_a
 def lock_status(status_id: int) -> bool:
     """Keep a post from being deleted until the caller's transaction ends; return False if it is already deleted.
 
-    Code that stores a reference to a post calls this **before** it changes anything: it then waits for a running
-    deletion while it holds no other locks, and a later deletion sees the added row. The check of the foreign key would
-    come too late: it runs at the end of the transaction, when a deletion may already be waiting for counters that this
-    transaction has changed, so that each would wait for the other.
+    Code that stores a reference to a post calls this **before** it changes anything: it then waits for a running deletion
+    while it holds no other locks, and a later deletion sees the added row. The check of the foreign key comes too late: at the
+    end of the transaction, when a deletion may already wait for counters that this transaction has changed, so that each would
+    wait for the other.
     """
     with connection.cursor() as cursor:
         cursor.execute(_STATUS_LOCK, [status_id])
@@ -68,16 +65,10 @@ _REMOTE_COLUMNS: Final[Mapping[Counter, str]] = {
     "reblogs_count": "remote_reblogs_count",
     "favourites_count": "remote_favourites_count",
 }
-_COUNTERS = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter), _REMOTE_COLUMNS)
-
-
-def bump(changes: Mapping[tuple[int, Counter], int]) -> None:
-    """Add to counters, keyed by (status id, counter).
-
-    A transaction that also changes account counters changes the account counters first: the order is (table, id)
-    everywhere.
-    """
-    _COUNTERS.bump(changes)
+bump: Final = Counters[Counter]("statuses_statusstat", "status_id", get_args(Counter), _REMOTE_COLUMNS).bump
+"""Function that adds to counters, keyed by (status id, counter). A transaction that also changes counters of accounts changes
+those first: the order is (table, id) everywhere.
+"""
 
 
 def forget_copies_of(files: Iterable[MediaAttachment]) -> None:

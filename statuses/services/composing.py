@@ -1,6 +1,5 @@
-"""Composes posts from drafts: checks the draft, resolves its mentions and renders its HTML. Nothing is stored here.
-
-Composing may query other servers for mentioned accounts, so it runs before any transaction.
+"""Composes posts from drafts: checks the draft, resolves its mentions and renders its HTML. Nothing is stored here. Composing
+may query other servers for mentioned accounts, so it runs before any transaction.
 """
 
 from __future__ import annotations
@@ -41,15 +40,14 @@ _PARENT_FIELDS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Draft(AuthorColumns):
-    """Post or edit as a client sent it, before any check (contract, parameters section 3); None stands for a value that was
-    not sent.
+    """Post or edit as a client sent it, before any check (contract, parameters section 3); None stands for a value that was not
+    sent.
 
-    `in_reply_to_id` and `media_ids` may name objects that do not exist. If `allowed_mentions` is given, the post may
-    mention only these accounts. `interaction_policy` has rules by kind (`statuses.policies.interactions`). With
-    `scheduled_at`, a time in the future, the post is stored until then. `content_type` is the format of the text. In an
-    edit, a value that is left out is cleared, except `language`, the policies and `content_type`, which are kept.
-    `media_changes` maps ids of files to changes; files that are not in `media_ids` are ignored. An edit reads no other
-    fields than these.
+    `in_reply_to_id` and `media_ids` may name objects that do not exist. The post may mention only the `allowed_mentions`, if
+    given. `interaction_policy` has rules by kind (`statuses.policies.interactions`). A post with `scheduled_at`, a time in the
+    future, is stored until then. `content_type` is the format of the text. In an edit, a value that is left out is cleared,
+    except `language`, the policies and `content_type`, which are kept. `media_changes` maps ids of files to changes; files that
+    are not in `media_ids` are ignored. An edit reads no other fields than these.
     """
 
     sensitive: bool | None = None
@@ -79,10 +77,10 @@ class UnexpectedMentions(Invalid):
 def compose(*, author: Account, draft: Draft, application_id: int | None = None) -> Composed:
     """Check a draft and return the content that `store_status` writes. `author` is local, with its `user` loaded.
 
-    A reply to a local-only post, and a quote of one, is local-only as well. A reply that needs approval is returned in the
-    form in which it is stored until then (`gated`). Raises NotFound for a parent that the author may not read; NotPermitted
-    for a parent to which the author may not reply; UnexpectedMentions; and Invalid for every other broken rule. Mentions of
-    blocked, suspended and unknown accounts remain plain text.
+    A reply to a local-only post, and a quote of one, is local-only as well. A reply that needs approval is returned in the form
+    in which it is stored until then (`gated`). Mentions of blocked, suspended and unknown accounts remain plain text. Raises
+    NotFound for a parent that the author may not read; NotPermitted for a parent to which the author may not reply;
+    UnexpectedMentions; and Invalid for every other broken rule.
     """
     user: User = author.user
     parent = _find_parent(draft.in_reply_to_id, author)
@@ -121,7 +119,7 @@ def compose(*, author: Account, draft: Draft, application_id: int | None = None)
 
 
 def cleaned(draft: Draft) -> Draft:
-    """Return the draft with its texts in the form that is stored: without invisible characters and surrounding space."""
+    """Return the draft with its texts as they are stored: without invisible characters and surrounding space."""
     columns = draft.author_columns
     return replace(draft, **columns | {name: stripped(it) for name, it in columns.items() if isinstance(it, str)})
 
@@ -138,10 +136,9 @@ def compose_content(
     before: Status | None = None,
     **more: Any,
 ) -> Composed:
-    """Check the content of a cleaned draft and return it for a new post, or for the edit of the post `before`.
-
-    `quoted` is the author's id and the page URL of the quoted post; both are None in an edit when the quoted post is
-    deleted. `more` are further fields of the Composed. Raises the same errors as `compose`.
+    """Check the content of a cleaned draft and return it for a new post, or for the edit of the post `before`. `quoted` is the
+    author's id and the page URL of the quoted post; both are None in an edit if that post is deleted. `more` are further fields
+    of the Composed. Raises the same errors as `compose`.
     """
     user: User = author.user
     publishing.check_text(draft.text, draft.spoiler_text, has_more=bool(media_ids) or is_quote)
@@ -185,10 +182,8 @@ def compose_content(
 
 
 def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
-    """Return the post to reply to, with its place in the thread; for the id of a boost, return the boosted post
-    (behaviours section 7).
-    """
-    if status_id is None or status_id == "":
+    # The id of a boost stands for the boosted post (behaviours section 7).
+    if status_id in (None, ""):
         return None
     try:
         parent_id = find_post(status_id, author.id).proper.id
@@ -201,10 +196,8 @@ def _find_parent(status_id: str | int | None, author: Account) -> Status | None:
 
 
 def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | None:
-    """Return the quote to store; the id of a boost stands for the boosted post. The quote is pending if the post is
-    remote, or if its author approves quotes manually.
-    """
-    if status_id is None or status_id == "":
+    # The id of a boost stands for the boosted post.
+    if status_id in (None, ""):
         return None
     try:
         post, relations = find_post_and_relations(status_id, author.id)
@@ -227,10 +220,8 @@ def _find_quoted(status_id: str | int | None, author: Account) -> NewQuote | Non
 
 
 def check_files(author_id: int, media_ids: Sequence[int | str], *, of_status_id: int | None = None) -> tuple[int, ...]:
-    """Return the ids of a draft's files without duplicates; `of_status_id` is the post that is edited.
-
-    Raises Invalid for too many files, and for values that are not ids; the latter error also names the other missing
-    files.
+    """Return the ids of a draft's files without duplicates; `of_status_id` is the post that is edited. Raises Invalid for too
+    many files, and for values that are not ids; the latter error also names the other missing files.
     """
     publishing.check_media_count(media_ids)
     numbers = {media_id: parse_id(media_id) for media_id in media_ids}

@@ -26,23 +26,20 @@ BATCH_SIZE: Final = 500
 
 
 def delete_status(*, status_id: int, delete_media: bool = False) -> None:
-    """Delete a post or a boost, and every boost of it. Does nothing if it is already deleted.
-
-    The first BATCH_SIZE boosts are deleted at once, further boosts in steps through BoostsOutlived: a boost of a deleted
-    post is never shown, but its row and its author's counter are updated later. Replies are detached from the thread in
-    the same way: they no longer refer to the post, only to the account that they reply to. Replies that wait for approval
-    are deleted.
+    """Delete a post or a boost, and every boost of it. Does nothing if it is already deleted. Publishes StatusDeleted.
 
     The row stays, invisible. Files are unattached and can be posted again for a day; with `delete_media` they are removed at
-    once. Publishes StatusDeleted (contract, behaviours section 7 "Deleting").
+    once (contract, behaviours section 7 "Deleting"). Replies are detached from the thread: they no longer refer to the post,
+    only to the account that they reply to. Replies that wait for approval are deleted.
+
+    The first BATCH_SIZE boosts are deleted and replies detached at once, further ones in steps (BoostsOutlived and
+    AnswersOutlived): until then a boost of a deleted post is never shown, but counts in its author's counter.
     """
     delete_statuses(status_ids=[status_id], delete_media=delete_media)
 
 
 def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) -> int:
-    """Delete up to BATCH_SIZE posts in one transaction, each as `delete_status` does. Return how many posts were
-    deleted by this call.
-
+    """Delete up to BATCH_SIZE posts in one transaction, each as `delete_status` does. Return how many posts this call deleted.
     The number of statements depends on how many counters change, not on the number of posts.
     """
     assert len(status_ids) <= BATCH_SIZE  # the caller divides more posts into batches
@@ -72,8 +69,7 @@ def delete_statuses(*, status_ids: Collection[int], delete_media: bool = False) 
             )
         )
         uncount_featured_tags(locked)
-        quoted = Quote.objects.filter(status_id__one_of=ids, state=QuoteState.ACCEPTED, quoted_status__isnull=False)
-        _uncount(locked, boosters, quoted.values_list("quoted_status_id", flat=True))
+        uncount(locked, accepted_quotes(ids), set(ids), booster_ids=boosters)
         if files:
             transaction.on_commit(partial(storage.remove, *files), robust=True)
     return len(ids)
@@ -88,13 +84,9 @@ def delete_more_boosts(events: Sequence[BoostsOutlived]) -> None:
 
 
 def _delete_boosts(status_ids: Sequence[int]) -> list[int]:
-    """Delete up to BATCH_SIZE boosts of these posts, in the caller's transaction, and publish events if there may be more.
-
-    Returns the ids of the boosts' authors, whose counters the caller updates last.
-    """
+    # Returns the ids of the boosts' authors, whose counters the caller updates last.
     rows = Status.objects.filter(reblog_of_id__one_of=list(status_ids), deleted_at=None)
-    # The boosts are chosen in the order of the index, and then locked in the order of their ids, in which posts are locked
-    # everywhere.
+    # The boosts are chosen in the order of the index, and then locked in the order of their ids, as posts are everywhere.
     ids = list(rows.order_by("reblog_of_id", "-id").values_list("id", flat=True)[:BATCH_SIZE])
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids, deleted_at=None)
     boosts = dict(locked.order_by("id").values_list("id", "account_id"))
@@ -112,15 +104,12 @@ def detach_more_answers(events: Sequence[AnswersOutlived]) -> None:
 
 
 def _detach_answers(status_ids: Sequence[int]) -> None:
-    """Detach up to BATCH_SIZE replies from the posts, in the caller's transaction, and publish events if there may be more.
-    Replies that wait for approval are deleted.
-    """
     rows = Status.objects.filter(in_reply_to_id__one_of=list(status_ids))
     ids = list(rows.order_by("in_reply_to_id", "id").values_list("id", flat=True)[:BATCH_SIZE])
     locked = Status.objects.select_for_update(of=("self",)).filter(id__one_of=ids).order_by("id")
     policies = dict(locked.values_list("id", "interaction_policy"))
     change_statuses(policies, in_reply_to=None)
-    # Nobody could approve these replies any more.
+    # Nobody could approve the replies that wait for approval any more.
     if waiting := [number for number, policy in policies.items() if is_pending(policy)]:
         delete_statuses(status_ids=waiting)
     if len(ids) == BATCH_SIZE:
@@ -128,9 +117,7 @@ def _detach_answers(status_ids: Sequence[int]) -> None:
 
 
 def _release_media(status_ids: Sequence[int], *, delete_media: bool) -> tuple[set[int | None], list[str]]:
-    """Unattach or remove the files of posts and of their earlier versions. Return the ids of the posts that had files,
-    and the paths of stored files to which no row refers any more.
-    """
+    # Returns the ids of the posts that had files, and the paths of stored files to which no row refers any more.
     ids = list(status_ids)
     attached = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
     found = list(attached)
@@ -163,10 +150,20 @@ def uncount_featured_tags(statuses: Sequence[Status]) -> None:
             count_featured_use(account_id, [tag_id], posts[-1].created_at, -len(posts))
 
 
-def _uncount(statuses: Sequence[Status], booster_ids: Iterable[int], quoted_ids: Iterable[int | None]) -> None:
-    deleted_ids = {status.id for status in statuses}
+def accepted_quotes(status_ids: Sequence[int]) -> list[int]:
+    """Return the ids of the posts that these posts quote with their authors' consent, one for each quote."""
+    quotes = Quote.objects.filter(status_id__one_of=list(status_ids), state=QuoteState.ACCEPTED)
+    return [number for number in quotes.values_list("quoted_status_id", flat=True) if number is not None]
+
+
+def uncount(
+    statuses: Sequence[Status], quoted_ids: Iterable[int], gone_ids: Collection[int], *, booster_ids: Iterable[int] = ()
+) -> None:
+    """Subtract deleted posts from the counters of their authors, parents, boosted posts and quoted posts, and boosts from those
+    of `booster_ids`. Counters of the posts `gone_ids` are left alone. Called last in the caller's transaction.
+    """
     authors = Tally(booster_ids)
-    changes: dict[tuple[int, Counter], int] = defaultdict(int)
+    changes: Tally[tuple[int, Counter]] = Tally()
     for status in statuses:
         if is_counted(status.visibility):
             authors[status.account_id] += 1
@@ -177,7 +174,6 @@ def _uncount(statuses: Sequence[Status], booster_ids: Iterable[int], quoted_ids:
             if status.local:
                 changes[status.in_reply_to_id, "remote_replies_count"] -= 1
     for quoted_id in quoted_ids:
-        if quoted_id is not None:
-            changes[quoted_id, "quotes_count"] -= 1
+        changes[quoted_id, "quotes_count"] -= 1
     account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
-    bump({key: change for key, change in changes.items() if key[0] not in deleted_ids})
+    bump({key: change for key, change in changes.items() if key[0] not in gone_ids})

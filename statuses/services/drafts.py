@@ -1,5 +1,5 @@
-"""Stores the drafts of authors until they are published, scheduled or deleted. A draft is a scheduled post that never
-becomes due (DRAFTS_FROM), because clients without draft support store their drafts in that way.
+"""Stores the drafts of authors until they are published, scheduled or deleted. A draft is a scheduled post that is never due
+(DRAFTS_FROM), because clients without draft support store their drafts in that way.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ DRAFT_LIMIT: Final = 100_000
 def save_draft(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> ScheduledStatus | Status:
-    """Store a draft; its content is only checked when it is published. Raises Invalid for content that is too long, for
-    files that are not the author's own unattached ones, and if the limit of drafts is exceeded. A repeated key is
-    handled as in `schedule_status`.
+    """Store a draft; its content is only checked when it is published. Raises Invalid for content that is too long, for files
+    that are not the author's own unattached ones, and if the limit of drafts is exceeded. A repeated key is handled as in
+    `schedule_status`.
     """
     return schedule_status(
         author=author,
@@ -45,9 +45,7 @@ def save_draft(
 
 
 def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
-    """Replace the content of a draft. Raises the same errors as `save_draft`, and NotFound for a draft that was
-    published or deleted.
-    """
+    """Replace the content of a draft. Raises the same errors as `save_draft`, and NotFound if it was published or deleted."""
     draft = _checked_draft(author, draft)
     with transaction.atomic():
         locked = _lock_draft(draft_id)
@@ -60,8 +58,8 @@ def change_draft(*, author: Account, draft_id: int, draft: Draft) -> None:
 
 
 def publish_saved(*, author: Account, draft_id: int, idempotency_key: str | None = None) -> Status:
-    """Publish a draft now and return the post. Raises the same errors as `publish_status`, in which case the draft is
-    kept, and NotFound if the draft was published or deleted, unless it was published with this idempotency key.
+    """Publish a draft now and return the post. Raises the same errors as `publish_status`, in which case the draft stays, and
+    NotFound if the draft was published or deleted, unless it was published with this idempotency key.
     """
     first = idempotency.find_first(author.id, idempotency_key) if idempotency_key else None
     if first is not None:
@@ -82,9 +80,7 @@ def _lock_draft(draft_id: int) -> ScheduledStatus:
 
 
 def _checked_draft(author: Account, draft: Draft) -> Draft:
-    """Return the draft with ids as numbers, without values that cannot be the id of a post. Raises Invalid for a draft
-    that is too large.
-    """
+    # Ids become numbers; values that cannot be the id of a post are dropped.
     if len(orjson.dumps(asdict(draft), default=str)) > DRAFT_LIMIT:
         raise Invalid.sentence(_("The draft is too long"))
     choose_visibility(author, draft.visibility, author.user.default_privacy)

@@ -28,9 +28,9 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
 
     If edits are concurrent, the last one wins, and each version is stored once; an edit without changes writes nothing.
     Publishes StatusEdited. Raises NotFound for another account's post, a boost, and a post deleted meanwhile; Forbidden for a
-    reply that waits for approval; Invalid in the same cases as for a new post; EditHeldForReview if a spam rule holds the
-    edit, which is then stored while the post stays unchanged. For an edit that staff have reviewed, `approve` is called in the
-    transaction and no rule is checked.
+    reply that waits for approval; Invalid in the same cases as for a new post; EditHeldForReview if a spam rule holds the edit,
+    which is then stored while the post stays unchanged. For an edit that staff have reviewed, `approve` is called in the
+    transaction, and no rule is checked.
     """
     status = find_own_status(status_id, author.id)
     if status.is_reblog:
@@ -63,10 +63,7 @@ def edit_status(*, author: Account, status_id: int, draft: Draft, approve: Calla
 
 
 def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Composed:
-    """Compose an edit of the author's own post, as `composing.compose` does for a new post.
-
-    In a post without a quote, a content warning without a text becomes the text, and the previous warning stays.
-    """
+    # In a post without a quote, a content warning without a text becomes the text, and the previous warning stays.
     is_quote = post.quote_state is not None
     quoted = post.quoted if post.quoted is not None and not post.quoted.is_deleted else None
     media_ids = check_files(author.id, draft.media_ids, of_status_id=status.id)
@@ -95,9 +92,7 @@ def _compose(author: Account, draft: Draft, status: Status, post: Post) -> Compo
 def _changed_files(
     author: Account, media_ids: Sequence[int], draft: Draft
 ) -> list[tuple[MediaAttachment, MediaChange]]:
-    """Return the author's files that `draft` changes, each with its change; whether they may be attached is checked
-    later.
-    """
+    # Whether the files may be attached is checked later.
     changes_by_id = {number: change for number, change in draft.media_changes if number in media_ids}
     if not changes_by_id:
         return []

@@ -1,5 +1,5 @@
-"""Features hashtags on profiles of local accounts, with the number of posts that use them, and stores the featured hashtags of
-remote accounts.
+"""Features hashtags on profiles of local accounts, with the number of posts that use them, and stores those of remote
+accounts.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from statuses.queries.tags import load_use
 
 
 def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
-    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid in the same
-    cases as `accounts.services.tags`.
-    """
+    """Feature a hashtag on the account's profile, with the count of its existing posts. Raises Invalid like `feature_tag`."""
     with transaction.atomic():
         featured, is_new = feature_tag(account=account, name=name)
         if is_new:
@@ -30,9 +28,7 @@ def feature_used_tag(*, account: Account, name: str) -> FeaturedTag:
 
 
 def keep_featured_tags(*, account: Account, names: Sequence[str]) -> None:
-    """Replace the featured hashtags of a remote account by `names`; invalid names and names beyond the limit are left
-    out.
-    """
+    """Replace the featured hashtags of a remote account by `names`, without invalid names and names beyond the limit."""
     with transaction.atomic():
         lock(f"featured_tags:{account.id}")
         tag_names = {normalise_hashtag(name.removeprefix("#")) for name in names}

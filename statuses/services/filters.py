@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
@@ -27,9 +28,7 @@ FILTERS_LIMIT: Final = 500
 """Limit of filters of an account; not in the contract, but needed to keep page requests fast."""
 
 KEYWORDS_LIMIT: Final = 2000
-"""Limit of keywords in all filters of an account, which together may have CHARACTERS_LIMIT characters; not in the
-contract.
-"""
+"""Limit of keywords in all filters of an account, which together may have CHARACTERS_LIMIT characters; not in the contract."""
 
 STATUSES_LIMIT: Final = 2000
 """Limit of posts in all filters of an account; not in the contract, but needed because they are read with each page."""
@@ -43,7 +42,7 @@ _SEVERAL_KEYWORDS_MESSAGE: Final = gettext_noop(
 
 @dataclass(frozen=True)
 class KeywordDraft:
-    """A keyword to be created, changed or, with `destroy`, deleted; None keeps a value, or means the default."""
+    """A keyword to be created, changed or, with `destroy`, deleted; None keeps a value or stands for the default."""
 
     id: int | None = None
     keyword: str | None = None
@@ -53,8 +52,8 @@ class KeywordDraft:
 
 @dataclass(frozen=True)
 class FilterDraft:
-    """Filter as a client sent it; None stands for a value that was not sent. `expires_in` is in seconds; `expires` tells
-    whether it was sent, and if it was, None means that the filter never expires.
+    """Filter as a client sent it; None stands for a value that was not sent. `expires_in` is in seconds; if it was sent
+    (`expires`), None means that the filter never expires.
     """
 
     title: str | None = None
@@ -65,15 +64,26 @@ class FilterDraft:
     keywords: Sequence[KeywordDraft] = ()
 
 
+@contextmanager
+def _changing(account_id: int, *rows: Filter | FilterKeyword) -> Iterator[None]:
+    """Lock the account's filters, and these rows of them, while the block changes them, and publish FiltersChanged. Raises
+    NotFound if one of the rows was deleted.
+    """
+    with transaction.atomic():
+        lock(f"filters:{account_id}")
+        for row in rows:
+            keep_row(row)
+        yield
+        publish(FiltersChanged(account_id=account_id))
+
+
 def create_filter(*, account_id: int, draft: FilterDraft) -> Filter:
     """Create a filter with its keywords; blank keywords are skipped. Raises Invalid with all errors."""
     new_filter = Filter(account_id=account_id, title="", context=[])
-    with transaction.atomic():
-        lock(f"filters:{account_id}")
+    with _changing(account_id):
         if Filter.objects.filter(account_id=account_id).count() >= FILTERS_LIMIT:
             raise Invalid.sentence(_("You have reached the maximum number of filters"))
         _write(new_filter, draft)
-        publish(FiltersChanged(account_id=account_id))
     return new_filter
 
 
@@ -81,11 +91,8 @@ def update_filter(*, found: Filter, draft: FilterDraft) -> None:
     """Change the values that were sent. If it raises Invalid, or NotFound for a keyword of another filter, nothing is
     changed.
     """
-    with transaction.atomic():
-        lock(f"filters:{found.account_id}")
-        keep_row(found)
+    with _changing(found.account_id, found):
         _write(found, draft)
-        publish(FiltersChanged(account_id=found.account_id))
 
 
 def delete_filter(*, found: Filter) -> None:
@@ -98,26 +105,19 @@ def delete_filter(*, found: Filter) -> None:
 def add_keyword(*, found: Filter, draft: KeywordDraft) -> FilterKeyword:
     """Add a keyword. Raises Invalid for a blank or too long keyword, NotFound if the filter was deleted."""
     new_keyword = FilterKeyword(filter=found, keyword="")
-    with transaction.atomic():
-        lock(f"filters:{found.account_id}")
-        keep_row(found)
+    with _changing(found.account_id, found):
         _check(_write_keyword(new_keyword, draft, label=_("Keyword")))
         new_keyword.save()
         _check_keywords(found.account_id)
-        publish(FiltersChanged(account_id=found.account_id))
     return new_keyword
 
 
 def update_keyword(*, found: FilterKeyword, draft: KeywordDraft) -> None:
     """Change the values of a keyword that were sent. Raises Invalid, or NotFound if the keyword was deleted."""
-    account_id = found.filter.account_id
-    with transaction.atomic():
-        lock(f"filters:{account_id}")
-        keep_row(found)
+    with _changing(found.filter.account_id, found):
         _check(_write_keyword(found, draft, label=_("Keyword")))
         found.save()
-        _check_keywords(account_id)
-        publish(FiltersChanged(account_id=account_id))
+        _check_keywords(found.filter.account_id)
 
 
 def remove_from_filter(*, found: FilterKeyword | FilterStatus) -> None:
@@ -136,15 +136,12 @@ def add_status(*, found: Filter, status_id: Any) -> FilterStatus:
         raise Invalid.sentence(_("Status must exist"))
     if not is_readable(row, found.account_id):
         raise Invalid.sentence(_("Status is invalid"))
-    with transaction.atomic():
-        lock(f"filters:{found.account_id}")
-        keep_row(found)
+    with _changing(found.account_id, found):
         filter_status, is_new = FilterStatus.objects.get_or_create(filter=found, status_id=row.id)
         if not is_new:
             raise Invalid.sentence(_("Status has already been taken"))
         if FilterStatus.objects.filter(filter__account_id=found.account_id).count() > STATUSES_LIMIT:
             raise Invalid.sentence(_("You have reached the maximum number of filtered posts"))
-        publish(FiltersChanged(account_id=found.account_id))
     return filter_status
 
 
@@ -156,16 +153,12 @@ def create_with_keyword(*, account_id: int, draft: FilterDraft, keyword: Keyword
 
 
 def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: KeywordDraft) -> None:
-    """Change a filter through the older API, by one of its keywords; a changed phrase becomes the title as well.
-
-    Raises Invalid for invalid values, and if the filter has other keywords and a value other than `whole_word` would change;
-    NotFound if the filter was deleted.
+    """Change a filter through the older API, by one of its keywords; a changed phrase becomes the title as well. Raises Invalid
+    for invalid values, and if the filter has other keywords and a value other than `whole_word` would change; NotFound if the
+    filter was deleted.
     """
     parent = found.filter
-    with transaction.atomic():
-        lock(f"filters:{parent.account_id}")
-        keep_row(parent)
-        keep_row(found)
+    with _changing(parent.account_id, parent, found):
         before = (found.keyword, parent.title, parent.context, parent.action, parent.expires_at)
         _check(_write_keyword(found, keyword, label=_("Keyword")))
         _check(_read_filter(parent, draft if found.keyword != before[0] else replace(draft, title=None)))
@@ -175,11 +168,9 @@ def update_with_keyword(*, found: FilterKeyword, draft: FilterDraft, keyword: Ke
         parent.save()
         found.save()
         _check_keywords(parent.account_id)
-        publish(FiltersChanged(account_id=parent.account_id))
 
 
 def _write(target: Filter, draft: FilterDraft) -> None:
-    """Write a filter and its keywords, in the caller's transaction."""
     errors = _read_filter(target, draft)
     known_keywords = {} if target.id is None else {row.id: row for row in FilterKeyword.objects.filter(filter=target)}
     kept_keywords: list[FilterKeyword] = []
@@ -205,7 +196,7 @@ def _write(target: Filter, draft: FilterDraft) -> None:
 
 
 def _read_filter(target: Filter, draft: FilterDraft) -> list[FieldError]:
-    """Copy the sent values into the row, and return the errors of the row."""
+    """Copy the sent values into the row, and return its errors."""
     if draft.title is not None:
         target.title = draft.title
     if draft.context is not None:
@@ -252,7 +243,6 @@ def _too_long(field: str, count: int, label: str | None) -> FieldError:
 
 
 def _check_keywords(account_id: int) -> None:
-    """Raise Invalid if the account has too many keywords, or if their total length is too large."""
     stored_keywords = FilterKeyword.objects.filter(filter__account_id=account_id)
     totals = stored_keywords.aggregate(number=Count("id"), characters=Sum(Length("keyword")))
     if totals["number"] > KEYWORDS_LIMIT or (totals["characters"] or 0) > CHARACTERS_LIMIT:

@@ -1,6 +1,5 @@
-"""Parses the text that a local author typed: mentions, hashtags, and the HTML rendered from it. Nothing is stored here.
-
-Parsing may query other servers for mentioned accounts, so it runs before any transaction.
+"""Parses the text that a local author typed: mentions, hashtags, and the HTML rendered from it. Nothing is stored here. Parsing
+may query other servers for mentioned accounts, so it runs before any transaction.
 """
 
 from __future__ import annotations
@@ -29,15 +28,12 @@ _SPACES: Final = " \t\n\v\f\r"
 
 @dataclass(frozen=True)
 class Formatted:
-    """A formatted text: `text` is its stored form, with mentions by full address, and `content` is its HTML.
-
-    `tags` are pairs (normalised hashtag, hashtag as written), in the order of the text; `links` are the text's links to
-    web pages.
+    """A formatted text: `text` is its stored form, with mentions by full address, and `content` is its HTML. `tags` are pairs
+    (normalised hashtag, hashtag as written), in the order of the text; `links` are its links to web pages.
     """
 
     text: str
     content: str
-    content_type: str
     mentions: tuple[Account, ...]
     tags: tuple[tuple[str, str], ...]
     links: tuple[str, ...]
@@ -59,11 +55,9 @@ class _PlainText:
 def format_text(
     text: str, author: Account, quote_url: str | None = None, *, content_type: str = PLAIN_TEXT
 ) -> Formatted:
-    """Return the text in its stored form and as HTML; for a quote, the HTML begins with a link to `quote_url`, unless the
-    text contains that URL.
-
-    Mentions of blocked, suspended and unknown accounts remain plain text. Markdown source is stored as typed, and shown as
-    plain text when its HTML would show nothing, as with `***`.
+    """Return the text in its stored form and as HTML; for a quote, the HTML begins with a link to `quote_url`, unless the text
+    contains that URL. Mentions of blocked, suspended and unknown accounts remain plain text. Markdown source is stored as
+    typed, and shown as plain text if its HTML would show nothing, as with `***`.
     """
     document = _read(text, content_type)
     mentioned = _find_mentioned(document.tokens, author)
@@ -73,7 +67,6 @@ def format_text(
     return Formatted(
         text=text if content_type == MARKDOWN else "".join(_canonical(token, mentioned) for token in document.tokens),
         content=document.html(mentions=targets, hashtag_url=links.tag_url, quote_url=quote_url),
-        content_type=content_type,
         mentions=tuple({account.id: account for account in mentioned.values()}.values()),
         tags=_tags(document.tokens),
         links=document.links,
@@ -94,7 +87,7 @@ def stripped(text: str) -> str:
 
 
 def _find_mentioned(tokens: Iterable[Token], author: Account) -> dict[str, Account]:
-    """Return the mentioned accounts that are notified, keyed by the `acct` of the token, in the order of the text."""
+    # By the `acct` of the token, in the order of the text.
     addresses: dict[str, Address] = {}
     for token in tokens:
         if token.kind is Kind.MENTION and token.acct not in addresses:
@@ -125,16 +118,13 @@ def _find_remote(unknown: Iterable[Address]) -> Mapping[Address, Account]:
 
 
 def _canonical(token: Token, mentioned: Mapping[str, Account]) -> str:
-    """Return the stored form of a token: a mention becomes the account's `acct`, however the author typed it (behaviours
-    section 8).
-    """
+    # A mention becomes the account's `acct`, however the author typed it (behaviours section 8).
     if token.kind is Kind.MENTION and token.acct in mentioned:
         return f"@{mentioned[token.acct].acct}"
     return token.raw
 
 
 def _tags(tokens: Iterable[Token]) -> tuple[tuple[str, str], ...]:
-    """Return the distinct hashtags of a text in order: (normalised, as first written)."""
     found: dict[str, str] = {}
     for token in tokens:
         if token.kind is Kind.HASHTAG:

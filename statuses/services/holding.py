@@ -1,7 +1,5 @@
-"""Holds posts and edits that match a spam rule until staff approve or discard them (docs/adr/0031).
-
-A held post has no row among the posts, so that no timeline, search, stream, notification or ActivityPub document can show
-it.
+"""Holds posts and edits that match a spam rule until staff approve or discard them (docs/adr/0031). A held post has no row
+among the posts, so that no timeline, search, stream, notification or ActivityPub document can show it.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ from typing import Any, Final
 import orjson
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.models import Account
 from accounts.spam.models import RuleSubject, SpamRule
@@ -38,23 +37,21 @@ HOSTS_LIMIT: Final = 100
 class HeldForReview(Invalid):
     """Error for an author whose post is held for review instead of being published."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            _("Your post is waiting for review by the staff of this server. There is no need to send it again.")
-        )
+    default = gettext_noop(
+        "Your post is waiting for review by the staff of this server. There is no need to send it again."
+    )
 
 
 class EditHeldForReview(Invalid):
     """Error for an author whose edit is held for review instead of being published."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            _("Your edit is waiting for review by the staff of this server. Until then the post stays as it is.")
-        )
+    default = gettext_noop(
+        "Your edit is waiting for review by the staff of this server. Until then the post stays as it is."
+    )
 
 
 def is_held(author_id: int, key: str) -> bool:
-    """Tell whether the request with the idempotency key `key` created a post that is held."""
+    """Tell whether the request with this idempotency key created a post that is held."""
     first = idempotency.find_first_scheduled(author_id, key)
     return first is not None and HeldPost.objects.filter(scheduled=first).exists()
 
@@ -62,10 +59,9 @@ def is_held(author_id: int, key: str) -> bool:
 def hold_written(
     new: Composed, draft: Draft, screening: Screening, *, limited_by: Sequence[SpamRule], claimed: int | None
 ) -> None:
-    """Hold the draft of a local author, in the caller's transaction; a draft that is sent twice is stored once.
-
-    The author finds it among the scheduled posts, and can delete it there. Raises Invalid for files that cannot be
-    attached, and if the author has HELD_LIMIT held posts already.
+    """Hold the draft of a local author, in the caller's transaction; a draft that is sent twice is stored once. The author
+    finds it among the scheduled posts, and can delete it there. Raises Invalid for files that cannot be attached, and if the
+    author has HELD_LIMIT held posts already.
     """
     lock(f"scheduled:{new.author.id}")
     row = draft_row(author=new.author, draft=draft, scheduled_at=new.created_at, application_id=new.application_id)
@@ -75,7 +71,7 @@ def hold_written(
     for scheduled in own[:HELD_LIMIT]:
         if scheduled.draft == encoded_draft:
             if claimed is not None:
-                idempotency.remember_scheduled(claimed, scheduled)
+                idempotency.remember(claimed, scheduled=scheduled)
             return
     _check_room(new.author)
     store_draft(row, lock_media(new.author, new.media_ids), claimed)
@@ -97,11 +93,9 @@ def hold_received(
     recipient: Account | None,
     request_uri: str | None = None,
 ) -> bool:
-    """Hold the document of a remote post that matches a rule, in the caller's transaction. Return whether it is held.
-    `request_uri` is the id of the activity that asks for a reply.
-
-    If the post is already held, the new document replaces the stored one. The caller holds `lock("object:<uri>")`. Raises
-    Invalid if the author has HELD_LIMIT held posts already.
+    """Hold the document of a remote post that matches a rule, in the caller's transaction. Return whether it is held. A new
+    document replaces the stored one. `request_uri` is the id of the activity that asks to reply. The caller holds
+    `lock("object:<uri>")`. Raises Invalid if the author has HELD_LIMIT held posts already.
     """
     if screening.held_by is None and not load_rules(RuleSubject.POSTS):
         return False
@@ -141,11 +135,10 @@ def hold_edit(
     document: Mapping[str, Any] | None = None,
     recipient: Account | None = None,
 ) -> None:
-    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post. A local edit has a
-    `draft`, files (`media`) and new `previews` for some of these files; a remote edit has the `document` that its server
-    sent. The edit replaces an earlier held edit, and the post stays unchanged.
-
-    Raises Invalid if the author has HELD_LIMIT held posts already.
+    """Hold an edit that matches a rule, in the caller's transaction, which has locked the post. A local edit has a `draft`,
+    files (`media`) and new `previews` for some of these files; a remote edit has the `document` that its server sent. The
+    edit replaces an earlier held edit, and the post stays unchanged. Raises Invalid if the author has HELD_LIMIT held posts
+    already.
     """
     source = {
         "draft": None if draft is None else encode_edit(draft),
@@ -169,9 +162,8 @@ def hold_edit(
 
 
 def hold_boost(*, account: Account, post_uri: str, uri: str, visibility: str, created_at: datetime) -> bool:
-    """Store a boost of a held remote post until the post is approved. Return whether the post is held.
-
-    Boosts beyond BOOSTS_LIMIT are not stored.
+    """Store a boost of a held remote post until the post is approved; boosts beyond BOOSTS_LIMIT are not stored. Return whether
+    the post is held.
     """
     with transaction.atomic():
         held_post = HeldPost.objects.select_for_update().filter(uri=post_uri, status=None).first()
@@ -212,7 +204,6 @@ def _hold(new: Composed, screening: Screening, limited_by: Sequence[SpamRule], *
 
 
 def _review_columns(new: Composed, screening: Screening) -> dict[str, Any]:
-    """Return the columns of the held post from which staff can decide."""
     facts = screening.facts
     return {
         "visibility": new.visibility,

@@ -37,7 +37,7 @@ def find_first(account_id: int, key: str) -> Status | None:
 
 
 def find_first_scheduled(account_id: int, key: str) -> ScheduledStatus | None:
-    """Return the scheduled post that was created with this key within the last hour, while it is still scheduled."""
+    """Return the scheduled post that was created with this key within the last hour, if it is still scheduled."""
     row = _recent_keys(account_id, key).filter(scheduled__isnull=False).select_related("scheduled").first()
     return row.scheduled if row is not None else None
 
@@ -49,9 +49,7 @@ def _recent_keys(account_id: int, key: str) -> QuerySet[IdempotencyKey]:
 
 
 def claim(account_id: int, key: str) -> int | None:
-    """Claim a key for this transaction and return the id of its row; None if another transaction has claimed and
-    committed it.
-
+    """Claim a key for this transaction and return the id of its row; None if another transaction has claimed and committed it.
     Waits for a concurrent claim of the same key, and succeeds if the other transaction is rolled back.
     """
     now = clock.now()
@@ -63,14 +61,9 @@ def claim(account_id: int, key: str) -> int | None:
     return row[0] if row is not None else None
 
 
-def remember(claimed: int, status: Status) -> None:
-    """Link a claimed key to the post that was created, in the same transaction."""
-    IdempotencyKey.objects.filter(id=claimed).update(status=status)
-
-
-def remember_scheduled(claimed: int, scheduled: ScheduledStatus) -> None:
-    """Link a claimed key to the scheduled post that was created, in the same transaction."""
-    IdempotencyKey.objects.filter(id=claimed).update(scheduled=scheduled)
+def remember(claimed: int, **created: Status | ScheduledStatus) -> None:
+    """Link a claimed key to the post (`status`) or scheduled post (`scheduled`) that was created, in the same transaction."""
+    IdempotencyKey.objects.filter(id=claimed).update(**created)
 
 
 def remember_published(scheduled: ScheduledStatus, status: Status) -> None:

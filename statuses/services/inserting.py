@@ -16,7 +16,7 @@ PATH_LIMIT: Final = 4096
 """Limit of ids in a thread path: the number of generations that a thread shows at most (behaviours section 7)."""
 
 LATE: Final = timedelta(days=1)
-"""Age from which a remote post counts as old when it is stored: the time is then noted in `arrived_at`."""
+"""Age from which a remote post counts as old when it is stored, and the time is noted in `arrived_at`."""
 
 _ATTEMPTS: Final = 5
 
@@ -24,9 +24,9 @@ _ATTEMPTS: Final = 5
 def insert_status(status: Status, parent: Status | None = None, *, answered_by: int | None = None) -> Status:
     """Insert the row of a post or boost, with the thread keys that follow from `parent`.
 
-    A local post gets its id from the database. A remote or imported post gets an id that corresponds to its own time, above
-    the id of its parent or boosted post and below `answered_by`; if the id is taken, another id is tried. Raises
-    IntegrityError for a `uri` that already exists.
+    A local post gets its id from the database. A remote or imported post gets an id that corresponds to its own time, above the
+    id of its parent or boosted post and below `answered_by`; if the id is taken, another one is tried. Raises IntegrityError
+    for a `uri` that already exists.
     """
     if status.local and not status.from_archive:
         if parent is not None:
@@ -53,7 +53,6 @@ def insert_status(status: Status, parent: Status | None = None, *, answered_by: 
 
 
 def _id_of_its_time(status: Status, parent: Status | None, answered_by: int | None) -> int:
-    """Return an id for a remote or imported post, with random low bits."""
     moment = status.created_at
     if not moment.microsecond:
         # Most servers send whole seconds. The end of the second is used, so that a remote post comes after local posts of
@@ -75,6 +74,6 @@ def _next_id() -> int:
 
 
 def _place_in_thread(status: Status, parent: Status) -> None:
-    """Set the thread keys of a reply from its parent (docs/adr/0005)."""
+    # See docs/adr/0005.
     status.thread_id = parent.thread_root_id
     status.thread_path = [*parent.path, status.id][-PATH_LIMIT:]

@@ -1,7 +1,7 @@
 """Creates and undoes favourites, bookmarks and boosts, and mutes of conversations.
 
-A repeated call has no effect. An account may always undo its own action, even on a post that it may no longer read; for
-an account without such an action the post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
+A repeated call has no effect. An account may always undo its own action, even on a post that it may no longer read; for an
+account without such an action the post does not exist (contract, behaviours section 7 "Undo", SEED-131 and 132).
 """
 
 from __future__ import annotations
@@ -65,16 +65,15 @@ def favourite_status(
     uri: str | None = None,
     approved: bool = False,
 ) -> bool:
-    """Favourite a post that the account may read; for a boost, the boosted post is favourited. Publishes
-    StatusFavourited, once.
+    """Favourite a post that the account may read; for a boost, the boosted post. Publishes StatusFavourited, once.
 
     Returns True for a new favourite, which is also added to the count in `status` if that is a Post; False if the favourite
     existed already, possibly created since the row was read; if the post was deleted; or if a request was sent to its author
     instead (`ask`). With `approved`, the author has agreed, and no request is needed.
 
-    `relations` are the account's relations to the author, loaded if not given. `uri` is the id of a remote Like; if
-    another favourite of the account has this id, the id is removed from that favourite. Raises Forbidden if the account
-    blocks the author, and like `ask`.
+    `relations` are the account's relations to the author, loaded if not given. `uri` is the id of a remote Like; if another
+    favourite of the account has this id, it is removed from that favourite. Raises Forbidden if the account blocks the author,
+    and like `ask`.
     """
     target = status.original or status
     relations = relations or load_relations(account_id, [target.account_id])
@@ -104,9 +103,8 @@ def favourite_status(
 def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
     """Undo a favourite and return the updated post. Publishes StatusUnfavourited if there was a favourite.
 
-    A boost cannot be favourited: if `status_id` is the id of a boost, nothing is undone (contract, parameters section 3
-    "Other status calls"). Raises NotFound for a post that does not exist, or that the account may not read and has not
-    favourited.
+    A boost cannot be favourited: if `status_id` is the id of a boost, nothing is undone (contract, parameters section 3 "Other
+    status calls"). Raises NotFound for a post that does not exist, or that the account may not read and has not favourited.
     """
     row = load_existing(status_id)
     target = row if row is not None and row.original is None else None
@@ -129,10 +127,9 @@ def unfavourite_status(*, account_id: int, status_id: Any) -> Post:
 
 
 def take_back_favourites(*, account_id: int, limit: int) -> int:
-    """Undo the oldest favourites of an account, at most `limit`, also on posts it may no longer read. Return how many.
-
-    Runs in one transaction with a constant number of statements. Publishes StatusUnfavourited for each favourite whose
-    post is not deleted.
+    """Undo the oldest favourites of an account, at most `limit`, also on posts that it may no longer read. Return how many.
+    Runs in one transaction with a constant number of statements. Publishes StatusUnfavourited for each favourite whose post
+    is not deleted.
     """
     with transaction.atomic():
         with connection.cursor() as cursor:
@@ -150,9 +147,7 @@ def take_back_favourites(*, account_id: int, limit: int) -> int:
 
 
 def bookmark_status(*, account_id: int, status: Post) -> None:
-    """Bookmark a post that the account may read; for a boost, the boosted post is bookmarked. Nobody is notified, and no
-    counter changes.
-
+    """Bookmark a post that the account may read; for a boost, the boosted post. Nobody is notified, and no counter changes.
     Raises NotFound for a post deleted meanwhile.
     """
     with transaction.atomic():
@@ -164,9 +159,8 @@ def bookmark_status(*, account_id: int, status: Post) -> None:
 
 
 def unbookmark_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a bookmark and return the post. If `status_id` is the id of a boost, nothing is undone, as with favourites.
-
-    Raises NotFound for a post that does not exist, or that the account may not read and has not bookmarked.
+    """Undo a bookmark and return the post. If `status_id` is the id of a boost, nothing is undone, as with favourites. Raises
+    NotFound for a post that does not exist, or that the account may not read and has not bookmarked.
     """
     row = load_existing(status_id)
     target_id = row.id if row is not None and row.original is None else 0
@@ -188,12 +182,11 @@ def reblog_status(
 ) -> int | None:
     """Boost a post that the account may read, and return the id of the boost; a second call returns the id of the first boost.
     Returns None if a request was sent to the author instead (`ask`); with `approved`, the author has agreed, and no request is
-    needed.
+    needed. Publishes StatusPublished for the boost and StatusReblogged.
 
-    `relations` are the account's relations to the author, loaded if not given. `visibility` is the requested visibility
-    of the boost, by default the user's default visibility; a boost of a private post is private. Publishes
-    StatusPublished for the boost and StatusReblogged. Raises Invalid for a visibility that boosts may not have, Forbidden
-    for a post that may not be boosted, NotFound for a post deleted meanwhile, and like `ask`.
+    `relations` are the account's relations to the author, loaded if not given. `visibility` is the requested visibility of
+    the boost, by default the user's; a boost of a private post is private. Raises Invalid for a visibility that boosts may
+    not have, Forbidden for a post that may not be boosted, NotFound for a post deleted meanwhile, and like `ask`.
     """
     target = status.original or status
     user: User | None = getattr(account, "user", None)
@@ -246,10 +239,8 @@ def reblog_status(
 
 
 def unreblog_status(*, account_id: int, status_id: Any) -> Post:
-    """Undo a boost and return the boosted post with its new counts. If there was a boost, StatusDeleted is published for
-    it.
-
-    Raises NotFound for a post that does not exist, or that the account may not read and has not boosted.
+    """Undo a boost and return the boosted post with its new counts. Publishes StatusDeleted if there was a boost. Raises
+    NotFound for a post that does not exist, or that the account may not read and has not boosted.
     """
     row = load_existing(status_id)
     reblog_id = _find_reblog(account_id, row.proper.id if row is not None else 0)
@@ -281,9 +272,7 @@ def _one_id(sql: str, parameters: Any) -> int | None:
 
 
 def mute_conversation(*, account_id: int, status: Post) -> None:
-    """Mute the conversation of a post that the account may read; for a boost, the conversation of the boosted post.
-    Idempotent.
-    """
+    """Mute the conversation of a post that the account may read; for a boost, that of the boosted post. Idempotent."""
     mute = ConversationMute(account_id=account_id, thread_id=_thread_of(status))
     ConversationMute.objects.bulk_create([mute], batch_size=1, ignore_conflicts=True)
 

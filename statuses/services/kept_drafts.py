@@ -30,11 +30,11 @@ def draft_row(*, author: Account, draft: Draft, scheduled_at: datetime, applicat
 
 
 def store_draft(scheduled: ScheduledStatus, files: Sequence[MediaAttachment], claimed: int | None) -> None:
-    """Save a row that `draft_row` returned, its files, and the idempotency key if there is one, in the caller's transaction."""
+    """Save a row that `draft_row` returned, its files, and the idempotency key if any, in the caller's transaction."""
     scheduled.save(force_insert=True)
     attach_files(scheduled, files)
     if claimed is not None:
-        idempotency.remember_scheduled(claimed, scheduled)
+        idempotency.remember(claimed, scheduled=scheduled)
 
 
 def attach_files(scheduled: ScheduledStatus, files: Sequence[MediaAttachment]) -> None:
@@ -49,9 +49,7 @@ def lock_draft(scheduled_id: int) -> ScheduledStatus | None:
 
 
 def publish_draft(scheduled: ScheduledStatus, new: Composed) -> Status:
-    """Store the post of a draft whose row the caller has locked, and delete the row. Raises the same errors as
-    `store_status`.
-    """
+    """Store the post of a draft whose row the caller has locked, and delete the row. Raises the errors of `store_status`."""
     ScheduledMedia.objects.filter(scheduled=scheduled).delete()
     status = store_status(new)
     idempotency.remember_published(scheduled, status)

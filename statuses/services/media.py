@@ -41,7 +41,7 @@ _BATCH_SIZE: Final = 200
 
 @dataclass(frozen=True)
 class SentFile:
-    """A file as a client sent it, open for reading; `content_type` is unverified."""
+    """A file as a client sent it, open for reading; `content_type` is what the client says."""
 
     file: IO[bytes]
     content_type: str = ""
@@ -80,13 +80,12 @@ class MediaChange:
 
 
 def upload_media(*, account_id: int, upload: MediaUpload) -> MediaAttachment:
-    """Check and store a file, unattached. Pictures are ready at once; animations, videos and audio files are processed
-    later.
+    """Check and store a file, unattached. A picture is ready at once unless files are scanned; all other files are processed
+    later, for which MediaUploaded is published.
 
-    If files are scanned, pictures are processed later as well. Publishes MediaUploaded for a file that is processed later.
     Raises Invalid for a file that this server does not accept or that is on a hash list, for a description that is too long,
-    and for a thumbnail of a picture; NoRoom for a file that exceeds the quota of the account's role. Takes as long as decoding
-    the file (a tenth of a second for two megapixels), and must run outside of any transaction.
+    and for a thumbnail of a picture; NoRoom for a file that exceeds the quota of the account's role. Takes as long as
+    decoding the file (a tenth of a second for two megapixels), and must run outside of any transaction.
     """
     sent_file = upload.sent
     content_type = check_file(sent_file.head, sent_file.size, sent_file.content_type)
@@ -133,7 +132,6 @@ def _refuse_listed(account_id: int, upload: MediaUpload) -> None:
 
 @contextmanager
 def _remove_files_on_error(media: MediaAttachment) -> Iterator[None]:
-    """Remove the stored files if the block raises."""
     try:
         yield
     except BaseException:
@@ -142,9 +140,7 @@ def _remove_files_on_error(media: MediaAttachment) -> Iterator[None]:
 
 
 def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
-    """Encode a picture again and store it; the row is not saved. Raises Invalid for a file that is refused, and Moving
-    for an animation.
-    """
+    """Encode a picture again and store it; the row is not saved. Raises Invalid for a refused file, Moving for an animation."""
     with images.process(file) as picture:
         original, preview = picture.original, picture.preview
         media.type = MediaType.IMAGE
@@ -158,9 +154,7 @@ def take_picture(media: MediaAttachment, file: IO[bytes]) -> None:
 
 
 def _take_recording(media: MediaAttachment, sent: SentFile, content_type: str, thumbnail: SentFile | None) -> None:
-    """Examine and store a file that is processed later; a thumbnail replaces the file's own cover picture. Until it is
-    processed, its size is that of the upload.
-    """
+    # The file is processed later; until then, its size is that of the upload. A thumbnail replaces the file's own cover.
     media.file_size, file = sent.size, sent.file
     with recordings.examine(file, content_type) as examined:
         media.type = MediaType(examined.kind)
@@ -208,9 +202,8 @@ class PreparedChange:
     drawn: MediaAttachment
 
     def apply(self, media: MediaAttachment) -> bool:
-        """Change the file, whose row the caller has locked and saves (CHANGED_COLUMNS). Return whether anything changed.
-
-        Runs in the caller's transaction: a replaced thumbnail is removed when it commits.
+        """Change the file, whose row the caller has locked and saves (CHANGED_COLUMNS), and return whether anything changed.
+        A replaced thumbnail is removed when the caller's transaction commits.
         """
         before = (media.description, media.meta.get("focus"))
         if self.description is not None:
@@ -231,10 +224,9 @@ class PreparedChange:
 
 @contextmanager
 def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedChange]:
-    """Check a change of a file and store its new thumbnail, which is removed again if the block raises.
-
-    Raises Invalid for a description that is too long, a thumbnail of a picture, and a thumbnail that the scanner refuses.
-    Must run outside of any transaction.
+    """Check a change of a file and store its new thumbnail, which is removed again if the block raises. Must run outside of any
+    transaction. Raises Invalid for a description that is too long, a thumbnail of a picture, and a thumbnail that the scanner
+    refuses.
     """
     description, focus = _checked_description(change.description), read_focus(change.focus)
     if change.drawn is not None:
@@ -254,10 +246,8 @@ def prepared(found: MediaAttachment, change: MediaChange) -> Iterator[PreparedCh
 
 
 def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> MediaAttachment:
-    """Change description, focus and thumbnail of an unattached file (SEED-064).
-
-    Raises NotFound for an attached file, which only an edit of its post can change. Raises Invalid for a description that is
-    too long, and for a thumbnail of a picture.
+    """Change description, focus and thumbnail of an unattached file (SEED-064). Raises NotFound for an attached file, which
+    only an edit of its post can change; Invalid for a description that is too long, and for a thumbnail of a picture.
     """
     with prepared(find_media(media_id, account_id), change) as checked, transaction.atomic():
         media = find_media(media_id, account_id, lock=True)
@@ -267,40 +257,32 @@ def update_media(*, account_id: int, media_id: Any, change: MediaChange) -> Medi
 
 
 def delete_media(*, account_id: int, media_id: Any) -> None:
-    """Remove an unattached file at once. Raises NotFound for a file of another account, Invalid for a file that belongs
-    to a post, even to a scheduled or held post.
+    """Remove an unattached file at once. Raises NotFound for a file of another account, Invalid for a file of a post, even of a
+    scheduled or held post.
     """
     with transaction.atomic():
         media = find_media(media_id, account_id, unattached=False, lock=True)
         if not attachable(account_id).filter(id=media.id).exists():
             raise Invalid(_("Media attachment is currently used by a status"))
-        paths = media.paths
         media.delete()
-        transaction.on_commit(partial(storage.remove, *paths), robust=True)
+        transaction.on_commit(partial(storage.remove, *media.paths), robust=True)
 
 
 def remove_unattached() -> int:
-    """Remove files that have been unattached for more than a day, and return how many. Run by the scheduler, about hourly.
-
-    Each transaction removes a bounded number and skips files that are being attached at that moment.
+    """Remove files that have been unattached for more than a day, and return how many. Run by the scheduler, about hourly. Each
+    transaction removes a bounded number and skips files that are being attached at that moment.
     """
     removed = 0
     while True:
         with transaction.atomic():
+            free = MediaAttachment.objects.filter(status=None, former_status=None, scheduled=None, held=None)
             old = list(
-                MediaAttachment.objects.select_for_update(skip_locked=True, of=("self",))
-                .filter(
-                    status=None,
-                    former_status=None,
-                    scheduled=None,
-                    held=None,
-                    unattached_at__lt=clock.now() - UNATTACHED_LIFETIME,
-                )
+                free.filter(unattached_at__lt=clock.now() - UNATTACHED_LIFETIME)
+                .select_for_update(skip_locked=True, of=("self",))
                 .order_by("unattached_at")[:_BATCH_SIZE]
             )
             MediaAttachment.objects.filter(id__one_of=[media.id for media in old]).delete()
-        # Files are removed after the commit, because a file without a row only wastes space, while a row without its file
-        # breaks a post.
+        # Removed after the commit, because a file without a row only wastes space, while a row without its file breaks a post.
         storage.remove(*(path for media in old for path in media.paths))
         removed += len(old)
         if len(old) < _BATCH_SIZE:

@@ -74,11 +74,9 @@ class Pruned:
 def remove_old_copies(
     *, by: Staff, age: timedelta, host: str | None = None, progress: Progress | None = None
 ) -> tuple[int, int]:
-    """Remove copies of remote files (of one `host`, or all) that were not requested during the last `age`. Return their
-    number and their size in bytes.
-
-    A removed copy is fetched again on request. Writes an audit row. If interrupted, the next call continues. Raises
-    Forbidden.
+    """Remove copies of remote files (of one `host`, or all) that were not requested during the last `age`. Return their number
+    and their size in bytes. A removed copy is fetched again on request. Writes an audit row. If interrupted, the next call
+    continues. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     removed, freed = copy_removal.remove_copies(served_before=clock.now() - age, host=host, progress=progress)
@@ -87,23 +85,23 @@ def remove_old_copies(
 
 
 def forget_failures(*, by: Staff, host: str | None = None) -> int:
-    """Clear the failures of remote files (of one `host`, or all) that could not be fetched, so that they are fetched on the
-    next request. Return how many. Writes an audit row. Raises Forbidden.
+    """Clear the failures of remote files (of one `host`, or all) that could not be fetched, so that the next request fetches
+    them. Return how many. Writes an audit row. Raises Forbidden.
     """
     require(by, Permission.MANAGE_SETTINGS)
     rows = RemoteCopy.objects.filter(state=CopyState.FAILED)
     with transaction.atomic():
         count, _by_model = (rows.filter(host=host.lower()) if host else rows).delete()
-        audit.record(by=by, action="refresh", target_type="Media", target_id=0, target_name=host or "", files=count)
+        _record(by, "refresh", host or "", files=count)
     return count
 
 
 def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None = None) -> Pruned:
     """Remove stored files older than YOUNGEST_AGE to which no row refers, rows of copies whose file is lost, and expired
-    unattached files.
+    unattached files. With `dry_run` nothing is removed. Writes an audit row. Raises Forbidden.
 
-    Attachments whose file is lost are only listed, because posts show them. With `dry_run` nothing is removed. Needs a little
-    more than 8 bytes of memory for each stored file. Writes an audit row. Raises Forbidden.
+    Attachments whose file is lost are only listed, because posts show them. Needs a little more than 8 bytes of memory for each
+    stored file.
     """
     require(by, Permission.MANAGE_SETTINGS)
     pruned = Pruned()
@@ -116,12 +114,7 @@ def prune_media(*, by: Staff, dry_run: bool = False, progress: Progress | None =
         elif holding.model is MediaAttachment:
             pruned.lost = _lost_attachments(stored)
     if not dry_run:
-        counts = {
-            "files": pruned.files,
-            "bytes": pruned.bytes,
-            "copies": pruned.copies,
-            "unattached": pruned.unattached,
-        }
+        counts = {name: getattr(pruned, name) for name in ("files", "bytes", "copies", "unattached")}
         _record(by, "prune", "", **counts)
     return pruned
 
@@ -132,7 +125,7 @@ def _record(by: Staff, action: str, name: str, **details: Any) -> None:
 
 
 def _prune_folder(holding: _Holding, pruned: Pruned, *, dry_run: bool, progress: Progress | None) -> set[int]:
-    """Remove the files of a folder to which no row refers, and return the hashes of all stored paths."""
+    # Returns the hashes of all stored paths of the folder.
     path_hashes = {hash(path) for path in holding.paths()}
     youngest = clock.now() - YOUNGEST_AGE
     stored: set[int] = set()
@@ -175,7 +168,7 @@ def _is_lost(paths: Iterable[str], stored: set[int]) -> bool:
 
 
 def measure_storage() -> list[tuple[str, int, int]]:
-    """Return name, number of files and bytes of each known folder of the media storage. Walks the whole storage."""
+    """Return name, number of files and bytes of each known folder of the media storage; reads the whole storage."""
     measured = []
     for holding in HOLDINGS:
         sizes = [size for _path, size, _written in storage.walk(holding.folder)]

@@ -23,10 +23,9 @@ def remove_status(*, by: Staff, status: Status) -> None:
 
 
 def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Delete posts with their files, so that authors cannot post them again, and write an audit row for each. Return the
-    ids of the posts that existed.
-
-    Raises Forbidden, and deletes nothing, if `by` lacks MANAGE_REPORTS or does not rank higher than every local author.
+    """Delete posts with their files, so that authors cannot post them again, and write an audit row for each. Return the ids of
+    the posts that existed. Raises Forbidden, and deletes nothing, if `by` lacks MANAGE_REPORTS or does not rank higher than
+    every local author.
     """
     with transaction.atomic():
         found = _hold(by, status_ids)
@@ -37,11 +36,9 @@ def remove_statuses(*, by: Staff, status_ids: Collection[int]) -> list[int]:
 
 
 def mark_statuses_sensitive(*, by: Staff, status_ids: Collection[int]) -> list[int]:
-    """Mark posts with files or a preview as sensitive, and write an audit row for each. Return the ids of the posts that
-    were not marked before.
-
-    Local posts get a new version, as if edited by their authors, and StatusEdited is published for them, so that other
-    servers are sent the change. Raises Forbidden in the same cases as `remove_statuses`.
+    """Mark posts with files or a preview as sensitive, and write an audit row for each. Return the ids of the posts that were
+    not marked before. Local posts get a new version, as if edited by their authors, and StatusEdited is published for them, so
+    that other servers are sent the change. Raises Forbidden like `remove_statuses`.
     """
     return _set_sensitive(by, status_ids, "sensitize", sensitive=True)
 
@@ -70,9 +67,7 @@ def _set_sensitive(by: Staff, status_ids: Collection[int], action: str, *, sensi
 
 
 def _hold(by: Staff, status_ids: Collection[int]) -> list[Status]:
-    """Lock and return the posts that are not deleted, with their accounts. Raises Forbidden unless `by` may act on all of
-    them.
-    """
+    # Locks the posts that are not deleted; `by` must be allowed to act on all of them.
     rows = Status.objects.select_for_update(of=("self",)).select_related("account")
     found = list(rows.filter(id__one_of=list(status_ids), deleted_at=None).order_by("id"))
     require(by, Permission.MANAGE_REPORTS)

@@ -22,11 +22,11 @@ PINS_LIMIT: Final = 5
 
 
 def pin_status(*, account_id: int, status: Post) -> None:
-    """Pin a post that the account may read; the newest pin comes first.
+    """Pin a post that the account may read; the newest pin comes first. Publishes StatusPinChanged.
 
-    Raises Invalid with every reason that applies: the post is another account's, is a boost, is readable only for
-    addressed accounts, or PINS_LIMIT is reached; and if the post is already pinned (contract, parameters section 3 "Other
-    status calls"). Raises NotFound if the post was deleted meanwhile. Publishes StatusPinChanged.
+    Raises Invalid with every reason that applies: the post is another account's, is a boost, is readable only for addressed
+    accounts, or PINS_LIMIT is reached; and if the post is already pinned (contract, parameters section 3 "Other status calls").
+    Raises NotFound if the post was deleted meanwhile.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")
@@ -51,7 +51,7 @@ def pin_status(*, account_id: int, status: Post) -> None:
 
 
 def unpin_status(*, account_id: int, status: Post) -> None:
-    """Unpin a post from the account's profile. Idempotent; pins of other accounts are kept. Publishes StatusPinChanged."""
+    """Unpin a post from the account's profile. Idempotent; other accounts' pins stay. Publishes StatusPinChanged."""
     with transaction.atomic():
         lock(f"pins:{account_id}")
         ended, _rows = Pin.objects.filter(account_id=account_id, status_id=status.id).delete()
@@ -60,9 +60,8 @@ def unpin_status(*, account_id: int, status: Post) -> None:
 
 
 def keep_pins(*, account_id: int, status_ids: Sequence[int]) -> None:
-    """Replace the pins of a remote account by `status_ids`, newest pin first, at most PINS_LIMIT.
-
-    Posts of other accounts, boosts, posts only for addressed accounts and deleted posts are left out.
+    """Replace the pins of a remote account by `status_ids`, newest pin first, at most PINS_LIMIT, without posts of other
+    accounts, boosts, posts only for addressed accounts and deleted posts.
     """
     with transaction.atomic():
         lock(f"pins:{account_id}")

@@ -24,20 +24,18 @@ ANNOUNCEMENT_DELAY: Final = timedelta(minutes=3)
 
 
 def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choices: Sequence[int]) -> Poll:
-    """Vote for the options at these indexes in the poll of `post`, and return the poll with the votes counted.
+    """Vote for the options at these indexes in the poll of `post`, and return the poll with the votes counted: all or none.
 
-    `relations` are those of the account to the author. Either all choices are counted or none. Raises Forbidden when the
-    account or the author blocks the other, Invalid for the account's own poll, a poll that has ended, an option that does
-    not exist and more votes than allowed, NotFound for a poll deleted meanwhile. For a remote poll, publishes PollVoted,
-    and PollEnded due at the end of the poll.
+    `relations` are those of the account to the author. Raises Forbidden when the account or the author blocks the other,
+    Invalid for the account's own poll, a poll that has ended, an option that does not exist and more votes than allowed,
+    NotFound for a poll deleted meanwhile. For a remote poll, publishes PollVoted, and PollEnded due at its end.
     """
     if relations.blocked_either_way(post.account_id):
         raise Forbidden
     if account_id == post.account_id:
         raise Invalid.sentence(_("You cannot vote in your own polls"))
     with transaction.atomic():
-        # The row lock serialises concurrent votes. Only the poll's row is locked, because an edit locks the post and then
-        # the poll.
+        # The row lock serialises concurrent votes. The post is not locked, because an edit locks the post and then the poll.
         polls = Poll.objects.select_for_update(of=("self",))
         locked = require_found(polls.filter(id=poll.id, status__deleted_at=None).first())
         if has_ended(locked.expires_at, clock.now()):
@@ -66,15 +64,15 @@ def vote(*, account_id: int, poll: Poll, post: Post, relations: Relations, choic
 
 
 def _announce_later(poll: Poll) -> None:
-    """Publish PollVotesDue, unless an earlier vote has already published it, or the totals are hidden."""
+    # An earlier vote may already have published the event; hidden totals are not announced.
     if poll.announce_at is None and not poll.hide_totals:
         poll.announce_at = clock.now() + ANNOUNCEMENT_DELAY
         publish(PollVotesDue(poll_id=poll.id, status_id=poll.status_id), due_at=poll.announce_at)
 
 
 def begin_announcement(poll_ids: Iterable[int]) -> None:
-    """Clear `announce_at` of these polls, so that the next vote publishes PollVotesDue again. The caller then reads the
-    votes in the same transaction.
+    """Clear `announce_at` of these polls, so that the next vote publishes PollVotesDue again. The caller then reads the votes
+    in the same transaction.
     """
     Poll.objects.filter(id__one_of=poll_ids).update(announce_at=None)
 
@@ -89,8 +87,8 @@ def _publish_end(poll: Poll) -> None:
 
 
 def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
-    """Write the checked poll of a new post, in the caller's transaction. For a local poll, publishes PollEnded due at its
-    end; for a remote poll `vote` does so when a local account votes.
+    """Write the checked poll of a new post, in the caller's transaction. For a local poll, publishes PollEnded due at its end;
+    for a remote poll `vote` does so when a local account votes.
     """
     if isinstance(new, RemotePoll):
         Poll.objects.create(status=status, **vars(new))
@@ -107,11 +105,10 @@ def store_poll(status: Status, new: PollDraft | RemotePoll) -> None:
 
 
 def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
-    """Replace or remove the poll of an edited post, and return whether that changes the poll. The caller has locked the
-    post's row.
+    """Replace or remove the poll of an edited post, whose row the caller has locked. Return whether that changes the poll.
 
-    All votes are dropped if the options or `multiple` change, and also if a draft omits `multiple` (contract,
-    parameters section 3). The duration in a draft counts from now, and PollEnded is published as in `store_poll`.
+    All votes are dropped if the options or `multiple` change, and also if a draft omits `multiple` (contract, parameters
+    section 3). The duration in a draft counts from now, and PollEnded is published as in `store_poll`.
     """
     poll = Poll.objects.select_for_update().filter(status=status).first()
     if new is None:
@@ -142,9 +139,8 @@ def revise_poll(status: Status, new: PollDraft | RemotePoll | None) -> bool:
 
 
 def refresh_poll(status: Status, new: PollDraft | RemotePoll | None) -> None:
-    """Update the counts and the end of a remote post's poll. The caller has locked the post's row.
-
-    Does nothing if the options have changed, because that is an edit.
+    """Update the counts and the end of a remote post's poll; the caller has locked the post's row. Does nothing if the options
+    have changed, because that is an edit.
     """
     if isinstance(new, RemotePoll):
         same = Poll.objects.filter(status=status, options=new.options, multiple=new.multiple)

@@ -1,7 +1,5 @@
-"""Exports and imports bookmarks as a table (`accounts.transfers.services.portable_lists`).
-
-A line is the address of a post: its ActivityPub id; in an import also the page URL of a local post. Only posts that this
-server knows are found.
+"""Exports and imports bookmarks as a table (`accounts.transfers.services.portable_lists`). A line is the address of a post: its
+ActivityPub id; in an import also the page of a local post. Only posts that this server knows are found.
 """
 
 from __future__ import annotations

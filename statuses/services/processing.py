@@ -39,11 +39,9 @@ RESCAN_INTERVAL: Final = timedelta(seconds=30)
 
 
 def process_media(events: Sequence[MediaUploaded]) -> None:
-    """Scan uploads if there is a scanner, and convert videos and audio files; a file that cannot be converted fails
-    without affecting the other files.
-
-    A file that the scanner refuses is quarantined and fails; while the scanner does not answer, files stay queued. Files
-    that are already processed or were removed meanwhile are skipped. Raises OSError when the storage cannot be written.
+    """Scan uploads if there is a scanner, and convert videos and audio files. A file that cannot be converted fails, without
+    effect on other files. A file that the scanner refuses is quarantined and fails; while the scanner does not answer, files
+    stay queued. Processed and removed files are skipped. Raises OSError when the storage cannot be written.
     """
     for event in events:
         media = _begin(event.media_id)
@@ -52,7 +50,7 @@ def process_media(events: Sequence[MediaUploaded]) -> None:
 
 
 def _begin(media_id: int) -> MediaAttachment | None:
-    """Mark the file as being processed, count the attempt and return it; None if there is nothing to do."""
+    # Counts the attempt.
     unfinished = MediaAttachment.objects.filter(id=media_id, processing__in=_UNFINISHED_STATES)
     if unfinished.filter(attempts__gte=ATTEMPTS).exists():
         logger.error("media %d: its processing has ended %d processes", media_id, ATTEMPTS)
@@ -69,9 +67,8 @@ def process_released(events: Sequence[FileReleased]) -> None:
     for file in QuarantinedFile.objects.filter(id__one_of=[event.file_id for event in events]):
         alike = QuarantinedFile.objects.filter(sha256=file.sha256, source=QuarantineSource.UPLOAD)
         ids = list(alike.exclude(media_id=None).values_list("media_id", flat=True))
-        for media_id in MediaAttachment.objects.filter(id__one_of=ids, processing=Processing.FAILED).values_list(
-            "id", flat=True
-        ):
+        failed = MediaAttachment.objects.filter(id__one_of=ids, processing=Processing.FAILED)
+        for media_id in failed.values_list("id", flat=True):
             _restore(media_id, file)
         forget_released(file)
 
@@ -117,7 +114,6 @@ def _process(media: MediaAttachment) -> None:
 
 
 def _is_clean(media: MediaAttachment) -> bool:
-    """Scan the uploaded file and its thumbnail, and tell whether both are clean."""
     if not scanning.is_on():
         return True
     files = [(media.source, media.content_type, QuarantineSource.UPLOAD)]
@@ -133,9 +129,7 @@ def _is_clean(media: MediaAttachment) -> bool:
 
 
 def _show_picture(media: MediaAttachment) -> None:
-    """Complete a scanned picture; a picture released from quarantine is encoded again first, because its files were
-    removed.
-    """
+    # The files of a picture that was in quarantine were removed, so that it is encoded again.
     source, columns = media.source, ["processing", "source"]
     if not media.file:
         with storage.opened(source) as file:
@@ -143,13 +137,17 @@ def _show_picture(media: MediaAttachment) -> None:
         columns += ["file", "file_size", "preview", "preview_size", "content_type", "blurhash", "meta"]
     media.processing, media.source = Processing.COMPLETE, ""
     with transaction.atomic():
-        current = MediaAttachment.objects.select_for_update().filter(id=media.id, processing__in=_UNFINISHED_STATES)
         unused_paths = [source]
-        if current.exists():
+        if _lock_unfinished(media.id) is not None:
             media.save(update_fields=columns)
         else:
             unused_paths = list(media.paths)
     storage.remove(*unused_paths)
+
+
+def _lock_unfinished(media_id: int) -> MediaAttachment | None:
+    rows = MediaAttachment.objects.select_for_update().filter(id=media_id, processing__in=_UNFINISHED_STATES)
+    return rows.first()
 
 
 def _complete(media: MediaAttachment, converted: Converted) -> None:
@@ -157,21 +155,15 @@ def _complete(media: MediaAttachment, converted: Converted) -> None:
     unused_paths = [path]
     try:
         with transaction.atomic():
-            current = (
-                MediaAttachment.objects.select_for_update()
-                .filter(id=media.id, processing__in=_UNFINISHED_STATES)
-                .first()
-            )
+            current = _lock_unfinished(media.id)
             if current is not None:
                 unused_paths = [current.source]
                 current.processing = Processing.COMPLETE
                 current.content_type = converted.content_type
                 current.file, current.file_size = path, converted.byte_count
                 current.source = ""
-                current.meta = {
-                    **converted.meta,
-                    **{key: current.meta[key] for key in _RETAINED_KEYS if key in current.meta},
-                }
+                retained = {key: current.meta[key] for key in _RETAINED_KEYS if key in current.meta}
+                current.meta = {**converted.meta, **retained}
                 current.save(update_fields=["processing", "content_type", "file", "file_size", "source", "meta"])
     finally:
         storage.remove(*unused_paths)
@@ -179,9 +171,7 @@ def _complete(media: MediaAttachment, converted: Converted) -> None:
 
 def _fail(media_id: int) -> None:
     with transaction.atomic():
-        media = (
-            MediaAttachment.objects.select_for_update().filter(id=media_id, processing__in=_UNFINISHED_STATES).first()
-        )
+        media = _lock_unfinished(media_id)
         if media is None:
             return
         paths = media.paths

@@ -16,13 +16,12 @@ from statuses.services.storing import store_status
 def publish_status(
     *, author: Account, draft: Draft, idempotency_key: str | None = None, application_id: int | None = None
 ) -> Status:
-    """Store the post of a local author and publish StatusPublished.
+    """Store the post of a local author, whose `user` is loaded, and publish StatusPublished.
 
-    `author` has its `user` loaded. If a request with the same `idempotency_key` created a post within the last hour, that post
-    is returned and nothing is written, even if both requests run at once (behaviours section 9, clients.md trap 37). Raises
-    the same errors as `compose`, `check_posts` and `store_status`; NotFound when the post first created with a repeated key
-    was deleted, or was scheduled; HeldForReview when a spam rule holds the post, whose draft is then stored (only once for a
-    repeated key).
+    If a request with the same `idempotency_key` created a post within the last hour, that post is returned and nothing is
+    written, even if both requests run at once (behaviours section 9, clients.md trap 37). Raises the same errors as `compose`,
+    `check_posts` and `store_status`; NotFound when the post first created with a repeated key was deleted, or was scheduled;
+    HeldForReview when a spam rule holds the post, whose draft is then stored (only once for a repeated key).
     """
     if idempotency_key:
         first = idempotency.find_first(author.id, idempotency_key)
@@ -45,7 +44,7 @@ def publish_status(
             status = store_status(new)
             note_stored(status, screening, limited_by)
             if claimed is not None:
-                idempotency.remember(claimed, status)
+                idempotency.remember(claimed, status=status)
             return status
         hold_written(new, draft, screening, limited_by=limited_by, claimed=claimed)
     raise HeldForReview

@@ -36,9 +36,7 @@ class Usage:
 
 
 def load_usage(account_id: int, role: Role) -> Usage:
-    """Return the use of the quotas that the role sets: the bytes of all files of the account, and its posts of the last
-    24 hours.
-    """
+    """Return the use of the role's quotas: the bytes of all files of the account, and its posts of the last 24 hours."""
     return Usage(
         _bytes(account_id) if role.media_megabytes else 0,
         role.media_megabytes * 1_000_000,
@@ -48,8 +46,8 @@ def load_usage(account_id: int, role: Role) -> Usage:
 
 
 def check_room(account_id: int, size: int, *, locked: bool = False) -> None:
-    """Raise NoRoom if a file of this size would exceed the storage quota. With `locked`, the account is locked until
-    the transaction that stores the file ends, so that concurrent uploads cannot exceed the quota together.
+    """Raise NoRoom if a file of this size would exceed the storage quota. With `locked`, the account is locked until the
+    caller's transaction ends, so that concurrent uploads cannot exceed the quota together.
     """
     megabytes = Role.objects.filter(users__account=account_id).values_list("media_megabytes", flat=True).first()
     if not megabytes:
@@ -63,8 +61,8 @@ def check_room(account_id: int, size: int, *, locked: bool = False) -> None:
 
 
 def check_posts(author: Account) -> None:
-    """Raise Invalid if the author has published as many posts in 24 hours as the role allows. Runs in the transaction
-    that stores a post. Deleted posts count; boosts and imported older posts do not.
+    """Raise Invalid if the author has published as many posts in 24 hours as the role allows; deleted posts count, boosts and
+    imported posts do not. Runs in the transaction that stores a post.
     """
     limit = author.user.role.posts_per_day
     if not limit:
@@ -78,10 +76,8 @@ def check_posts(author: Account) -> None:
 
 
 def _bytes(account_id: int) -> int:
-    total = MediaAttachment.objects.filter(account_id=account_id).aggregate(
-        total=Sum("file_size", default=0) + Sum("preview_size", default=0)
-    )
-    return int(total["total"])
+    sizes = Sum("file_size", default=0) + Sum("preview_size", default=0)
+    return int(MediaAttachment.objects.filter(account_id=account_id).aggregate(total=sizes)["total"])
 
 
 def _posts(account_id: int) -> int:

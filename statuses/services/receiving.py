@@ -49,9 +49,9 @@ _ORPHAN: Final = Plan(
 def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -> Status | None:
     """Store a remote post and publish StatusPublished; None if its `uri` is already stored.
 
-    Actions of the spam rules in `screening` are applied; the caller has made sure that none of these rules holds the
-    post. Concurrent calls for one `uri` store one post. Replies that arrived earlier are linked to it (docs/adr/0005),
-    and StatusJoinedThread is published for them.
+    Actions of the spam rules in `screening` are applied; none of them holds the post, as the caller has made sure. Concurrent
+    calls for one `uri` store one post. Replies that arrived earlier are linked to it (docs/adr/0005), and StatusJoinedThread is
+    published for them.
     """
     if new.uri is None:
         raise ValueError("a remote post has an id of its own")
@@ -67,8 +67,7 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
         limited_by = limit_author(new, screening)
         orphan = _ORPHAN.first(uri=new.uri)
         status = store_status(replace(new, answered_by=orphan))
-        # Replies to a reply that waits for approval join the thread when it is approved; until then others could read them
-        # there.
+        # Replies to a reply that waits for approval join the thread when it is approved: others could read them there before.
         if orphan is not None and new.asks is None:
             adopt_orphans(status)
         note_stored(status, screening, limited_by)
@@ -78,9 +77,9 @@ def publish_remote_status(*, new: Composed, screening: Screening = UNSCREENED) -
 
 
 def announce_fetched(*, status_id: int, new: Composed) -> bool:
-    """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent
-    it. `new` is the post as its author sent it. Return whether this call published the event; a reply that waits for
-    approval is not announced. Accounts that are addressed only in `new` get a silent mention.
+    """Publish StatusPublished, once and in the caller's transaction, for a post that was fetched before its author sent it (as
+    `new`). Return whether this call published the event; a reply that waits for approval is not announced. Accounts that only
+    `new` addresses get a silent mention.
     """
     status = Status.objects.select_for_update().filter(id=status_id, fetched=True, deleted_at=None).first()
     # A reply that waits for approval is announced when it is approved.
@@ -120,10 +119,9 @@ def revise_remote_status(
 
     `from_author` tells whether the author sent this version; a fetched version may come from a cache. If a version is not an
     edit, or is not newer than the stored version (`_is_newer`), only its poll votes, its counts and its policies are stored;
-    the policies (QuotePolicyChanged) only if it is not older than the stored version. Nothing is stored for a deleted post.
-    Visibility and parent do not change. The quoted post and the mentions are replaced by those of the new version, except in a
-    reply that waits for approval. If the `document` of the edit is given, spam rules are checked and may hold the edit for
-    review.
+    the policies (QuotePolicyChanged) only if it is not older. Nothing is stored for a deleted post. Visibility and parent do
+    not change. The quoted post and the mentions are replaced by those of the new version, except in a reply that waits for
+    approval. If the `document` of the edit is given, spam rules are checked and may hold the edit for review.
     """
     with transaction.atomic():
         store_emojis(new.author.domain or "", new.emojis)
@@ -161,11 +159,9 @@ def revise_remote_status(
 
 
 def _is_newer(status: Status, new: Composed, edited_at: datetime, *, from_author: bool) -> bool:
-    """Tell whether a version is newer than the last stored edit (contract, federation sections 7 "Update Note" and 17).
-
-    Dates of many servers have no fractions of a second, so that the first edit may have the date of the post, and two
-    edits the same date. A version with the same date counts as newer if the author sent it and its content differs.
-    """
+    # Whether a version is newer than the last stored edit (contract, federation sections 7 "Update Note" and 17). Dates of
+    # many servers have no fractions of a second, so that the first edit may have the date of the post, and two edits the same
+    # date. A version with the same date counts as newer if the author sent it and its content differs.
     last = status.edited_at or status.created_at
     if edited_at != last or not (from_author or status.edited_at is None):
         return edited_at > last
@@ -184,9 +180,8 @@ def _differs_from(status: Status, new: Composed) -> bool:
 
 
 def _store_counts(status_id: int, new: Composed) -> None:
-    """Write the counts of boosts, favourites and replies that the post's server reports; missing counts keep their value.
-    Called last in the caller's transaction, after the counters of the quoted post and the parent, whose ids are lower.
-    """
+    # Missing counts keep their value. Called last in the caller's transaction, after the counters of the quoted post and the
+    # parent, whose ids are lower.
     counts = {
         "remote_reblogs_count": new.reblogs_count,
         "remote_favourites_count": new.favourites_count,
@@ -200,8 +195,8 @@ def _store_counts(status_id: int, new: Composed) -> None:
 
 
 def _revised_media(status: Status, new: Composed) -> tuple[list[MediaAttachment], list[int]]:
-    """Return the files of an edited post, reusing stored rows with the same address, and the ids of the files with a
-    changed description.
+    """Return the files of an edited post, reusing stored rows with the same address, and the ids of those with a new
+    description.
     """
     rows = MediaAttachment.objects.filter(Q(status=status) | Q(former_status=status)).order_by("-position", "-id")
     known_media = {media.remote_url: media for media in rows}
@@ -239,8 +234,8 @@ def media_of(author: Account, file: RemoteFile) -> MediaAttachment:
     )
 
 
-# Replies that name the post as their parent. Replies that are already ancestors of the post are left out: if two posts named
-# each other as parents, one would become its own ancestor. A reply with an unknown parent is the root of its thread.
+# Replies that name the post as their parent, without those that are its ancestors: if two posts named each other as parents,
+# one would become its own ancestor. A reply with an unknown parent is the root of its thread.
 _ORPHANS = """
     in_reply_to_uri = %(uri)s AND in_reply_to_id IS NULL AND id <> %(root)s AND id <> ALL(%(path)s::bigint[])
 """
@@ -273,7 +268,7 @@ ON CONFLICT (account_id, thread_id) DO NOTHING
 
 
 def adopt_replies_to_page(status: Status, page: str) -> None:
-    """Link the replies that name a remote post by the address of its page, as people do who reply from their own sites."""
+    """Link the replies that name a remote post by the address of its page, as replies from people's own sites do."""
     with transaction.atomic():
         lock(f"status:{status.uri}")
         if _ORPHAN.first(uri=page) is not None and not is_pending(status.interaction_policy):
@@ -281,8 +276,8 @@ def adopt_replies_to_page(status: Status, page: str) -> None:
 
 
 def adopt_orphans(status: Status, *, uri: str | None = None) -> None:
-    """Link replies that arrived before a remote post to it, in the caller's transaction: those that name it by its id, or by
-    `uri`. Publishes StatusJoinedThread.
+    """Link replies that arrived before a remote post, and name it by its id or by `uri`, to the post, in the caller's
+    transaction. Publishes StatusJoinedThread.
     """
     values = {
         "uri": uri or status.uri,

@@ -57,10 +57,7 @@ SELECT f.id, f.statuses_count, f.last_status_at, found.number, GREATEST(f.last_s
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of objects with counters: `counted` selects the objects; the counters are the `columns` of `model`, in rows
-    whose column `key` has the object's id.
-    """
-
+    # `counted` selects the objects; the counters are the `columns` of `model`, in rows whose column `key` has the object's id.
     name: str
     counted: QuerySet[Any]
     statement: str
@@ -97,9 +94,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress for one kind of objects: how many were counted and how many were wrong so far, and the wrong objects found
-    in this step.
-    """
+    """Progress for one kind of objects: the numbers counted and wrong so far, and the wrong objects found in this step."""
 
     kind: str
     counted: int
@@ -108,11 +103,12 @@ class Progress:
 
 
 def recount_statuses(*, dry_run: bool = False) -> Iterator[Progress]:
-    """Recount all counters about posts, oldest first, and correct wrong ones; with `dry_run` only report them.
+    """Recount all counters about posts, oldest first, and correct wrong ones; with `dry_run` only report them. Can be
+    interrupted at any time.
 
-    Counts replies, boosts, favourites and quotes of posts that are not deleted; the posts of each account and the time
-    of its last post; the votes in local polls; and the use of featured hashtags. Concurrent changes are counted
-    correctly, because they wait for the lock of the corrected row. Can be interrupted at any time.
+    Counts replies, boosts, favourites and quotes of posts that are not deleted; the posts of each account and the time of its
+    last post; the votes in local polls; and the use of featured hashtags. Concurrent changes are counted correctly, because
+    they wait for the lock of the corrected row.
     """
     for kind in _kinds():
         after, counted, wrong = 0, 0, 0
@@ -144,8 +140,8 @@ def _find_wrong(kind: _Kind, ids: Sequence[int]) -> list[Wrong]:
 
 def _correct(kind: _Kind, ids: Sequence[int]) -> None:
     with transaction.atomic():
-        # The rows are created and locked before anything is counted: a favourite that is not committed yet is then added
-        # to the corrected number.
+        # The rows are created and locked before counting: a favourite that is not committed yet is then added to the corrected
+        # number.
         rows = kind.model._default_manager
         if kind.key != "id":
             existing = [kind.model(**{kind.key: number}) for number in ids]

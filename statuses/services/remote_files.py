@@ -16,17 +16,15 @@ from statuses.events import FilesUnmeasured
 from statuses.models import MediaAttachment, MediaType
 from statuses.services.changing import BATCH_SIZE, change_statuses
 
-#: Kinds of files that are measured when a post arrives, because clients need the type and the size at once; a video is
-#: measured when a viewer requests it.
+#: Kinds of files that are measured when a post arrives, because clients need type and size at once; a video is measured when a
+#: viewer requests it.
 _MEASURED_TYPES: Final = (MediaType.IMAGE, MediaType.UNKNOWN)
 
 
 def measure_files(events: Sequence[FilesUnmeasured]) -> None:
     """Correct the metadata of remote files that were copied, and request copies of other files whose servers do not give size
-    or type, so that the files are measured (contract, federation section 17).
-
-    Copies are requested only while the storage budget for copies has room, so that copies which viewers have requested
-    are not evicted (docs/adr/0021).
+    or type (contract, federation section 17). Copies are requested only while the storage budget for copies has room, so that
+    copies which viewers have requested are not evicted (docs/adr/0021).
     """
     attachments = MediaAttachment.objects.filter(status_id__one_of=[event.status_id for event in events], file="")
     files = list(attachments.exclude(remote_url=None).order_by("id"))
@@ -46,10 +44,8 @@ def measure_files(events: Sequence[FilesUnmeasured]) -> None:
 
 def complete_files(events: Sequence[RemoteCopyStored]) -> None:
     """Set the type, size and duration of remote files from their copies, whatever their servers state, and add a missing
-    blurhash. A video without sound becomes a gifv, and a file that cannot be shown becomes unknown (contract, behaviours
-    section 10, federation section 17).
-
-    Idempotent. Each batch is committed separately, because very many posts may show one file.
+    blurhash. A video without sound becomes a gifv, a file that cannot be shown becomes unknown (contract, behaviours section
+    10, federation section 17). Idempotent. Each batch is committed separately, because very many posts may show one file.
     """
     for copy in RemoteCopy.objects.filter(id__one_of=[event.copy_id for event in events]):
         measured = _measured_facts(copy)
@@ -63,7 +59,7 @@ def complete_files(events: Sequence[RemoteCopyStored]) -> None:
 
 
 def _measured_facts(copy: RemoteCopy) -> dict[str, Any]:
-    """Return the facts about a file that its copy shows; empty if the file was not copied."""
+    # Empty if the file was not copied.
     if copy.state == CopyState.FAILED and copy.failure == CopyFailure.REFUSED:
         return {"type": MediaType.UNKNOWN, "meta": {}, "blurhash": None}
     measured: dict[str, Any] = copy.measured
@@ -80,7 +76,6 @@ def _complete(files: Sequence[MediaAttachment], measured: dict[str, Any]) -> Non
 
 
 def _changed_columns(media: MediaAttachment, measured: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a file that change."""
     meta = {**media.meta, **measured["meta"]}
     if "original" in meta:
         meta["original"] = {**media.meta.get("original", {}), **measured["meta"].get("original", {})}

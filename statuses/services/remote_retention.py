@@ -1,6 +1,5 @@
-"""Removes old posts of other servers that no local account needs: by command, and regularly if the settings say so.
-
-An app of a higher layer can name posts that are needed: it calls `register_need(condition)` when the process starts.
+"""Removes old posts of other servers that no local account needs: by command, and regularly if the settings say so. An app of a
+higher layer can name posts that are needed: it calls `register_need(condition)` when the process starts.
 """
 
 from __future__ import annotations
@@ -27,29 +26,13 @@ from accounts.services.audit import record, write_setting
 from social.kernel import clock
 from social.kernel.batches import in_batches
 from social.kernel.ids import first_at
-from statuses.models import (
-    Bookmark,
-    Favourite,
-    FilterStatus,
-    HeldPost,
-    InteractionRequest,
-    MediaAttachment,
-    Mention,
-    Pin,
-    PollVote,
-    Quote,
-    RequestState,
-    ScheduledStatus,
-    Status,
-    StatusEdit,
-    StatusTag,
-)
+from statuses import models
 from statuses.services.changing import bump
 from statuses.services.removing import BATCH_SIZE, kept_ids, remove_rows
 
 LEAST_AGE: Final = timedelta(days=7)
-"""Minimum age of posts that are removed. An old post that this server fetched is also kept for this time after the
-fetch, so that the person who requested it can reply.
+"""Minimum age of posts that are removed. An old post that this server fetched is also kept for this time after the fetch, so
+that the person who requested it can reply.
 """
 PASS_INTERVAL: Final = timedelta(days=1)
 """Time between the beginnings of two passes over all posts."""
@@ -62,7 +45,7 @@ SAMPLES_SETTING: Final = "remote_posts_samples"
 SAMPLES_LIMIT: Final = 31
 
 _NEEDS: Final[list[Exists]] = []
-_OTHER_PARTS: Final = (Mention, StatusTag, StatusEdit, Favourite, MediaAttachment)
+_OTHER_PARTS: Final = (models.Mention, models.StatusTag, models.StatusEdit, models.Favourite, models.MediaAttachment)
 
 
 def register_need(condition: Exists) -> None:
@@ -80,8 +63,8 @@ class Progress:
 
 @dataclass
 class Pass:
-    """A pass over the posts of other servers, newest first, and its progress. `before` is the id of the last post checked;
-    `terms` are the settings with which the pass began; `ended_at` is empty until all posts have been checked.
+    """A pass over the posts of other servers, newest first, and its progress. `terms` are the settings with which it began,
+    `before` is the id of the last post checked, and `ended_at` is empty until all posts have been checked.
     """
 
     terms: list[int]
@@ -106,20 +89,20 @@ def remove_remote_statuses(
 ) -> Iterator[Progress]:
     """Remove old remote posts, newest first; with `dry_run` only count them. Raises Forbidden at the first step.
 
-    A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the author
-    in a list; is mentioned in it or notified of it; has replied to, boosted, quoted, favourited, bookmarked or filtered it, or
-    voted in it; waits for its author's consent to favourite or boost it; or has a draft or a scheduled post that replies
-    to it or quotes it. It is also kept if a local post is in its
-    thread; if it replies to, boosts or quotes a local account; if a kept post replies to it or quotes it; if its author has
-    pinned it or is on hold; if staff review it; and for LEAST_AGE after it was fetched. Replies are newer than their parents,
-    so a whole thread is removed in one run. Can be interrupted at any time.
+    A post is kept if a local account follows its author or an account that boosted it (unless `of_followed`) or has the
+    author in a list; is mentioned in it or notified of it; has replied to, boosted, quoted, favourited, bookmarked or
+    filtered it, or voted in it; waits for its author's consent to favourite or boost it; or has a draft or a scheduled post
+    that replies to it or quotes it. It is also kept if a local post is in its thread; if it replies to, boosts or quotes a
+    local account; if a kept post replies to it or quotes it; if its author has pinned it or is on hold; if staff review it;
+    and for LEAST_AGE after it was fetched. Replies are newer than their parents, so a whole thread is removed in one run. Can
+    be interrupted at any time.
     """
     require(by, Permission.MANAGE_FEDERATION)
     if not dry_run:
         record(by=by, action="remove", target_type="Status", target_id=0, target_name=f"> {older_than.days} d")
     before, looked_at, removed = first_at(clock.now() - older_than), 0, 0
-    # In a dry run: the ids of the posts found so far, which no longer count as replies to their parents. The ids are negated,
-    # so that the array is in ascending order.
+    # In a dry run: the ids of the posts found so far, which no longer count as replies to their parents; negated, so that the
+    # array is in ascending order.
     found = array("q") if dry_run else None
     while window := _window(before):
         ids = _unneeded(window, of_followed=of_followed, gone=found)
@@ -133,9 +116,9 @@ def remove_remote_statuses(
 
 def remove_old_remote_posts() -> int:
     """Remove old posts of other servers that no local account needs, as the settings KEEP_REMOTE_POSTS_DAYS and
-    REMOTE_POSTS_LIMIT say, and return how many. Run by the scheduler every ten minutes, for at most RUN_SECONDS and one
-    more batch. Each batch is a transaction, followed by a pause of the same length. A pass over all posts begins a day
-    after the previous one began, or when the settings change.
+    REMOTE_POSTS_LIMIT say, and return how many. Run by the scheduler every ten minutes, for at most RUN_SECONDS and one more
+    batch; each batch is a transaction, followed by a pause of the same length. A pass over all posts begins a day after the
+    previous one began, or when the settings change.
     """
     samples, current = load_state()
     _take_sample(samples)
@@ -171,8 +154,8 @@ def load_state() -> tuple[list[Sample], Pass | None]:
 
 def bytes_of_posts(count: int) -> int:
     """Return an estimate of the bytes in the database for this number of posts with all rows that belong to them."""
-    models = {relation.related_model for relation in Status._meta.related_objects if relation.one_to_one}
-    tables = [model._meta.db_table for model in (Status, *models, *_OTHER_PARTS)]  # type: ignore[attr-defined]  # models, of different classes
+    owned = {relation.related_model for relation in models.Status._meta.related_objects if relation.one_to_one}
+    tables = [model._meta.db_table for model in (models.Status, *owned, *_OTHER_PARTS)]  # type: ignore[attr-defined]  # models, of different classes
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT sum(pg_total_relation_size(name::regclass)), (SELECT count(*) FROM statuses_status)"
@@ -187,7 +170,7 @@ def _take_sample(samples: Sequence[Sample]) -> None:
     now = clock.now()
     if samples and datetime.fromisoformat(samples[-1].taken_at) > now - PASS_INTERVAL:
         return
-    rows = Status.objects.count() - Status.objects.filter(local=True).count()
+    rows = models.Status.objects.count() - models.Status.objects.filter(local=True).count()
     new = Sample(clock.iso(now), rows, bytes_of_posts(rows))
     kept = [*samples, new][-SAMPLES_LIMIT:]
     write_setting(SAMPLES_SETTING, [list(asdict(sample).values()) for sample in kept])
@@ -199,16 +182,16 @@ def _is_over(current: Pass) -> bool:
 
 
 def _first_end(days: int, limit: int) -> int:
-    """Return the id below which posts are too old, or not among the newest `limit`; 0 if there are no such posts."""
+    # Posts with lower ids are too old, or not among the newest `limit`.
     ends = [first_at(clock.now() - timedelta(days=days))] if days else []
     if limit:
         ends += _remote().order_by("-id").values_list("id", flat=True)[limit - 1 : limit]
     return min(max(ends, default=0), first_at(clock.now() - LEAST_AGE))
 
 
-def _remote() -> QuerySet[Status]:
+def _remote() -> QuerySet[models.Status]:
     # Deleted posts are removed by `statuses.services.removing`, after a fixed time.
-    return Status.objects.filter(local=False, deleted_at=None)
+    return models.Status.objects.filter(local=False, deleted_at=None)
 
 
 def _window(before: int) -> list[int]:
@@ -216,59 +199,61 @@ def _window(before: int) -> list[int]:
 
 
 def _remove(status_ids: Sequence[int], *, of_followed: bool = False) -> int:
-    """Lock the posts and remove those that are still unneeded, newest first, REMOVED_AT_ONCE in a transaction. Return
-    the number of removed rows.
-    """
+    # The posts were found unneeded before: they are locked and checked again, newest first.
     _remove_surplus(status_ids)
     removed = 0
     for ids in in_batches(sorted(status_ids, reverse=True), REMOVED_AT_ONCE):
         with transaction.atomic():
-            locked = Status.objects.select_for_update(of=("self",), skip_locked=True).filter(id__one_of=ids)
-            # The posts are checked again, because somebody may have replied to a post or favourited it before it was locked.
+            locked = models.Status.objects.select_for_update(of=("self",), skip_locked=True).filter(id__one_of=ids)
+            # Somebody may have replied to a post or favourited it before it was locked.
             found = list(locked.order_by("id").values_list("id", flat=True))
             removed += remove_rows(_unneeded(found, of_followed=of_followed))
     return removed
 
 
 def _remove_surplus(status_ids: Sequence[int]) -> None:
-    """Remove boosts and favourites of the posts in separate transactions, until fewer than a batch of each are left."""
-    boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids), local=False).values_list("id", flat=True)
+    # In separate transactions, until fewer than a batch of each are left.
+    boosts = models.Status.objects.filter(reblog_of_id__one_of=list(status_ids), local=False).values_list(
+        "id", flat=True
+    )
     while len(ids := list(boosts[:BATCH_SIZE])) == BATCH_SIZE:
         with transaction.atomic():
             remove_rows(ids)
-    favourites = Favourite.objects.filter(status_id__one_of=list(status_ids), account__domain__isnull=False)
+    favourites = models.Favourite.objects.filter(status_id__one_of=list(status_ids), account__domain__isnull=False)
     while len(rows := list(favourites.values_list("id", "status_id")[:BATCH_SIZE])) == BATCH_SIZE:
         counts: dict[Any, int] = defaultdict(int)
         for _number, status_id in rows:
             counts[status_id, "favourites_count"] -= 1
         with transaction.atomic():
-            Favourite.objects.filter(id__one_of=[number for number, _status_id in rows]).delete()
+            models.Favourite.objects.filter(id__one_of=[number for number, _status_id in rows]).delete()
             bump(counts)
 
 
 def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequence[int] | None = None) -> list[int]:
-    """Return the ids, in order, of the remote posts in `window` that are unneeded and whose replies and quotes are all
-    unneeded as well. `gone` has the negated ids, in order, of further posts that are ignored as replies and quotes.
+    """Return the ids, in order, of the remote posts in `window` that are unneeded and whose replies and quotes are all unneeded
+    as well. Replies and quotes in `gone`, negated ids in order, are ignored.
     """
     itself, thread = OuterRef("id"), OuterRef("thread_id")
     written_id = Cast(itself, TextField())
-    drafts = ScheduledStatus.objects.annotate(parent=KT("draft__in_reply_to_id"), quoted=KT("draft__quoted_status_id"))
-    requests = InteractionRequest.objects.filter(account__domain=None, state=RequestState.PENDING)
+    drafts = models.ScheduledStatus.objects.annotate(
+        parent=KT("draft__in_reply_to_id"), quoted=KT("draft__quoted_status_id")
+    )
+    requests = models.InteractionRequest.objects.filter(account__domain=None, state=models.RequestState.PENDING)
     followed = Exists(Follow.objects.filter(target_id=OuterRef("account_id"), account__domain=None))
     needs: list[Exists | Q] = [
-        Exists(Status.objects.filter(reblog_of_id=itself, local=True)),
-        Exists(Quote.objects.filter(quoted_status_id=itself, status__local=True)),
-        Exists(Quote.objects.filter(status_id=itself, quoted_status__local=True)),
-        Exists(Status.objects.filter(id=OuterRef("reblog_of_id"), local=True)),
-        Exists(Status.objects.filter(id=thread, local=True)),
-        Exists(Status.objects.filter(thread_id=thread, local=True)),
-        Exists(Mention.objects.filter(status_id=itself, account__domain=None)),
-        Exists(Favourite.objects.filter(status_id=itself, account__domain=None)),
-        Exists(Bookmark.objects.filter(status_id=itself)),
-        Exists(FilterStatus.objects.filter(status_id=itself)),
-        Exists(PollVote.objects.filter(poll__status_id=itself, account__domain=None)),
-        Exists(Pin.objects.filter(status_id=itself)),
-        Exists(HeldPost.objects.filter(status_id=itself)),
+        Exists(models.Status.objects.filter(reblog_of_id=itself, local=True)),
+        Exists(models.Quote.objects.filter(quoted_status_id=itself, status__local=True)),
+        Exists(models.Quote.objects.filter(status_id=itself, quoted_status__local=True)),
+        Exists(models.Status.objects.filter(id=OuterRef("reblog_of_id"), local=True)),
+        Exists(models.Status.objects.filter(id=thread, local=True)),
+        Exists(models.Status.objects.filter(thread_id=thread, local=True)),
+        Exists(models.Mention.objects.filter(status_id=itself, account__domain=None)),
+        Exists(models.Favourite.objects.filter(status_id=itself, account__domain=None)),
+        Exists(models.Bookmark.objects.filter(status_id=itself)),
+        Exists(models.FilterStatus.objects.filter(status_id=itself)),
+        Exists(models.PollVote.objects.filter(poll__status_id=itself, account__domain=None)),
+        Exists(models.Pin.objects.filter(status_id=itself)),
+        Exists(models.HeldPost.objects.filter(status_id=itself)),
         Exists(requests.filter(status_id=itself)),
         Exists(drafts.filter(parent=written_id)),
         Exists(drafts.filter(quoted=written_id)),
@@ -278,7 +263,7 @@ def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequenc
         *_NEEDS,
     ]
     if not of_followed:
-        needs += [followed, Exists(Status.objects.filter(followed, reblog_of_id=itself))]
+        needs += [followed, Exists(models.Status.objects.filter(followed, reblog_of_id=itself))]
     rows = _remote().filter(id__one_of=list(window))
     for need in needs:
         rows = rows.exclude(need)
@@ -287,20 +272,21 @@ def _unneeded(window: Sequence[int], *, of_followed: bool = False, gone: Sequenc
 
 
 def _without_answers(status_ids: Collection[int], gone: Sequence[int] | None) -> list[int]:
-    """Return the posts whose replies and quotes are all in `status_ids` or `gone`."""
     ids = list(status_ids)
-    rows = Status.objects.filter(id__one_of=ids)
+    rows = models.Status.objects.filter(id__one_of=ids)
     if gone is None:
         # EXISTS stops at the first reply that is not among the posts, so that a post with very many replies costs no
         # more than one with few.
-        rows = rows.exclude(Exists(Status.objects.filter(in_reply_to_id=OuterRef("id")).exclude(id__one_of=ids)))
+        rows = rows.exclude(Exists(models.Status.objects.filter(in_reply_to_id=OuterRef("id")).exclude(id__one_of=ids)))
         rows = rows.exclude(
-            Exists(Quote.objects.filter(quoted_status_id=OuterRef("id")).exclude(status_id__one_of=ids))
+            Exists(models.Quote.objects.filter(quoted_status_id=OuterRef("id")).exclude(status_id__one_of=ids))
         )
     left = set(rows.values_list("id", flat=True))
     answers: dict[int, list[int]] = defaultdict(list)
-    replies = Status.objects.filter(in_reply_to_id__one_of=list(left)).values_list("in_reply_to_id", "id")
-    quotes = Quote.objects.filter(quoted_status_id__one_of=list(left)).values_list("quoted_status_id", "status_id")
+    replies = models.Status.objects.filter(in_reply_to_id__one_of=list(left)).values_list("in_reply_to_id", "id")
+    quotes = models.Quote.objects.filter(quoted_status_id__one_of=list(left)).values_list(
+        "quoted_status_id", "status_id"
+    )
     for parent_id, number in replies.union(quotes, all=True):
         if gone is None or not _contains(gone, -number):
             answers[parent_id].append(number)

@@ -1,11 +1,9 @@
-"""Removes the rows of posts with their boosts, files and counts; also, at intervals, of posts that were deleted long ago.
-
-An app of a higher layer can exempt posts: it calls `keep(function)` when the process starts.
+"""Removes the rows of posts with their boosts, files and counts; also, at intervals, of posts that were deleted long ago. An
+app of a higher layer can exempt posts: it calls `keep(function)` when the process starts.
 """
 
 from __future__ import annotations
 
-from collections import Counter as Tally
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -14,17 +12,11 @@ from typing import Final
 from django.db import transaction
 from django.db.models import Q
 
-from accounts.services import changing as account_counters
 from social.kernel import clock
 from social.kernel.media import storage
-from statuses.models import (
-    MediaAttachment,
-    Quote,
-    QuoteState,
-    Status,
-)
-from statuses.policies.visibility import OPEN_VISIBILITIES, is_counted
-from statuses.services.changing import Counter, bump, forget_copies_of
+from statuses.models import MediaAttachment, Status
+from statuses.services.changing import forget_copies_of
+from statuses.services.deleting import accepted_quotes, uncount
 
 BATCH_SIZE: Final = 500
 """Posts that are checked, and at most removed, in one transaction."""
@@ -43,8 +35,8 @@ def keep(keeper: Keeper) -> None:
 
 
 def remove_deleted_statuses(now: datetime | None = None) -> int:
-    """Remove the rows of posts that were deleted more than RETENTION ago, with their files, and return how many.
-    Removes at most BATCH_SIZE posts, oldest first. Run by the scheduler every hour.
+    """Remove the rows of posts that were deleted more than RETENTION ago, with their files, and return how many: at most
+    BATCH_SIZE, oldest first. Run by the scheduler every hour.
     """
     end = (now or clock.now()) - RETENTION
     with transaction.atomic():
@@ -67,34 +59,13 @@ def remove_rows(status_ids: Sequence[int]) -> int:
     boosts = Status.objects.filter(reblog_of_id__one_of=list(status_ids))
     ids = sorted({*status_ids, *boosts.values_list("id", flat=True)})
     living = list(Status.objects.filter(id__one_of=ids, deleted_at=None).select_related(None))
-    quoted = _quoted_ids(ids)
+    quoted = accepted_quotes([status.id for status in living])
     media = MediaAttachment.objects.filter(Q(status_id__one_of=ids) | Q(former_status_id__one_of=ids))
     files = [path for item in media for path in item.paths]
     forget_copies_of(media)
     media.delete()
     Status.objects.filter(id__one_of=ids).delete()
-    _uncount(living, quoted, set(ids))
+    uncount(living, quoted, set(ids))
     if files:
         transaction.on_commit(partial(storage.remove, *files), robust=True)
     return len(ids)
-
-
-def _quoted_ids(ids: Sequence[int]) -> list[int]:
-    quotes = Quote.objects.filter(status_id__one_of=list(ids), status__deleted_at=None, state=QuoteState.ACCEPTED)
-    return [number for number in quotes.values_list("quoted_status_id", flat=True) if number is not None]
-
-
-def _uncount(living: Sequence[Status], quoted: Sequence[int], removed_ids: Collection[int]) -> None:
-    authors = Tally(status.account_id for status in living if is_counted(status.visibility))
-    account_counters.bump({(account_id, "statuses_count"): -number for account_id, number in authors.items()})
-    changes: Tally[tuple[int, Counter]] = Tally()
-    for status in living:
-        if status.reblog_of_id is not None:
-            changes[status.reblog_of_id, "reblogs_count"] -= 1
-        elif status.in_reply_to_id is not None and status.visibility in OPEN_VISIBILITIES:
-            changes[status.in_reply_to_id, "replies_count"] -= 1
-            if status.local:
-                changes[status.in_reply_to_id, "remote_replies_count"] -= 1
-    for number in quoted:
-        changes[number, "quotes_count"] -= 1
-    bump({key: change for key, change in changes.items() if key[0] not in removed_ids})

@@ -29,8 +29,8 @@ from statuses.services.storing import Composed, announce, count_stored
 
 def decide_request(*, account_id: int, request_id: int, accepted: bool) -> None:
     """Accept or reject a request to interact with the account's own post; repeating a decision has no effect. An accepted
-    request can be rejected later, which undoes the interaction. Raises NotFound for a request that is not about a post of the
-    account; Forbidden if the requesting account now blocks the author.
+    request can be rejected later, which undoes the interaction. Raises NotFound for a request about another account's post;
+    Forbidden if the requesting account now blocks the author.
     """
     own = InteractionRequest.objects.filter(id=request_id, target_id=account_id)
     settle_request(request_id=require_found(own.first()).id, accepted=accepted)
@@ -38,26 +38,21 @@ def decide_request(*, account_id: int, request_id: int, accepted: bool) -> None:
 
 def settle_request(*, request_id: int, accepted: bool, approval_uri: str | None = None) -> bool:
     """Store the decision of the post's author about a request, with the authorization (`approval_uri`) of another server, and
-    return whether it changed anything.
+    return whether it changed anything. Publishes InteractionSettled.
 
     Accepting a pending request creates the favourite or boost, or publishes the reply; rejecting it deletes the reply.
-    Rejecting an accepted request undoes the interaction. A rejected request does not change. Publishes InteractionSettled.
+    Rejecting an accepted request undoes the interaction. A rejected request does not change.
     """
+    decision = RequestState.ACCEPTED if accepted else RequestState.REJECTED
     with transaction.atomic():
         request = InteractionRequest.objects.select_for_update().filter(id=request_id).first()
-        before = request.state if request is not None else RequestState.REJECTED
-        if request is None or before == (RequestState.ACCEPTED if accepted else RequestState.REJECTED):
+        if request is None or request.state in (decision, RequestState.REJECTED):
             return False
-        if accepted and before == RequestState.REJECTED:
-            return False
-        request.state = RequestState.ACCEPTED if accepted else RequestState.REJECTED
+        revoked = request.state == RequestState.ACCEPTED
+        request.state = decision
         request.decided_at, request.approval_uri = clock.now(), approval_uri or request.approval_uri
         request.save(update_fields=["state", "decided_at", "approval_uri"])
-        publish(
-            InteractionSettled(
-                request_id=request.id, account_id=request.account_id, revoked=before == RequestState.ACCEPTED
-            )
-        )
+        publish(InteractionSettled(request_id=request.id, account_id=request.account_id, revoked=revoked))
         if accepted:
             _carry_out(request)
         else:
@@ -74,9 +69,9 @@ def record_accepted(
     request_uri: str | None = None,
     answer: Status | None = None,
 ) -> None:
-    """Store an accepted request for an interaction of a remote account that the policy of a local post allows at once, so that
-    its server gets an authorization; a repeated request is answered again. Publishes InteractionSettled. Runs in the caller's
-    transaction.
+    """Store an accepted request for an interaction of a remote account that the policy of a local post allows at once, so
+    that its server gets an authorization; a repeated request is answered again. Publishes InteractionSettled. Runs in the
+    caller's transaction.
     """
     if not lock_status(post.id):
         return
@@ -97,9 +92,9 @@ def record_accepted(
 
 
 def reject_blocked(events: Sequence[AccountBlocked]) -> None:
-    """Handle AccountBlocked: reject the pending requests of the blocked account to the blocking account, and withdraw those of
-    the blocking account to the blocked one, with the replies that wait. The author of the post could not approve them: a
-    blocked account does not see who has blocked it.
+    """Handle AccountBlocked: reject the pending requests of the blocked account to the blocking account, and withdraw those
+    in the other direction, with the replies that wait: the blocked account could not approve them, because it does not see
+    who has blocked it.
     """
     pending = InteractionRequest.objects.filter(state=RequestState.PENDING)
     for event in events:
@@ -114,8 +109,8 @@ def reject_blocked(events: Sequence[AccountBlocked]) -> None:
 
 
 def withdraw_request(*, account_id: int, kind: Interaction, uri: str | None, status_id: int | None = None) -> bool:
-    """Delete the pending request of a remote account to favourite or boost a post; `uri` is the id of the favourite or boost,
-    or of the request, and `status_id` the post, as far as they are known. Return whether there was one.
+    """Delete the pending request of a remote account to favourite or boost a post, and return whether there was one. `uri` is
+    the id of the favourite or boost, or of the request, and `status_id` the post, as far as they are known.
     """
     named = Q(status_id=status_id) if uri is None else Q(status_id=status_id) | Q(uri=uri) | Q(request_uri=uri)
     asked = InteractionRequest.objects.filter(named, account_id=account_id, kind=kind, state=RequestState.PENDING)
@@ -154,7 +149,7 @@ def _take_back(request: InteractionRequest) -> None:
 
 
 def _publish_reply(request: InteractionRequest) -> None:
-    """Publish an approved reply as if it were written now, with its visibility and mentions, and count it."""
+    # The reply is published as if it were written now.
     status = Status.objects.select_for_update(of=("self",)).select_related("account").get(id=request.answer_id or 0)
     if status.is_deleted:
         raise NotFound

@@ -1,6 +1,4 @@
-"""Deletes old posts of authors who have enabled this, in bounded steps, each of which continues where the previous step
-ended.
-"""
+"""Deletes old posts of authors who have enabled this, in bounded steps, each of which continues where the last one ended."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ _LEASE: Final = timedelta(minutes=30)
 
 @dataclass(frozen=True)
 class RetentionDraft:
-    """Settings that an author chose; the fields are those of `RetentionPolicy`."""
+    """Settings of an author, named as in `RetentionPolicy`."""
 
     enabled: bool = False
     min_age: int = 14
@@ -59,10 +57,8 @@ def find_retention(account_id: int) -> dict[str, Any]:
 
 
 def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
-    """Change which of the account's own posts are deleted automatically. The account's posts are then checked again at
-    once, starting with the oldest.
-
-    Raises Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
+    """Change which of the account's own posts are deleted automatically. The account's posts are then checked again at once,
+    starting with the oldest. Raises Invalid for an age that is not in AGES, and for a number outside 1 to COUNT_LIMIT.
     """
     if draft.min_age not in AGES:
         raise Invalid.sentence(_("Choose one of the ages."))
@@ -76,9 +72,9 @@ def change_retention(*, account_id: int, draft: RetentionDraft) -> None:
 def delete_old_posts() -> int:
     """Delete old posts of the authors who are due, and return how many. Run by the scheduler every ten minutes.
 
-    Deletes at most DELETIONS_PER_RUN posts of each author, for at most ACCOUNTS_PER_RUN authors, those who have waited
-    longest first. After all posts of an author were checked, the next check is a day later. Any number of processes may
-    run this at once; the lease of a killed process expires after half an hour.
+    Deletes at most DELETIONS_PER_RUN posts of each author, for at most ACCOUNTS_PER_RUN authors, those who have waited longest
+    first. An author is checked again a day after all of their posts were checked. Any number of processes may run this at once;
+    the lease of a killed process expires after half an hour.
     """
     deleted = 0
     for _turn in range(ACCOUNTS_PER_RUN):
@@ -109,9 +105,8 @@ def _delete_of_account(policy: RetentionPolicy) -> int:
         account_id=policy.account_id, deleted_at=None, id__gt=policy.after_id, id__lt=end
     ).order_by("id")
     looked_at = list(old.values_list("id", flat=True)[:READS_PER_RUN])
-    ids = list(
-        deletable(policy).filter(id__one_of=looked_at).order_by("id").values_list("id", flat=True)[:DELETIONS_PER_RUN]
-    )
+    found = deletable(policy).filter(id__one_of=looked_at).order_by("id").values_list("id", flat=True)
+    ids = list(found[:DELETIONS_PER_RUN])
     for status_id in ids:
         delete_status(status_id=status_id, delete_media=True)
     if len(ids) == DELETIONS_PER_RUN:
@@ -127,8 +122,8 @@ def _delete_of_account(policy: RetentionPolicy) -> int:
 
 
 def deletable(policy: RetentionPolicy) -> QuerySet[Status]:
-    """Return the author's posts, of any age, that the policy does not keep. Imported posts are kept as long as their
-    import can be undone, so that an existing policy does not delete newly imported posts at once.
+    """Return the author's posts, of any age, that the policy does not keep. Imported posts are kept as long as their import
+    can be undone, so that an existing policy does not delete them at once.
     """
     itself, owner = OuterRef("id"), policy.account_id
     young = Q(batch__finished_at=None) | Q(batch__finished_at__gt=clock.now() - UNDO_PERIOD)

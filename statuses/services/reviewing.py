@@ -33,12 +33,11 @@ BATCH_SIZE: Final = 200
 
 
 def approve_held(*, by: Staff, held: HeldPost) -> None:
-    """Publish a held post or a held edit; a post is dated at the time at which it was written. A local post is
-    published at once, a remote post within seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
+    """Publish a held post or a held edit; a post is dated at the time at which it was written. A local post is published at
+    once, a remote post within seconds by a reaction to HeldPostApproved. Spam rules are not checked again.
 
-    Raises Forbidden if `by` lacks MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may
-    no longer post, or changed it since `held` was read; and the errors of `compose` if it cannot be published, in which
-    case it stays held.
+    Raises Forbidden if `by` lacks MANAGE_REPORTS; NotFound for a post that is no longer held; Conflict if its author may no
+    longer post, or changed it since `held` was read; and the errors of `compose` if it cannot be published and stays held.
     """
     require(by, Permission.MANAGE_REPORTS)
     # Read before anything else: composing may take seconds, because other servers are asked for mentioned accounts.
@@ -99,8 +98,8 @@ def open_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held(*, by: Staff, held: HeldPost) -> None:
-    """Delete a held post permanently; the files of a local post may be attached to another post. Raises the same errors
-    as `approve_held`.
+    """Delete a held post permanently; the files of a local post may be attached to another post. Raises the same errors as
+    `approve_held`.
     """
     require(by, Permission.MANAGE_REPORTS)
     with transaction.atomic():
@@ -110,9 +109,7 @@ def discard_held(*, by: Staff, held: HeldPost) -> None:
 
 
 def discard_held_by_rule(*, by: Staff, rule: SpamRule) -> int:
-    """Discard all posts that a rule holds, in batches with an audit row for each post, and return how many.
-    Raises Forbidden.
-    """
+    """Discard all posts that a rule holds, in batches, and return how many. Each post gets an audit row. Raises Forbidden."""
     require(by, Permission.MANAGE_REPORTS)
     discarded = 0
     while True:
@@ -138,8 +135,8 @@ def _remove(rows: Sequence[HeldPost]) -> None:
 
 
 def _lock(held: HeldPost) -> HeldPost:
-    """Lock and return a held post with its files if it is unchanged since `held` was read, or since its version was. Raises
-    Conflict if its author has changed it.
+    """Lock and return a held post with its files. Raises Conflict if its author has changed it since `held` was read, or since
+    its version was.
     """
     read_version = version_of(held)
     rows = HeldPost.objects.select_for_update(of=("self",)).select_related("account", "scheduled")
@@ -151,28 +148,19 @@ def _lock(held: HeldPost) -> HeldPost:
 
 
 def version_of(held: HeldPost) -> str:
-    """Return a digest of everything in a held post on which staff base their decision (security row 73), with its files,
-    whose descriptions and previews their owner can change while they are attached to no post. It is computed once for each
-    object.
+    """Return a digest of everything in a held post on which staff base their decision (security row 73), with its files, whose
+    descriptions and previews their owner can change while they are unattached. It is computed once for each object.
     """
     if not held.version:
-        scheduled = held.scheduled.draft if held.scheduled is not None else None
-        parts = [
-            held.visibility,
-            held.excerpt,
-            held.link_hosts,
-            held.mentions_count,
-            held.document,
-            held.draft,
-            scheduled,
-        ]
+        parts = [held.visibility, held.excerpt, held.link_hosts, held.mentions_count, held.document, held.draft]
+        parts.append(held.scheduled.draft if held.scheduled is not None else None)
         parts += _files_of(held).values_list("id", "file", "preview", "description")
         held.version = hashlib.sha256(orjson.dumps(parts, default=str)).hexdigest()
     return held.version
 
 
 def _files_of(held: HeldPost) -> QuerySet[MediaAttachment]:
-    """Select the files of a held post of this server, in the order of their ids; other held posts have none."""
+    # Only held posts of this server have files.
     found = Q(held__held=held) if held.scheduled_id is None else Q(scheduled__scheduled=held.scheduled_id)
     return MediaAttachment.objects.filter(found).order_by("id")
 

@@ -61,13 +61,13 @@ def schedule_status(
     application_id: int | None = None,
     composed: bool = True,
 ) -> ScheduledStatus | Status:
-    """Store a post until it is due. A post with a time after DRAFTS_FROM is a draft, which is stored until its author
-    publishes or deletes it.
+    """Store a post until it is due. A post with a time after DRAFTS_FROM is a draft, stored until its author publishes or
+    deletes it.
 
-    The post is composed at once, unless `composed` is False, so that errors are reported: errors of files and
-    unexpected mentions with their own message, all other errors as "Record invalid". A repeated `idempotency_key`
-    returns the first scheduled post, or the post published from it, and raises NotFound if that post was deleted.
-    Raises Invalid for a time that is too near or too far, and if the daily or total limit is exceeded.
+    The post is composed at once, unless `composed` is False, so that errors are reported: errors of files and unexpected
+    mentions with their own message, all others as "Record invalid". A repeated `idempotency_key` returns the first scheduled
+    post, or the post published from it, and raises NotFound if that post was deleted. Raises Invalid for a time that is too
+    near or too far, and if the daily or total limit is exceeded.
     """
     if idempotency_key:
         first = _find_first(author.id, idempotency_key)
@@ -92,8 +92,8 @@ def schedule_status(
 
 
 def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> None:
-    """Change the time of a scheduled post. Raises Invalid in the same cases as `schedule_status`, and for invalid
-    content of a draft that is given a real time; HeldForReview for a held post, NotFound if the post was deleted.
+    """Change the time of a scheduled post. Raises Invalid like `schedule_status`, and for invalid content of a draft that
+    gets a real time; HeldForReview for a held post; NotFound if the post was deleted.
     """
     if is_draft(scheduled.scheduled_at) and not is_draft(scheduled_at):
         _compose_or_refuse(find_author(scheduled.account_id), draft_of(scheduled), scheduled.application_id)
@@ -110,16 +110,15 @@ def reschedule_status(*, scheduled: ScheduledStatus, scheduled_at: datetime) -> 
 def cancel_status(*, scheduled: ScheduledStatus) -> None:
     """Delete a scheduled post; its files may be attached to another post. Raises NotFound if it was already deleted."""
     with transaction.atomic():
-        locked = require_found(lock_draft(scheduled.id))
-        locked.delete()
+        require_found(lock_draft(scheduled.id)).delete()
 
 
 def publish_due(events: Sequence[ScheduledStatusDue]) -> None:
-    """Publish scheduled posts that are due, each exactly once.
+    """Publish scheduled posts that are due, each exactly once. Posts of accounts that may no longer post are deleted; posts
+    that match a holding spam rule are held for review.
 
-    Posts of accounts that may no longer post are deleted; posts that match a holding spam rule are held for review. A post
-    cannot be published if its parent or one of its files was deleted, or if its author may no longer reply to the parent. It
-    then stays in its author's list, where it can be deleted, and ScheduledStatusFailed is published.
+    A post cannot be published if its parent or one of its files was deleted, or if its author may no longer reply to the
+    parent. It then stays in its author's list, where it can be deleted, and ScheduledStatusFailed is published.
     """
     for event in events:
         _publish_one(event.scheduled_id)
@@ -147,9 +146,8 @@ def _publish_one(scheduled_id: int) -> None:
 
 
 def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key: str | None = None) -> Status | None:
-    """Publish a scheduled post or a draft and return the post; None if it was published or deleted meanwhile. Raises
-    the same errors as `compose`, `check_posts` and `store_status`, and HeldForReview after a spam rule has held the
-    post.
+    """Publish a scheduled post or a draft and return the post; None if it was published or deleted meanwhile. Raises the same
+    errors as `compose`, `check_posts` and `store_status`, and HeldForReview after a spam rule has held the post.
     """
     # Composed before the transaction, because composing may query other servers for mentioned accounts.
     new = compose(author=author, draft=draft_of(scheduled), application_id=scheduled.application_id)
@@ -165,7 +163,7 @@ def publish_kept(scheduled: ScheduledStatus, author: Account, *, idempotency_key
             status = publish_draft(locked, new)
             note_stored(status, screening, limited_by)
             if claimed is not None:
-                idempotency.remember(claimed, status)
+                idempotency.remember(claimed, status=status)
             return status
         hold_scheduled(locked, new, screening, limited_by=limited_by)
     raise HeldForReview
@@ -206,9 +204,7 @@ def _compose_or_refuse(author: Account, draft: Draft, application_id: int | None
 
 
 def _check(scheduled: ScheduledStatus) -> None:
-    """Raise Invalid for a time that is too near or too far, or if a limit is exceeded. Takes the account's lock in the
-    caller's transaction.
-    """
+    # Takes the account's lock in the caller's transaction.
     lock(f"scheduled:{scheduled.account_id}")
     if scheduled.scheduled_at <= clock.now() + SHORTEST_DELAY:
         raise _wrong_time(_("date must be in the future"))

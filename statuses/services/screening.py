@@ -48,9 +48,8 @@ UNSCREENED: Final = Screening()
 
 
 def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that a post matches, including its further texts `words`; posts by local staff match no rules.
-
-    Runs no SQL statement if the rules were read recently and there are none, otherwise at most four.
+    """Return the rules that a post matches, including its further texts `words`; posts by local staff match no rules. Runs at
+    most four statements, none if the rules were read recently and there are none.
     """
     rules = load_rules(RuleSubject.POSTS)
     if not rules:
@@ -63,10 +62,8 @@ def screen(new: Composed, words: Sequence[str] = ()) -> Screening:
 
 
 def limit_author(new: Composed, screening: Screening) -> list[SpamRule]:
-    """Limit the author if a rule demands it. This is done before the post is stored, so that the post never appears in
-    public timelines.
-
-    Returns the rules that have limited the author, which `note_stored` and `note_held` need.
+    """Limit the author if a rule demands it, and return the rules that did, for `note_stored` and the like. Called before the
+    post is stored, so that the post never appears in public timelines.
     """
     return limit_by_rules(new.author, screening.rules)
 
@@ -78,8 +75,8 @@ def note_stored(status: Status, screening: Screening, limited_by: Sequence[SpamR
 
 
 def screen_edit(status: Status, new: Composed, words: Sequence[str] = ()) -> Screening:
-    """Return the rules that an edit matches, including its changed file descriptions `words`; none if the post already
-    has the same text. Runs two more statements than `screen` when a rule matches.
+    """Return the rules that an edit matches, including its changed file descriptions `words`; none if the post has the same
+    text already. Runs two more statements than `screen` when a rule matches.
     """
     screening = screen(new, words)
     if screening.facts is not None and screening.rules and screening.facts.text == _text_of(status):

@@ -16,20 +16,8 @@ from social.kernel import clock
 from social.kernel.batches import BATCH
 from social.kernel.errors import Unavailable
 from social.kernel.events import publish
+from statuses import models
 from statuses.events import InteractionRequested, StatusFetched, StatusImported, StatusPublished, StatusQuoted
-from statuses.models import (
-    Interaction,
-    InteractionRequest,
-    LinkedCollection,
-    MediaAttachment,
-    MediaType,
-    Mention,
-    Quote,
-    QuoteState,
-    Status,
-    StatusTag,
-    UnknownMention,
-)
 from statuses.models.status import COLLECTIONS_LIMIT
 from statuses.policies.polls import PollDraft, RemotePoll
 from statuses.policies.posts import AUTHOR_COLUMNS, AuthorColumns
@@ -47,10 +35,9 @@ _WRITTEN_COLUMNS: Final = (*AUTHOR_COLUMNS, "content", "content_type", "sensitiv
 
 @dataclass(frozen=True)
 class NewQuote:
-    """Quote of a post to be stored, after all checks; the quoted post is never a boost.
-
-    `page_url` is the page of the quoted post. In a remote post, `quoted_uri` is the ActivityPub id of the quoted post,
-    and `quoted_id` its id here if this server knows it.
+    """Quote of a post to be stored, after all checks; the quoted post is never a boost. `page_url` is the page of the quoted
+    post. In a remote post, `quoted_uri` is the ActivityPub id of the quoted post, and `quoted_id` its id if this server knows
+    it.
     """
 
     quoted_id: int | None = None
@@ -59,7 +46,7 @@ class NewQuote:
     local_only: bool = False
     page_url: str | None = None
     quoted_uri: str | None = None
-    state: QuoteState = QuoteState.PENDING
+    state: models.QuoteState = models.QuoteState.PENDING
     request_uri: str | None = None
     approval_uri: str | None = None
     legacy: bool = False
@@ -67,7 +54,7 @@ class NewQuote:
 
 @dataclass(frozen=True)
 class NewRequest:
-    """Request of a reply that waits for approval, with the visibility and mentions that the reply gets when it is approved."""
+    """Request of a reply that waits for approval, with the visibility and mentions that the reply gets after approval."""
 
     target_id: int
     visibility: str
@@ -82,7 +69,7 @@ class RemoteFile:
     """Remote file with its metadata; `meta` is the `meta` of the MediaAttachment entity."""
 
     url: str
-    type: str = MediaType.UNKNOWN
+    type: str = models.MediaType.UNKNOWN
     content_type: str = ""
     description: str | None = None
     blurhash: str | None = None
@@ -97,17 +84,17 @@ class Composed(AuthorColumns):
     A remote post has `uri` and `created_at`, its text is sanitised, and its `files` and `emojis` come from its document; a
     local post has the files `media_ids`. A `quote_policy` of None means nobody in a new post, and no change in an edit; an
     `interaction_policy` of None means everybody, and no change. A reply with `asks` waits for approval. An edit never changes
-    the visibility, the parent, or the quote of a local post. `collections` are the collections to which the post links: ids of
-    known collections, ActivityPub ids of unknown ones.
+    the visibility, the parent, or the quote of a local post. `collections` are the collections to which the post links: ids
+    of known collections, ActivityPub ids of unknown ones.
 
-    `mentions` are all addressed accounts; accounts with ids in `silent` are addressed without being mentioned in the
-    text. `unknown_mentions` are the ActivityPub ids of mentioned accounts that this server does not know. `tags` are
-    pairs (normalised hashtag, hashtag as written). `parent` is the post to which this one replies, never a boost;
-    `in_reply_to_uri` names a parent that this server does not know.
+    `mentions` are all addressed accounts; those with ids in `silent` are not mentioned in the text. `unknown_mentions` are the
+    ActivityPub ids of mentioned accounts that this server does not know. `tags` are pairs (normalised hashtag, hashtag as
+    written). `parent` is the post to which this one replies, never a boost; `in_reply_to_uri` names a parent that this server
+    does not know.
 
     An old post that was fetched rather than sent has `publish_event` False, so that StatusFetched is published. An `imported`
-    post comes from an archive of its local author: it gets an id that corresponds to its time, its files need not be processed
-    yet, and only StatusImported is published. `answered_by` is the id of the first stored reply to the post. The counts are
+    post comes from an archive of its local author: it gets an id that corresponds to its time, its files need not be
+    processed yet, and only StatusImported is published. `answered_by` is the id of the first stored reply. The counts are
     reported by the post's server; `named_count` is the number of known and unknown accounts that the text mentions.
     """
 
@@ -118,7 +105,7 @@ class Composed(AuthorColumns):
     content_type: str = PLAIN_TEXT
     sensitive: bool = False
     language: str | None = None
-    parent: Status | None = None
+    parent: models.Status | None = None
     in_reply_to_uri: str | None = None
     mentions: Sequence[Account] = ()
     silent: Collection[int] = ()
@@ -153,19 +140,14 @@ class Composed(AuthorColumns):
         """Columns that an edit writes as well, by name."""
         return {name: getattr(self, name) for name in _WRITTEN_COLUMNS}
 
-    @property
-    def is_counted(self) -> bool:
-        """Tell whether the post is included in its author's post count; direct posts are not."""
-        return is_counted(self.visibility)
 
-
-def store_status(new: Composed) -> Status:
-    """Store a post with all its rows, publish StatusPublished (or StatusFetched or StatusImported), and update the
-    counters last.
+def store_status(new: Composed) -> models.Status:
+    """Store a post with all its rows, publish StatusPublished (or StatusFetched or StatusImported), and update the counters
+    last.
 
     Must run in a transaction; the caller has checked everything except files and hashtags. Raises Invalid for files that the
-    author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent or
-    the quoted post was deleted meanwhile (Unavailable for a remote post: when the caller retries, the deleted post counts as
+    author does not own or that cannot be attached together, and for hashtags that staff disallow; NotFound if the parent or the
+    quoted post was deleted meanwhile (Unavailable for a remote post: when the caller retries, the deleted post counts as
     unknown); IntegrityError for a `uri` that already exists.
     """
     if new.parent is not None and not lock_status(new.parent.id):
@@ -194,23 +176,22 @@ def store_status(new: Composed) -> Status:
     return status
 
 
-def _store_request(status: Status, asks: NewRequest) -> None:
-    request = InteractionRequest.objects.create(
+def _store_request(status: models.Status, asks: NewRequest) -> None:
+    request = models.InteractionRequest.objects.create(
         status_id=status.in_reply_to_id or 0,  # a reply has a parent
         account_id=status.account_id,
-        kind=Interaction.REPLY,
+        kind=models.Interaction.REPLY,
         answer=status,
         **vars(asks),
     )
     publish(InteractionRequested(request_id=request.id, account_id=status.account_id))
 
 
-def store_quote(status: Status, new: NewQuote) -> Quote:
-    """Store the quote of a new post, in the caller's transaction. Publishes StatusQuoted for an accepted quote.
-
-    The caller updates the counter, last in its transaction.
+def store_quote(status: models.Status, new: NewQuote) -> models.Quote:
+    """Store the quote of a new post, in the caller's transaction, in which the caller updates the counter last. Publishes
+    StatusQuoted for an accepted quote.
     """
-    quote = Quote.objects.create(
+    quote = models.Quote.objects.create(
         status=status,
         quoted_status_id=new.quoted_id,
         quoted_uri=new.quoted_uri,
@@ -219,79 +200,81 @@ def store_quote(status: Status, new: NewQuote) -> Quote:
         approval_uri=new.approval_uri,
         legacy=new.legacy,
     )
-    if quote.state == QuoteState.ACCEPTED and quote.quoted_status_id is not None:
+    if quote.state == models.QuoteState.ACCEPTED and quote.quoted_status_id is not None:
         publish(StatusQuoted(status_id=quote.quoted_status_id, quote_id=quote.id, account_id=status.account_id))
     return quote
 
 
-def revise_quote(status: Status, new: NewQuote | None) -> dict[tuple[int, Counter], int] | None:
-    """Replace the quote of an edited remote post, in the caller's transaction. Return the counter changes, which the
-    caller applies last; None if the quote is unchanged.
-
-    The previous quote is deleted with its authorization (security row 36).
+def revise_quote(status: models.Status, new: NewQuote | None) -> dict[tuple[int, Counter], int] | None:
+    """Replace the quote of an edited remote post, in the caller's transaction. Return the counter changes, which the caller
+    applies last; None if the quote is unchanged. The previous quote is deleted with its authorization (security row 36).
     """
-    before = Quote.objects.select_for_update().filter(status=status).first()
+    before = models.Quote.objects.select_for_update().filter(status=status).first()
     if quoted_by(before) == quoted_by(new):
         return None
     changes: dict[tuple[int, Counter], int] = {}
     if before is not None:
-        if before.quoted_status_id is not None and before.state == QuoteState.ACCEPTED:
+        if before.quoted_status_id is not None and before.state == models.QuoteState.ACCEPTED:
             changes[before.quoted_status_id, "quotes_count"] = -1
         before.delete()
     if new is not None:
         quoted = new.quoted_id if new.quoted_id is None or lock_status(new.quoted_id) else None
         quote = store_quote(status, replace(new, quoted_id=quoted))
-        if quoted is not None and quote.state == QuoteState.ACCEPTED:
+        if quoted is not None and quote.state == models.QuoteState.ACCEPTED:
             changes[quoted, "quotes_count"] = 1
     return changes
 
 
-def quoted_by(quote: Quote | NewQuote | None) -> tuple[str | None, bool]:
-    """Return the parts of a quote that an edit can change: the id of the quoted post, and whether it is reported as deleted."""
-    return (None, False) if quote is None else (quote.quoted_uri, quote.state == QuoteState.DELETED)
+def quoted_by(quote: models.Quote | NewQuote | None) -> tuple[str | None, bool]:
+    """Return what an edit can change of a quote: the id of the quoted post, and whether it is reported as deleted."""
+    return (None, False) if quote is None else (quote.quoted_uri, quote.state == models.QuoteState.DELETED)
 
 
-def _store_mentions(status: Status, new: Composed) -> None:
+def _store_mentions(status: models.Status, new: Composed) -> None:
     store_unknown_mentions(status.id, new.unknown_mentions)
-    Mention.objects.bulk_create(
-        (Mention(status=status, account=account, silent=account.id in new.silent) for account in new.mentions),
+    models.Mention.objects.bulk_create(
+        (models.Mention(status=status, account=account, silent=account.id in new.silent) for account in new.mentions),
         batch_size=BATCH,
     )
 
 
 def store_unknown_mentions(status_id: int, uris: Sequence[str]) -> None:
     """Store the ids of mentioned accounts that this server does not know, in the caller's transaction."""
-    UnknownMention.objects.bulk_create((UnknownMention(status_id=status_id, uri=uri) for uri in uris), batch_size=BATCH)
+    models.UnknownMention.objects.bulk_create(
+        (models.UnknownMention(status_id=status_id, uri=uri) for uri in uris), batch_size=BATCH
+    )
 
 
-def _store_tags(status: Status, new: Composed) -> list[Tag]:
+def _store_tags(status: models.Status, new: Composed) -> list[Tag]:
     private = not is_for_anybody(new.visibility)
     tags = ensure_tags(new.tags, private=private, local_only=new.local_only) if new.tags else []
     if new.imported:
         tags = [tag for tag in tags if tag.usable]
     elif new.author.local:
         check_tags(tags)
-    StatusTag.objects.bulk_create((StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)
+    models.StatusTag.objects.bulk_create((models.StatusTag(status=status, tag=tag) for tag in tags), batch_size=BATCH)
     return tags
 
 
 def store_linked(status_id: int, collections: Sequence[int | str]) -> None:
     """Store the first COLLECTIONS_LIMIT collections that a post links to, in the caller's transaction."""
     rows = (
-        LinkedCollection(status_id=status_id, **({"collection_id": one} if isinstance(one, int) else {"uri": one}))
+        models.LinkedCollection(
+            status_id=status_id, **({"collection_id": one} if isinstance(one, int) else {"uri": one})
+        )
         for one in list(dict.fromkeys(collections))[:COLLECTIONS_LIMIT]
     )
-    LinkedCollection.objects.bulk_create(rows, batch_size=BATCH)
+    models.LinkedCollection.objects.bulk_create(rows, batch_size=BATCH)
 
 
-def _attach_media(status: Status, media: Sequence[MediaAttachment]) -> None:
+def _attach_media(status: models.Status, media: Sequence[models.MediaAttachment]) -> None:
     for position, item in enumerate(media):
         item.status, item.position = status, position
     if media:
-        MediaAttachment.objects.bulk_update(media, ["status", "position"], batch_size=BATCH)
+        models.MediaAttachment.objects.bulk_update(media, ["status", "position"], batch_size=BATCH)
 
 
-def announce(status: Status, new: Composed) -> None:
+def announce(status: models.Status, new: Composed) -> None:
     """Publish StatusPublished, in the caller's transaction."""
     publish(
         StatusPublished(
@@ -305,29 +288,29 @@ def announce(status: Status, new: Composed) -> None:
     )
 
 
-def count_stored(status: Status, new: Composed, tags: Sequence[Tag]) -> None:
-    """Update the counters of hashtags, author, parent and quoted post; called last, because many transactions lock
-    these rows.
+def count_stored(status: models.Status, new: Composed, tags: Sequence[Tag]) -> None:
+    """Update the counters of hashtags, author, parent and quoted post; called last, because many transactions lock these
+    rows.
     """
     if tags and new.author.local and status.is_for_anybody:
         count_featured_use(status.account_id, [tag.id for tag in tags], status.created_at, 1)
     if tags and is_listed(status.visibility) and not (new.imported or new.local_only):
         count_use(tags=tags, account_id=status.account_id, used_at=status.created_at)
-    if new.is_counted:
+    if is_counted(new.visibility):
         count_status(status.account_id, 1, status.created_at)
     changes: dict[tuple[int, Counter], int] = {}
     if new.parent is not None and status.is_for_anybody:
         changes[new.parent.id, "replies_count"] = 1
         if new.author.local and not new.parent.local:
             changes[new.parent.id, "remote_replies_count"] = 1
-    if new.quote is not None and new.quote.quoted_id is not None and new.quote.state == QuoteState.ACCEPTED:
+    if new.quote is not None and new.quote.quoted_id is not None and new.quote.state == models.QuoteState.ACCEPTED:
         changes[new.quote.quoted_id, "quotes_count"] = 1
     bump(changes)
 
 
-def _insert(new: Composed) -> Status:
+def _insert(new: Composed) -> models.Status:
     parent = new.parent
-    status = Status(
+    status = models.Status(
         account=new.author,
         uri=new.uri,
         url=new.url,
@@ -350,10 +333,8 @@ def _insert(new: Composed) -> Status:
     return insert_status(status, parent, answered_by=new.answered_by)
 
 
-def _answered_account_id(author: Account, parent: Status | None) -> int | None:
-    """Return the id of the account that a post replies to; in a reply to the author's own post, the account that the
-    parent replies to (contract, entities "Status").
-    """
+def _answered_account_id(author: Account, parent: models.Status | None) -> int | None:
+    # In a reply to the author's own post, the account to which the parent replies (contract, entities "Status").
     if parent is None:
         return None
     if parent.account_id == author.id and parent.in_reply_to_account_id is not None:
@@ -363,13 +344,13 @@ def _answered_account_id(author: Account, parent: Status | None) -> int | None:
 
 def lock_media(
     author: Account, media_ids: Sequence[int], *, of_status_id: int | None = None, checked: bool | None = None
-) -> list[MediaAttachment]:
-    """Lock and return the author's own unattached files, in the order of `media_ids`.
+) -> list[models.MediaAttachment]:
+    """Lock and return the author's own unattached files, in the order of `media_ids`; with `of_status_id`, the post that is
+    edited, also files that it shows or has shown before.
 
-    With `of_status_id`, the post that is edited, files that it shows or has shown before are accepted as well. Raises
-    Invalid for files that the author does not own or that belong to a scheduled post. Unless `checked` is False, also
-    raises Invalid for files that cannot be attached together; files of other servers are not checked, because other
-    servers have their own rules about this.
+    Raises Invalid for files that the author does not own or that belong to a scheduled post, and for files that cannot be
+    attached together. The latter is not checked with `checked` False, and by default for files of other servers, which have
+    their own rules.
     """
     if not media_ids:
         return []

@@ -19,21 +19,17 @@ _RETENTION_SECONDS: Final = 86_400
 
 
 def may_be_translated(post: Post, language: str) -> bool:
-    """Tell whether to offer a translation of a post into a language; whether the service supports both languages is not
-    checked.
-    """
+    """Tell whether to offer a translation of a post into a language, which the service may not support."""
     return translation.is_on() and is_for_everybody(post) and post.language != language
 
 
 def translate_post(
     *, account_id: int, status_id: int, language: str
 ) -> tuple[Post, PostBody, translations.Translation]:
-    """Translate a post for an account that may read it, or return the cached translation of the last 24 hours. For a
-    boost, the boosted post is translated.
-
-    Raises NotFound for a post that the account may not read, and if this server has no translation service; Forbidden
-    for a post that is not public or unlisted, is local-only, is too long, or is written in a language that the service
-    cannot translate into `language`; Unavailable if the service does not answer.
+    """Translate a post for an account that may read it, or return the cached translation of the last 24 hours; for a boost, the
+    boosted post. Raises NotFound for a post that the account may not read, and if this server has no translation service;
+    Forbidden for a post that is not public or unlisted, is local-only, is too long, or is in a language that the service cannot
+    translate into `language`; Unavailable if the service does not answer.
     """
     post = find_post(status_id, account_id).proper
     if not translation.is_on():
@@ -55,7 +51,7 @@ def translate_post(
 
 
 def _languages(written_in: str | None, wanted: str) -> tuple[str, str]:
-    """Return the service's codes for both languages. Raises Forbidden if it cannot translate between them."""
+    # The service's codes for both languages.
     offered = translation.load_languages()
     source = translation.find_language(written_in or translation.UNKNOWN, offered)
     target = translation.find_language(wanted, offered[source]) if source is not None else None

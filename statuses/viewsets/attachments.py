@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import IO, Any, cast
+from typing import Any
 
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
@@ -33,15 +32,8 @@ from statuses.queries.media import find_media, find_shown_media
 from statuses.queries.posts import load_votes
 from statuses.queries.statuses import find_poll
 from statuses.serializers.attachments import MediaAttachmentSerializer, PollSerializer
-from statuses.serializers.inputs.statuses import MediaInput, VoteInput
-from statuses.services.media import (
-    MediaChange,
-    MediaUpload,
-    SentFile,
-    delete_media,
-    update_media,
-    upload_media,
-)
+from statuses.serializers.inputs.statuses import MediaInput, VoteInput, sent_file
+from statuses.services.media import MediaUpload, delete_media, update_media, upload_media
 from statuses.services.polls import vote
 
 # The largest video with its thumbnail and some overhead, as a multipart form; a larger body is refused unread (413).
@@ -74,9 +66,7 @@ class MediaViewSet(ApiViewSet):
     }
 
     def create_v1(self, request: Request) -> HttpResponse:
-        """`POST /api/v1/media`: responds when the file is processed; after WAIT_SECONDS it responds as `POST
-        /api/v2/media` does.
-        """
+        """`POST /api/v1/media`: responds when the file is processed, or after WAIT_SECONDS as `POST /api/v2/media` does."""
         media = self._upload(request)
         response = _respond(media, processing=202)
         if media.processing == Processing.COMPLETE:
@@ -92,12 +82,8 @@ class MediaViewSet(ApiViewSet):
         form = MediaInput.read(request)
         if form.file is None:
             raise Invalid.of([FieldError("file", "ERR_BLANK", _("can't be blank"), _("File"))])
-        upload = MediaUpload(
-            sent=_sent_file(form.file),
-            description=form.description,
-            focus=form.focus,
-            thumbnail=_sent_file(form.thumbnail) if form.thumbnail is not None else None,
-        )
+        change = form.change
+        upload = MediaUpload(sent_file(form.file), change.description, change.focus, change.thumbnail)
         return upload_media(account_id=self.account_id, upload=upload)
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
@@ -106,12 +92,7 @@ class MediaViewSet(ApiViewSet):
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """`PUT /api/v1/media/:id`: description, focus and thumbnail of an unattached file."""
-        form = MediaInput.read(request)
-        change = MediaChange(
-            description=form.description,
-            focus=form.focus,
-            thumbnail=_sent_file(form.thumbnail) if form.thumbnail is not None else None,
-        )
+        change = MediaInput.read(request).change
         return _respond(update_media(account_id=self.account_id, media_id=id, change=change))
 
     def destroy(self, request: Request, id: int) -> Any:
@@ -120,12 +101,8 @@ class MediaViewSet(ApiViewSet):
         return {}
 
 
-def _sent_file(file: UploadedFile) -> SentFile:
-    return SentFile(cast("IO[bytes]", file.file), file.content_type or "")
-
-
 def _poll(media_id: int, account_id: int, language: str | None) -> HttpResponse | None:
-    """Return the response for a file that was being processed; None while it is still being processed."""
+    # None while the file is still being processed.
     with override(language):
         try:
             media = find_media(media_id, account_id, unattached=False)
@@ -193,14 +170,9 @@ class PollsViewSet(ApiViewSet):
     def vote(self, request: Request, id: int) -> Any:
         """`POST /api/v1/polls/:id/votes`: vote for the options at `choices[]`."""
         poll, post, relations = find_poll(id, self.account_id)
-        updated_poll = vote(
-            account_id=self.account_id,
-            poll=poll,
-            post=post,
-            relations=relations,
-            choices=VoteInput.read(request).choices,
-        )
-        return self._poll_entity(updated_poll, post)
+        choices = VoteInput.read(request).choices
+        voted = vote(account_id=self.account_id, poll=poll, post=post, relations=relations, choices=choices)
+        return self._poll_entity(voted, post)
 
     def _poll_entity(self, poll: Poll, post: Post) -> Any:
         viewer_id = self.viewer_id

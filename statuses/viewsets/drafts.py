@@ -41,9 +41,7 @@ class DraftsViewSet(ApiViewSet):
         return page.respond(ScheduledStatusSerializer(page.items, many=True).data)
 
     def create(self, request: Request) -> Any:
-        """`POST /api/v1/drafts`: takes the parameters of a post, which are checked only when it is published;
-        `scheduled_at` is ignored.
-        """
+        """`POST /api/v1/drafts`: takes the parameters of a post, which publishing checks; `scheduled_at` is ignored."""
         saved = save_draft(
             author=find_author(self.account_id),
             draft=StatusInput.read(request),
@@ -70,8 +68,6 @@ class DraftsViewSet(ApiViewSet):
         return {}
 
     def publish(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/drafts/:id/publish`: fails with the same errors as publishing a post; the draft is then
-        kept.
-        """
+        """`POST /api/v1/drafts/:id/publish`: fails with the same errors as publishing a post; the draft then stays."""
         author, key = find_author(self.account_id), request.headers.get("Idempotency-Key")
         return present_status(publish_saved(author=author, draft_id=id, idempotency_key=key), self.account_id)

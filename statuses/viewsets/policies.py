@@ -36,8 +36,8 @@ class DefaultPoliciesViewSet(ApiViewSet):
         return DefaultPoliciesSerializer(find_author(self.account_id).user).data
 
     def update(self, request: Request) -> Any:
-        """`PATCH /api/v1/interaction_policies/defaults`: a visibility that is left out is reset to this server's initial
-        rules. The quote policy is not changed (`source[quote_policy]` of `update_credentials`).
+        """`PATCH /api/v1/interaction_policies/defaults`: a visibility that is left out is reset to this server's initial rules.
+        The quote policy is not changed (`source[quote_policy]` of `update_credentials`).
         """
         policies = DefaultPoliciesInput.read(request).policies
         author = find_author(self.account_id)
@@ -75,15 +75,11 @@ class InteractionRequestsViewSet(ApiViewSet):
         return self._present(find_request(id, self.account_id))
 
     def authorize(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/interaction_requests/:id/authorize`: accepts the request: the favourite, boost or reply becomes
-        visible to others.
-        """
+        """`POST /api/v1/interaction_requests/:id/authorize`: accepts the request, so that others see the interaction."""
         return self._decide(id, accepted=True)
 
     def reject(self, request: Request, id: int) -> Any:
-        """`POST /api/v1/interaction_requests/:id/reject`: rejects the request and deletes the reply, or undoes an interaction
-        that was authorized before.
-        """
+        """`POST /api/v1/interaction_requests/:id/reject`: rejects the request, or undoes an interaction authorized before."""
         return self._decide(id, accepted=False)
 
     def _decide(self, id: int, *, accepted: bool) -> Any:

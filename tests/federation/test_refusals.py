@@ -18,7 +18,7 @@ from federation.signatures.message import BadSignature
 from social.kernel import reasons
 from social.kernel.http.errors import FetchReason
 from social.kernel.refusals import Refusal, load_refusals, write_noted
-from statuses.policies.refusals import PageReason
+from statuses.policies.previews import PageReason
 from tests.architecture.test_comments import ROOT
 from tests.federation.activities import deal, introduced
 from tests.federation.remote_server import RemotePerson

@@ -9,7 +9,7 @@ from typing import Final
 from accounts.copies.policies import FileReason
 from federation.reasons import Reason
 from social.kernel.http.errors import FetchReason
-from statuses.policies.refusals import PageReason
+from statuses.policies.previews import PageReason
 from tests.federation.test_wire import REFUSED
 from tests.federation.wire_effects import EFFECTS, READ
 from tests.support.documents import COVERAGE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Self
+from typing import IO, Annotated, Any, ClassVar, Final, Self, cast
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
@@ -70,13 +70,26 @@ class TimeField(ClientDateTime):
         return None if self.future and moment <= clock.now() else moment
 
 
-class FileInput(Form):
-    """Changes of one file of a post."""
+def sent_file(file: UploadedFile) -> SentFile:
+    """Return an uploaded file as the services expect it."""
+    return SentFile(cast("IO[bytes]", file.file), file.content_type or "")
 
-    id: str = ""
+
+class _ChangeInput(Form):
     description: Clearable | None = None
     focus: str | None = None
     thumbnail: UploadedFile | None = None
+
+    @property
+    def change(self) -> MediaChange:
+        """Changes of the file that were sent."""
+        return MediaChange(self.description, self.focus, None if self.thumbnail is None else sent_file(self.thumbnail))
+
+
+class FileInput(_ChangeInput):
+    """Changes of one file of a post."""
+
+    id: str = ""
 
 
 class FileChangesField(NestedListField):
@@ -84,13 +97,7 @@ class FileChangesField(NestedListField):
 
     def to_internal_value(self, data: Any) -> tuple[tuple[int, MediaChange], ...]:
         forms: tuple[FileInput, ...] = super().to_internal_value(data)
-        return tuple((number, _change(form)) for form in forms if (number := parse_id(form.id)) is not None)
-
-
-def _change(form: FileInput) -> MediaChange:
-    sent = form.thumbnail
-    thumbnail = None if sent is None else SentFile(sent, sent.content_type or "")
-    return MediaChange(description=form.description, focus=form.focus, thumbnail=thumbnail)
+        return tuple((number, form.change) for form in forms if (number := parse_id(form.id)) is not None)
 
 
 class _PostInput(Input[Draft]):
@@ -200,13 +207,10 @@ def _option_index(item: Any) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 6 else _NO_OPTION
 
 
-class MediaInput(Form):
+class MediaInput(_ChangeInput):
     """A file, its description and its focus (contract, parameters section 3 "Media")."""
 
     file: UploadedFile | None = None
-    thumbnail: UploadedFile | None = None
-    description: Clearable | None = None
-    focus: str | None = None
 
 
 SIDE_LIMIT: Final = 65_535

@@ -22,7 +22,7 @@ from social.kernel.runner import TERMS
 from social.kernel.subscriptions import registry
 from statuses.events import CardAttached
 from statuses.models import CardFetch, PreviewCard, Status, StatusCard
-from statuses.policies.refusals import PageReason
+from statuses.policies.previews import PageReason
 from statuses.serializers.presenting import present_statuses
 from statuses.services.cards import attach_card
 from tests.factories.statuses import make_media, make_remote_status, picture
