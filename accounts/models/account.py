@@ -263,7 +263,7 @@ class AccountStat(models.Model):
         ]
 
 
-SHOWN_COUNTS = tuple(f"GREATEST({name}_count, {name}_total)" for name in ("followers", "following", "statuses"))
+SHOWN_COUNTS = tuple(f"GREATEST({name}_count, {name}_total, 0)" for name in ("followers", "following", "statuses"))
 """Counters as they are shown, in SQL: the total of a remote account's server, or the count of this server if it is greater."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from datetime import datetime, time
+from functools import cache
 from typing import Any, Protocol
 
 from django.conf import settings
@@ -126,9 +127,9 @@ class Counted(Protocol):
 def shown_counters(counted: Counted) -> dict[str, Any]:
     """Return the members of the entity that change with every follow and post, and are therefore never cached."""
     return {
-        "followers_count": max(counted.followers_count, 0),
-        "following_count": max(counted.following_count, 0),
-        "statuses_count": max(counted.statuses_count, 0),
+        "followers_count": counted.followers_count,
+        "following_count": counted.following_count,
+        "statuses_count": counted.statuses_count,
         "last_status_at": counted.last_status_on,
     }
 
@@ -139,7 +140,7 @@ def counters(account: Account) -> dict[str, Any]:
     if stat is None:
         return shown_counters(Counters(0, 0, 0, None))
     followers, following, statuses = (
-        max(getattr(stat, f"{name}_count"), getattr(stat, f"{name}_total") or 0)  # as SHOWN_COUNTS
+        max(getattr(stat, f"{name}_count"), getattr(stat, f"{name}_total") or 0, 0)  # as SHOWN_COUNTS
         for name in ("followers", "following", "statuses")
     )
     last = stat.last_status_at
@@ -166,13 +167,20 @@ def picture_urls(account: Account, name: str) -> tuple[str, str]:
 
 
 def feature_approval(audience: Audience, account_id: int, relations: Relations) -> dict[str, Any]:
-    """Return the member `feature_approval`, as the viewer of `relations` sees it; it is never cached."""
+    """Return the member `feature_approval`, as the viewer of `relations` sees it; it is never cached with the account. The
+    dict is shared and must not be changed.
+    """
+    return _feature_approval(audience, is_approved(audience, account_id, relations))
+
+
+@cache
+def _feature_approval(audience: Audience, approved: bool) -> dict[str, Any]:
     otherwise = {Audience.ASKED: "manual", Audience.MISSING: "missing"}.get(audience, "denied")
     return {
         "feature_approval": {
             "automatic": [audience] if audience in (Audience.PUBLIC, Audience.FOLLOWERS) else [],
             "manual": [Audience.PUBLIC] if audience is Audience.ASKED else [],
-            "current_user": "automatic" if is_approved(audience, account_id, relations) else otherwise,
+            "current_user": "automatic" if approved else otherwise,
         }
     }
 

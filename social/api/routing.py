@@ -31,6 +31,8 @@ from social.api.viewsets import ApiViewSet, NowhereViewSet
 
 _API = "api/"
 _SMALLEST_GROUP = 4
+# What clients ask for most, tried before the other groups: each group that is tried takes 3 us.
+_BUSIEST = ("api/v1/timelines", "api/v1/statuses", "api/v1/accounts", "api/v1/notifications", "api/v2/notifications")
 
 
 class _EndpointRoute(RoutePattern):
@@ -136,8 +138,8 @@ def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
     """Return the endpoints under `api/` of URL modules, as one entry of `urlpatterns`, to be tried first.
 
     Django tries patterns one after the other: endpoints whose paths share the first three segments are behind one
-    `include`, the largest groups first. Fixed segments are tried before parameters. Raises ImproperlyConfigured for a path
-    declared twice.
+    `include`, the busiest groups first, then the largest. Fixed segments are tried before parameters. Raises
+    ImproperlyConfigured for a path declared twice.
     """
     found = [pattern for pattern in endpoints(_patterns(modules)) if pattern.path.startswith(_API)]
     if len({pattern.path for pattern in found}) < len(found):
@@ -146,7 +148,7 @@ def api_urls(*modules: str) -> list[URLPattern | URLResolver]:
     for pattern in sorted(found, key=lambda one: [part.startswith("<") for part in one.path.split("/")]):
         groups.setdefault("/".join(pattern.path.split("/")[:3]), []).append(pattern)
     tried: list[URLPattern | URLResolver] = []
-    for prefix, group in sorted(groups.items(), key=lambda item: -len(item[1])):
+    for prefix, group in sorted(groups.items(), key=lambda item: (item[0] not in _BUSIEST, -len(item[1]))):
         if len(group) < _SMALLEST_GROUP:
             tried += [pattern.below(_API) for pattern in group]
         else:

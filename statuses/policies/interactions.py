@@ -52,6 +52,13 @@ _SHIFTS: Final = {kind: place * _BITS for place, kind in enumerate(Interaction)}
 # Plain integers, because every post of a page is checked: each operator of an IntFlag takes a microsecond.
 _PUBLIC, _FOLLOWERS, _FOLLOWING, _MUTUALS, _OTHERS = (group.value for group in Group)
 
+FOLLOWING_BITS: Final = sum(
+    (_FOLLOWING | _MUTUALS) << within << shift
+    for shift in _SHIFTS.values()
+    for within in (_AUTOMATIC_SHIFT, _MANUAL_SHIFT)
+)
+"""Bits of a policy that depends on which accounts the author follows."""
+
 
 class Choice(StrEnum):
     """Choices on the pages for one kind of interaction."""
@@ -114,10 +121,10 @@ def is_pending(policy: int) -> bool:
 def permission(post: Post | Status, kind: Interaction, viewer_id: int, relations: Relations) -> Permission:
     """Return whether the viewer, who may read the post, may interact with it at once, may ask for approval, or may do neither.
 
-    `relations` are the viewer's relations to the author, loaded `with_followed_by` if `asks_who_follows` is true for the
-    policy. Authors may always interact with their own posts. If `post` is a Post, accounts that it mentions or replies to may
-    always reply. Nobody may interact with a reply that waits for approval. Members of a group must ask before they reply to or
-    boost a remote post, because third servers cannot check who is a member (docs/adr/0044).
+    `relations` are the viewer's relations to the author, loaded `with_followed_by` if the policy has any of
+    FOLLOWING_BITS. Authors may always interact with their own posts. If `post` is a Post, accounts that it mentions or
+    replies to may always reply. Nobody may interact with a reply that waits for approval. Members of a group must ask
+    before they reply to or boost a remote post, because third servers cannot check who is a member (docs/adr/0044).
     """
     policy = post.interaction_policy
     if not policy:
@@ -135,18 +142,6 @@ def permission(post: Post | Status, kind: Interaction, viewer_id: int, relations
     if manual & _OTHERS or _includes(manual, post.account_id, relations):
         return Permission.MANUAL
     return Permission.DENIED
-
-
-def asks_who_follows(policy: int) -> bool:
-    """Tell whether the policy depends on which accounts the author follows."""
-    return bool(policy & _FOLLOWING_BITS)
-
-
-_FOLLOWING_BITS: Final = sum(
-    (_FOLLOWING | _MUTUALS) << within << shift
-    for shift in _SHIFTS.values()
-    for within in (_AUTOMATIC_SHIFT, _MANUAL_SHIFT)
-)
 
 
 def _addresses(post: Post, account_id: int) -> bool:

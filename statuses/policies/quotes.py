@@ -38,6 +38,8 @@ _MANUAL_SHIFT: Final = 4
 _ALL_GROUPS: Final = 15
 # Plain integers, because every post of a page is checked: each operator of an IntFlag takes a microsecond.
 _PUBLIC, _FOLLOWERS, _FOLLOWING, _UNSUPPORTED = (group.value for group in Group)
+FOLLOWING_BITS: Final = _FOLLOWING | _FOLLOWING << _MANUAL_SHIFT
+"""Bits of a policy that depends on which accounts the author follows."""
 _POLICY_GROUPS: Final = {QUOTES_BY_ANYBODY: Group.PUBLIC, QUOTES_BY_FOLLOWERS: Group.FOLLOWERS}
 
 
@@ -167,11 +169,6 @@ def permission(post: Post, viewer_id: int | None, relations: Relations) -> Permi
 def depends_on_relations(policy: int) -> bool:
     """Tell whether the policy depends on the relations between viewer and author."""
     return bool((policy | policy >> _MANUAL_SHIFT) & (_FOLLOWERS | _FOLLOWING)) and not policy & _PUBLIC
-
-
-def asks_who_follows(policy: int) -> bool:
-    """Tell whether the policy depends on which accounts the author follows."""
-    return bool((policy | policy >> _MANUAL_SHIFT) & _FOLLOWING)
 
 
 def _includes(groups: int, author_id: int, relations: Relations) -> bool:

@@ -149,7 +149,7 @@ def select(
                 people.update(part.addressed_ids)
             if part.in_reply_to_account_id is not None:
                 people.add(part.in_reply_to_account_id)
-            if _needs_followed_by(part):
+            if part.quote_policy & quotes.FOLLOWING_BITS or part.interaction_policy & interactions.FOLLOWING_BITS:
                 asks = True
     # The query runs even if none of the posts exists, because the response time would otherwise reveal whether a post is hidden
     # or missing (security row 19).
@@ -164,18 +164,12 @@ def select(
     return PostPage(viewer_id=viewer_id, rows=readable, relations=relations)
 
 
-def _parts(post: Post) -> list[Post]:
-    return [part for part in (post, post.original, post.proper.quoted) if part is not None]
-
-
-def _asks_who_follows(posts: Iterable[Post]) -> bool:
-    return any(_needs_followed_by(part) for post in posts for part in _parts(post))
-
-
-def _needs_followed_by(post: Post) -> bool:
-    """Tell whether a policy of the post depends on which accounts its author follows."""
-    return bool(post.quote_policy and quotes.asks_who_follows(post.quote_policy)) or bool(
-        post.interaction_policy and interactions.asks_who_follows(post.interaction_policy)
+def _asks_who_follows(page: PostPage) -> bool:
+    """Tell whether a policy of the posts depends on which accounts their authors follow."""
+    shown = (*page.rows, *page.posts.values())
+    return any(
+        post.quote_policy & quotes.FOLLOWING_BITS or post.interaction_policy & interactions.FOLLOWING_BITS
+        for post in shown
     )
 
 
@@ -212,7 +206,7 @@ def fill(page: PostPage) -> PostPage:
                 *featuring_ids(page.accounts.values(), approving(page.author_bodies)),
                 *(number for row in page.rows for number in page.related_ids(row)),
             },
-            with_followed_by=_asks_who_follows(page.rows),
+            with_followed_by=_asks_who_follows(page),
         )
     elif page.collections:
         people = (number for one in page.collections.values() for number in one.account_ids)

@@ -53,13 +53,12 @@ class PageSerializer(EntitySerializer):
         self.bodies = self._load_bodies()
         self.authors = self._load_authors()
         self.cards = present_cards(instance.cards, instance.viewer_id) if instance.cards else {}
-        return {
-            post.id: self._post(post, self._quote) if post is post.proper else self._boost(post)
-            for post in instance.rows
-            if post.proper.id in self.bodies
-            and post.proper.account_id in self.authors
-            and post.account_id in self.authors
-        }
+        entities = {}
+        for post in instance.rows:
+            proper = post.proper
+            if proper.id in self.bodies and proper.account_id in self.authors and post.account_id in self.authors:
+                entities[post.id] = self._post(post, self._quote) if post is proper else self._boost(post, proper)
+        return entities
 
     def _load_bodies(self) -> dict[int, dict[str, Any]]:
         # What may be cached of each post: its `body`, the `application` that wrote it, and `words`, which filters search.
@@ -104,20 +103,22 @@ class PageSerializer(EntitySerializer):
             "reblogs_count": post.reblogs_count,
             "favourites_count": post.favourites_count,
             "quotes_count": post.quotes_count,
-            **self._viewer_members(post),
+            **self._viewer_members(post, post),
             "card": self.cards.get(post.id),
-            "poll": self._poll(post),
+            "poll": self._poll(post) if post.id in self.page.polls else None,
             "quote": quote(post) if post.quote_state is not None else None,
-            "tagged_collections": self._collections(post),
-            "in_reply_to_id": _id_or_none(post.in_reply_to_id),
-            "in_reply_to_account_id": _id_or_none(post.in_reply_to_account_id),
+            "tagged_collections": self._collections(post) if post.collection_ids else [],
+            "in_reply_to_id": str(post.in_reply_to_id) if post.in_reply_to_id is not None else None,
+            "in_reply_to_account_id": (
+                str(post.in_reply_to_account_id) if post.in_reply_to_account_id is not None else None
+            ),
             **self._pinned(post),
             **self._application(post, application),
             "account": self.authors[post.account_id],
             "reblog": None,
         }
 
-    def _boost(self, boost: Post) -> dict[str, Any]:
+    def _boost(self, boost: Post, proper: Post) -> dict[str, Any]:
         uri = boost.uri or f"{links.status_uri(boost.username, boost.id)}/activity"
         return {
             "id": str(boost.id),
@@ -139,14 +140,14 @@ class PageSerializer(EntitySerializer):
             "poll": None,
             "tagged_collections": [],
             **self._application(boost, None),
-            **self._viewer_members(boost),
+            **self._viewer_members(boost, proper),
             "account": self.authors[boost.account_id],
-            "reblog": self._post(boost.proper, self._quote),
+            "reblog": self._post(proper, self._quote),
         }
 
-    def _viewer_members(self, post: Post) -> dict[str, Any]:
+    def _viewer_members(self, post: Post, proper: Post) -> dict[str, Any]:
         # A boost has the members of the boosted post, except that filters are compared with both.
-        proper, viewer_id, marks = post.proper, self.page.viewer_id, self.page.marks
+        viewer_id, marks = self.page.viewer_id, self.page.marks
         shared = self.viewer_members.get(proper.id)
         if shared is None:
             shared = {
@@ -170,13 +171,10 @@ class PageSerializer(EntitySerializer):
         return self.matches[post.id]
 
     def _collections(self, post: Post) -> list[dict[str, Any]]:
-        linked = self.page.linked_collections(post) if post.collection_ids else []
-        return [CollectionSerializer(one).data for one in linked]
+        return [CollectionSerializer(linked).data for linked in self.page.linked_collections(post)]
 
-    def _poll(self, post: Post) -> dict[str, Any] | None:
+    def _poll(self, post: Post) -> dict[str, Any]:
         page = self.page
-        if post.id not in page.polls:
-            return None
         context = {
             "viewer_id": page.viewer_id,
             "author_id": post.account_id,
@@ -211,10 +209,6 @@ class PageSerializer(EntitySerializer):
             context["quoted"] = self._post(quoted, lambda inner: ShallowQuoteSerializer(inner, context=context).data)
         entity: dict[str, Any] = QuoteSerializer(post, context=context).data
         return entity
-
-
-def _id_or_none(number: int | None) -> str | None:
-    return None if number is None else str(number)
 
 
 def present_by_id(page: PostPage) -> dict[int, dict[str, Any]]:
