@@ -1,4 +1,4 @@
-"""What every test may rely on."""
+"""Fixtures for all tests."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from tests.support.emptying import empty_tables
 from tests.support.site import Site, serving
 from timelines.queries.public import forget_access
 
-# The same examples in every run: a promise is broken by a change, never by chance.
+# Every run uses the same examples, so that only a change can make a test fail.
 hypothesis.settings.register_profile("social", derandomize=True, deadline=None)
 hypothesis.settings.load_profile("social")
 
-# What `load_middleware` sets.
+# The attributes that `load_middleware` sets.
 _CHAIN = ("_middleware_chain", "_view_middleware", "_template_response_middleware", "_exception_middleware")
-# Seconds, longer than any test takes.
+# In seconds; longer than any test takes.
 _LONGEST = 120
 
 _OF_FEDERATION = [
@@ -52,7 +52,7 @@ collect_ignore = [] if apps.is_installed("federation") else _OF_FEDERATION
 
 
 def pytest_collection_finish() -> None:
-    """What has been imported stays: the garbage collector need not look through it again and again, and less often."""
+    """Freeze all imported objects, so that the garbage collector does not check them repeatedly, and run it less often."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
@@ -60,14 +60,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """The tables are those of an earlier run where no migration has changed."""
+    """Load the tables of an earlier run if no migration has changed."""
     if servers.embedded is not None:
         kept_schema.load(servers.embedded.postgres)
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """They are kept for the next run."""
+    """Store the tables for the next run."""
     if servers.embedded is not None:
         with django_db_blocker.unblock():
             kept_schema.keep(servers.embedded.postgres)
@@ -75,13 +75,13 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 
 @pytest.fixture
 def callers(db: None) -> Callers:
-    """For the battery."""
+    """The callers for the battery."""
     return Callers()
 
 
 @pytest.fixture
 def site(settings: Any) -> Iterator[Site]:
-    """A web site of somebody else's on this machine, which this server may ask."""
+    """A web site of a third party on this machine, which this server may call."""
     settings.FEDERATION_LOOPBACK = True
     with serving() as running:
         yield running
@@ -95,7 +95,7 @@ def _answers_watched() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _as_installed() -> Iterator[None]:
-    """After a test that commits, the tables are those of a new server, with the roles it begins with."""
+    """After a test that commits, restore the tables of a new server with its default roles."""
     flush = TransactionTestCase._fixture_teardown
 
     def renew(test_case: TransactionTestCase) -> None:
@@ -113,7 +113,7 @@ def _as_installed() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_found_once() -> Iterator[None]:
-    """Each test client makes its middleware anew, and the search for static files took most of the time of its requests."""
+    """Cache the search for static files, which took most of the time of a request because each test client repeats it."""
     find, found = WhiteNoiseMiddleware.add_files_from_finders, {}
 
     def find_once(middleware: WhiteNoiseMiddleware) -> None:
@@ -129,15 +129,13 @@ def _static_files_found_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _middleware_made_once() -> Iterator[None]:
-    """Each test client makes its middleware anew, in a millisecond: those with the same settings share it, as all requests
-    of a server do.
-    """
+    """Share the middleware among test clients with the same settings, as a server's requests do; building it takes 1 ms."""
     load = ClientHandler.load_middleware
     made: tuple[Any, dict[str, Any]] = (None, {})
 
     def load_once(handler: ClientHandler, is_async: bool = False) -> None:
         nonlocal made
-        # A setting that a test changes makes another object of the settings.
+        # A setting that a test overrides creates another settings object.
         if made[0] is settings._wrapped:
             vars(handler).update(made[1])
             return
@@ -151,7 +149,7 @@ def _middleware_made_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_key_pair() -> Iterator[None]:
-    """Keys are made when they are needed, which takes a tenth of a second: in tests they are the same for all."""
+    """Use one key pair for all accounts, because generating one takes 0.1 s."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("accounts.services.key_pairs.new_rsa_pair", import_module("tests.factories.accounts").rsa_pair)
         yield
@@ -159,7 +157,7 @@ def _one_key_pair() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _files_are_not_flushed() -> Iterator[None]:
-    """As with the tables: nothing of a test has to outlive a failure of the machine."""
+    """Do not flush files to the disk, because no test data has to survive a crash."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda _descriptor: None)
         yield
@@ -167,20 +165,20 @@ def _files_are_not_flushed() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _access_is_read_anew() -> None:
-    """How open timelines are is remembered for two seconds: what one test has changed is nothing to the next."""
+    """Clear the access settings of timelines, which are cached for two seconds, between tests."""
     forget_access()
 
 
 @pytest.fixture(autouse=True)
 def _identity_is_that_of_a_new_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is remembered until a test that changes it says so; a slow test would read it by chance."""
+    """Cache the identity until a test changes it; otherwise slow tests would reload it at random."""
     monkeypatch.setattr(identity, "RELOAD_SECONDS", 1e9)
     keep_identity(Identity())
 
 
 @pytest.fixture(autouse=True)
 def _answers_are_declared() -> Iterator[None]:
-    """Every answer that a test gets from the API is what the endpoint declares."""
+    """Fail if a response of the API during the test differs from the declaration of its endpoint."""
     answers.problems()
     yield
     assert answers.problems() == []
@@ -188,7 +186,7 @@ def _answers_are_declared() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A statement that each process asks every few seconds would be counted by chance; asked for after a change only."""
+    """Reload the list of refused networks after changes only; the periodic query would be counted in some tests."""
     monkeypatch.setattr(refused_networks, "RELOAD_SECONDS", 1e12)
     monkeypatch.setattr(refused_networks._State, "loaded_at", 0.0)
     monkeypatch.setattr(refused_networks._State, "networks", ())
@@ -196,8 +194,9 @@ def _no_network_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _limits_do_not_start_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows of limits end at fixed times: a test that counts up to one stays in the window in which it began, unless it
-    goes to another time itself.
+    """Stop the clock of rate limits at the start of a test, so that no window ends within it.
+
+    A test that moves the clock itself is not affected.
     """
     begun = time.time()
 
@@ -210,19 +209,19 @@ def _limits_do_not_start_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def noon(db: None) -> Iterator[None]:
-    """For tests that count by days."""
+    """Set the clock to noon for tests that count by days."""
     with moments.at_noon():
         yield
 
 
 @pytest.fixture(autouse=True)
 def _empty_redis(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No test sees another one's feeds, counters or cached identities."""
+    """Clear feeds, counters and cached identities after each test."""
     yield
     if request.node.get_closest_marker("django_db") is not None:
         try:
             redis.client("cache").flushdb()
         except RedisError:
-            # A time-out on a busy machine has opened the circuit, for a second.
+            # A timeout on a busy machine has opened the circuit, which lasts a second.
             time.sleep(1.1)
             redis.client("cache").flushdb()

@@ -1,4 +1,4 @@
-"""The people of the tests of the accounts app: one with a client program, one with a browser."""
+"""Fixtures for the accounts app: a user with a client program, and a user with a browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ def ann(db: None) -> User:
 
 @pytest.fixture
 def api(ann: User) -> Api:
-    """Her client."""
     return Api(make_token(ann))
 
 
@@ -34,14 +33,14 @@ def person(db: None) -> User:
 
 @pytest.fixture
 def browser(person: User) -> Client:
-    """One in which the person is signed in."""
+    """A browser in which `person` is signed in."""
     client = signed_in(person)
     return client
 
 
 @pytest.fixture
 def sign_in(client: Client) -> Callable[..., Any]:
-    """Send the sign-in form."""
+    """A function that sends the sign-in form."""
 
     def send(login: str, password: str = PASSWORD, url: str = "/auth/sign_in", **headers: str) -> Any:
         return client.post(url, {"login": login, "password": password}, headers=headers)
@@ -51,7 +50,7 @@ def sign_in(client: Client) -> Callable[..., Any]:
 
 @pytest.fixture
 def counted(settings: Any) -> Iterator[None]:
-    """Rate limits as in real life, with nothing used up before and after."""
+    """Enable rate limits, with empty counters before and after the test."""
     settings.RATE_LIMITS = True
     redis.client("cache").flushdb()
     yield

@@ -1,4 +1,4 @@
-"""Operators delete accounts, replace keys, take lost second factors away and have people follow, from the command line."""
+"""Tests of commands for operators: deleting accounts, replacing keys, removing lost second factors, and adding follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits are the same for pages and endpoints, and mails to one address have an end (security rows 84 and 85)."""
+"""Tests that pages and endpoints share their limits, and that mails to one address are limited (security rows 84 and 85)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORM = {"username": "grace", "email": "grace@example.com", "password": "a long p
 
 @pytest.fixture
 def counted(settings: Any) -> None:
-    """Rate limits as in real life, with nothing used up."""
+    """Enable rate limits, with empty counters."""
     settings.RATE_LIMITS = True
     redis.client("cache").flushdb()
 
@@ -91,7 +91,7 @@ def test_row_85_an_address_gets_ten_links_a_day_whoever_asks_and_however_it_is_s
         send_email_change_mails([EmailChangeRequested(user_id=changing.pk)])
         send_password_reset_mails([PasswordResetRequested(user_id=owner.pk)])
     assert len(mailoutbox) == MAILS_A_DAY
-    # Its owner still gets mails about what is done to their account, and others get theirs.
+    # The user still gets mails about changes of the account, and other users get theirs.
     send_security_mails([SecurityChanged(user_id=owner.pk, kind="password_changed", address="")])
     send_confirmation_mails([ConfirmationRequested(user_id=make_user("else", confirmed=False).pk)])
     assert len(mailoutbox) == MAILS_A_DAY + 2

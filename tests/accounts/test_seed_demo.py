@@ -1,4 +1,4 @@
-"""A developer has people, posts and a report to look at with one command."""
+"""Tests of the command that creates accounts, posts and a report for developers."""
 
 from __future__ import annotations
 

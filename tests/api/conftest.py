@@ -1,4 +1,4 @@
-"""The sample API instead of the real one, and tokens that need no accounts."""
+"""Fixtures for the API tests: the sample API instead of the real one, and tokens without accounts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.client import forget_identities
 
 
 class Tokens:
-    """A token source in memory that counts how often it is asked."""
+    """A token source in memory that counts its lookups."""
 
     def __init__(self) -> None:
         self.identities: dict[str, Identity] = {}
@@ -28,7 +28,7 @@ class Tokens:
         self.meanwhile: Callable[[], None] | None = None
 
     def find_identity(self, token: str) -> Identity | None:
-        """As the port says; `meanwhile` runs after the row is read."""
+        """Return the identity of a token, as the port demands; `meanwhile` runs after the row is read."""
         self.asked.append(token)
         found = self.identities.get(token)
         if self.meanwhile is not None:
@@ -37,7 +37,7 @@ class Tokens:
         return found
 
     def make(self, *scopes: str, user_id: int | None = None, **state: Any) -> str:
-        """A new token."""
+        """Create a token."""
         number = next(self.numbers)
         token = f"token-{number}"
         self.identities[token] = Identity(
@@ -51,15 +51,15 @@ class Tokens:
         return token
 
     def user_token(self, *scopes: str, **state: Any) -> str:
-        """Of the main user."""
+        """Create a token of the main user."""
         return self.make(*scopes, user_id=1, **state)
 
     def other_user_token(self, *scopes: str) -> str:
-        """Of another one."""
+        """Create a token of another user."""
         return self.make(*scopes, user_id=2)
 
     def app_token(self, *scopes: str) -> str:
-        """Of an application."""
+        """Create a token of an application."""
         return self.make(*scopes)
 
     def change(self, token: str, **state: Any) -> None:
@@ -68,7 +68,6 @@ class Tokens:
         admission.forget_tokens([checksum_of(token)])
 
     def revoke(self, token: str) -> None:
-        """Revoke the token and drop it from the cache."""
         del self.identities[token]
         admission.forget_tokens([checksum_of(token)])
 
@@ -80,7 +79,7 @@ def _sample_api(settings: Any) -> None:
 
 @pytest.fixture
 def callers() -> Iterator[Tokens]:
-    """Tokens; nothing is remembered from another test."""
+    """A token source, with empty caches."""
     tokens = Tokens()
     before = plug_in(tokens)
     redis.client("cache").flushdb()
@@ -94,13 +93,12 @@ def callers() -> Iterator[Tokens]:
 
 @pytest.fixture
 def limits(settings: Any) -> None:
-    """Rate limits on."""
     settings.RATE_LIMITS = True
 
 
 @pytest.fixture
 def get() -> Callable[..., Any]:
-    """`get(path, token=..., **query)`."""
+    """A function that sends GET requests: `get(path, token=..., **query)`."""
 
     def ask(path: str, token: str | None = None, **query: Any) -> Any:
         headers = {"Authorization": f"Bearer {token}"} if token else {}

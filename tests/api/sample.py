@@ -1,4 +1,4 @@
-"""A small API of tags, with one callers of each kind, to try the reception on."""
+"""A small API of tags with one caller of each kind, for the tests of request handling."""
 
 from __future__ import annotations
 
@@ -38,32 +38,28 @@ from social.kernel.cursors import Cursor
 
 
 class TagSerializer(EntitySerializer):
-    """A tag as the sample shows it."""
-
     def to_representation(self, instance: Tag) -> dict[str, Any]:
-        """id and name."""
+        """Return id and name."""
         return {"id": str(instance.id), "name": instance.name}
 
 
 class AskingSerializer(EntitySerializer):
-    """A serializer that makes the mistake of asking the database."""
+    """A serializer that queries the database, which is a mistake."""
 
     def to_representation(self, instance: Tag) -> dict[str, Any]:
-        """id, and a name that is looked up."""
+        """Return the id, and a name that takes a query."""
         return {"id": str(instance.id), "name": Tag.objects.get(id=instance.id).name}
 
 
 @dataclass(frozen=True)
 class OptionDraft:
-    """An option."""
-
     title: str = ""
     weight: int = 1
 
 
 @dataclass(frozen=True)
 class TagDraft:
-    """Everything an input can hold."""
+    """A value for each kind of input field."""
 
     name: str = ""
     sensitive: bool = False
@@ -79,14 +75,12 @@ class TagDraft:
 
 
 class OptionInput(Input[OptionDraft]):
-    """One option."""
-
     title = ClientString(max_length=5)
     weight = ClientInteger()
 
 
 class TagInput(Input[TagDraft]):
-    """All fields."""
+    """An input with a field of each kind."""
 
     required_keys = ("name",)
     name = ClientString(max_length=20)
@@ -103,7 +97,7 @@ class TagInput(Input[TagDraft]):
 
 
 class DetailedInput(TagInput):
-    """With codes per field."""
+    """An input whose errors have codes per field."""
 
     details = True
 
@@ -113,7 +107,7 @@ LIKE_PEOPLE = ByCursor(Limit(20, 40, zero_is_all=True), prev="since_id")
 
 
 class TagsViewSet(ApiViewSet):
-    """Tags."""
+    """Endpoints that list, create, show and delete tags."""
 
     endpoints = {
         "list": Endpoint(optional_user("read:statuses"), "SampleTag", many=True, input=TagInput, paging=LIKE_TIMELINES),
@@ -200,7 +194,7 @@ class AccessViewSet(ApiViewSet):
             raise errors.Forbidden
 
     def public(self, request: ApiRequest) -> dict[str, Any]:
-        """Who is there."""
+        """Return who sent the request, and from which address."""
         identity = request.auth
         return {
             "user": identity.user_id if identity else None,
@@ -212,7 +206,7 @@ class AccessViewSet(ApiViewSet):
 
 
 class EchoViewSet(ApiViewSet):
-    """Gives parameters back."""
+    """Endpoints that return their parameters."""
 
     endpoints = {
         "echo": Endpoint(anyone(), "Sample"),
@@ -254,7 +248,7 @@ def _shown(value: Any) -> Any:
 
 
 class FeedViewSet(ApiViewSet):
-    """A feed that is no table."""
+    """A list that is made without a table."""
 
     endpoints = {"list": Endpoint(anyone(), None, paging=LIKE_TIMELINES)}
     asked: list[Cursor] = []
@@ -295,31 +289,31 @@ class FailuresViewSet(ApiViewSet):
 
 
 class UniqueViolation(Exception):
-    """What psycopg raises behind an IntegrityError."""
+    """The error of psycopg that causes an IntegrityError."""
 
     sqlstate = "23505"
 
 
 class ForeignKeyViolation(Exception):
-    """The driver's error that the state of PostgreSQL comes with."""
+    """The error of psycopg for a missing row, with PostgreSQL's state."""
 
     sqlstate = "23503"
 
 
 def duplicate() -> IntegrityError:
-    """A clash on a unique column."""
+    """Return the error of a duplicate value in a unique column."""
     error = IntegrityError("duplicate key")
     error.__cause__ = UniqueViolation()
     return error
 
 
 def reference_gone() -> IntegrityError:
-    """A reference to a row that was deleted at the same moment."""
+    """Return the error of a reference to a row that was deleted at the same moment."""
     error = IntegrityError("no such row")
     error.__cause__ = ForeignKeyViolation()
     return error
 
 
 def database_gone() -> OperationalError:
-    """A database that does not answer."""
+    """Return the error of a database that does not respond."""
     return OperationalError("connection refused")

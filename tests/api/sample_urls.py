@@ -1,4 +1,4 @@
-"""The endpoints of the sample API, and a page that fails."""
+"""The routes of the sample API, and of a page that fails."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ urlpatterns = [
     endpoint("api/v1/failures/<name>", FailuresViewSet, {"get": "raise_it"}),
     path("pages/broken", _broken_page),
     path("pages/form", _form_page, name="form_page"),
-    # Every page names it.
+    # Every page links to the manifest.
     path("manifest", _form_page, name="manifest"),
 ]

@@ -1,4 +1,4 @@
-"""Who is let in, and in which order callers are checked (contract, behaviours sections 3 and 5)."""
+"""Tests of access: which callers are admitted, and the order of the checks (contract, behaviours sections 3 and 5)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_no_or_a_wrong_token_is_401_with_a_challenge(callers: Tokens, get: Any) 
 
 
 def test_the_checks_come_in_the_order_token_scope_user_state_object(callers: Tokens, get: Any) -> None:
-    """SEED: each wrong thing hides everything that comes after it."""
+    """Each failed check hides the result of those after it."""
     unconfirmed = {"confirmed": False}
     path = "/api/v1/tags/not-an-id"
     assert answer(get(path, token="wrong"))[0] == 401
@@ -88,7 +88,7 @@ def test_the_suspended_are_refused_wherever_a_token_counts_and_the_disabled_wher
     for name in ("person", "unconfirmed", "moderator"):
         assert answer(get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True))) == (403, DISABLED), name
     for name in ("public", "optional", "anybody"):
-        # Security row 80: what is open to others is open to them as to anybody.
+        # Security row 80: users of disabled accounts can use public endpoints, as anonymous visitors.
         assert get(f"/api/v1/access/{name}", token=callers.user_token(disabled=True)).json()["user"] is None, name
 
 
@@ -165,7 +165,7 @@ def test_the_header_wins_over_parameters(callers: Tokens) -> None:
 
 
 def test_a_token_in_a_large_body_is_not_looked_for(callers: Tokens) -> None:
-    """Nobody makes the server read 8 MB before it knows who they are."""
+    """The server does not read 8 MB before it knows the caller."""
     body = f"access_token={callers.user_token()}&x={'a' * 1_100_000}"
     response = Client().put("/api/v1/echo/big", body, "application/x-www-form-urlencoded")
     assert response.status_code == 200
@@ -187,7 +187,7 @@ def test_an_unknown_scope_is_a_mistake_of_the_programmer() -> None:
 
 
 class NoModerator(BasePermission):
-    """Refuses as Django permissions do: by its result."""
+    """A permission that refuses by returning False, as those of Django do."""
 
     def has_permission(self, request: Any, view: Any) -> bool:
         return False
@@ -197,7 +197,7 @@ class NoModerator(BasePermission):
 
 
 class UsedUp(BaseThrottle):
-    """Refuses by its result."""
+    """A throttle that refuses by returning False."""
 
     def allow_request(self, request: Any, view: Any) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""The battery itself: it passes on endpoints that keep their promises, and catches those that do not."""
+"""Tests of the battery itself: it accepts endpoints that keep the rules, and fails for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is answered when something is wrong (contract, behaviours section 3; clients.md, trap 16)."""
+"""Tests of error responses (contract, behaviours section 3; clients.md, trap 16)."""
 
 from __future__ import annotations
 

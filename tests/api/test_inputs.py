@@ -1,4 +1,4 @@
-"""How single values may be spelled, and what a broken rule answers (contract, parameters section 0)."""
+"""Tests of the accepted forms of single values, and of the errors of broken rules (contract, parameters section 0)."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_details_name_each_field_with_a_code() -> None:
 
 
 class TranslatedInput(Input[TagDraft]):
-    """Its rule has a text that Django's own catalogs hold."""
+    """An input with an error message from Django's own catalogs."""
 
     name = ClientString(max_length=1, error_messages={"max_length": gettext_lazy("Enter a valid value.")})
 
@@ -233,7 +233,7 @@ def test_another_string_for_a_file_is_400(value: Any) -> None:
 
 
 class SampleForm(Form):
-    """One value of each type."""
+    """A form with a field of each type."""
 
     required_keys = ("name",)
     name: Stripped = ""

@@ -1,4 +1,4 @@
-"""How often callers may ask (contract, behaviours section 4; security row 25; clients.md, trap 13)."""
+"""Tests of rate limits (contract, behaviours section 4; security row 25; clients.md, trap 13)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOON = datetime(2026, 3, 1, 12, 2, 30, tzinfo=UTC)
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same rules with limits a test can reach."""
+    """Lower the limits, so that tests can reach them."""
     monkeypatch.setattr(
         table,
         "GENERAL_RULES",

@@ -1,4 +1,4 @@
-"""How lists are paged (contract, behaviours section 2; clients.md, traps 9-12; security row 42)."""
+"""Tests of pagination (contract, behaviours section 2; clients.md, traps 9-12; security row 42)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("callers")]
 
 @pytest.fixture
 def ids() -> list[int]:
-    """Fifty tags, newest first."""
+    """The ids of fifty tags, newest first."""
     made = [Tag.objects.create(name=f"tag{number}", display_name=f"tag{number}").id for number in range(50)]
     return sorted(made, reverse=True)
 
@@ -69,7 +69,7 @@ def test_max_id_is_exclusive_and_goes_back_in_time(ids: list[int]) -> None:
 
 
 def test_since_id_gives_the_newest_and_min_id_those_next_to_it(ids: list[int]) -> None:
-    """Trap 12."""
+    """clients.md, trap 12."""
     assert page(f"/api/v1/tags?limit=3&since_id={ids[20]}")[0] == ids[:3]
     assert page(f"/api/v1/tags?limit=3&min_id={ids[20]}")[0] == ids[17:20]
 
@@ -142,7 +142,7 @@ def test_lists_of_accounts_lead_back_by_since_id_and_know_no_min_id(ids: list[in
 
 
 def test_prev_never_repeats_an_item(ids: list[int]) -> None:
-    """Trap 10."""
+    """clients.md, trap 10."""
     _found, response = page(f"/api/v1/tags?limit=5&max_id={ids[9]}")
     assert page(local(links(response)["prev"]))[0] == ids[5:10]
 

@@ -1,4 +1,4 @@
-"""How parameters may be spelled (contract, parameters section 0; clients.md, traps 1, 14, 15; security row 34)."""
+"""Tests of the accepted forms of parameters (contract, parameters section 0; clients.md, traps 1, 14, 15; security row 34)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def echo(method: str, body: Any = b"", content_type: str = JSON, query: str = ""
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
 def test_every_method_reads_query_form_multipart_and_json(method: str) -> None:
-    """Trap 1: also GET and DELETE with a body."""
+    """clients.md, trap 1; GET and DELETE may have a body too."""
     expected = {"a": "1", "b": {"c": ["x", "y"]}}
     assert echo(method, query="a=1&b[c][]=x&b[c][]=y") == expected
     assert echo(method, query="a=1&b%5Bc%5D%5B%5D=x&b%5Bc%5D%5B%5D=y") == expected
@@ -165,7 +165,7 @@ def test_malformed_json_is_400(body: Any) -> None:
     [(rb'{"a": "cut \ud83d"}', "cut \ufffd"), (rb'{"a": "\\ud83d"}', "\\ud83d"), (b'\xef\xbb\xbf{"a": "b"}', "b")],
 )
 def test_half_a_surrogate_pair_and_a_byte_order_mark_cost_nothing_else(body: bytes, text: str) -> None:
-    """No text column and no answer can hold half a pair."""
+    """Neither a text column nor a response can hold half a surrogate pair."""
     assert echo("POST", body, JSON) == {"a": text}
 
 
@@ -227,7 +227,7 @@ def test_a_body_of_more_than_a_mebibyte_is_413_unless_the_action_takes_more() ->
 
 
 def in_chunks(body: bytes, content_type: str) -> Any:
-    """A body of unknown length, as a WSGI server that decodes chunks hands it over."""
+    """Send a body of unknown length, as a WSGI server that decodes chunks passes it on."""
     environ: dict[str, Any] = {
         "wsgi.input": io.BytesIO(body),
         "CONTENT_TYPE": content_type,

@@ -1,4 +1,4 @@
-"""How answers look on the wire: type, caches, other sites, languages, ids and logs (contract, behaviours section 1)."""
+"""Tests of responses: content type, caching, CORS, language, ids and logs (contract, behaviours section 1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ AccessLog = Callable[[], list[dict[str, Any]]]
 @pytest.mark.parametrize("accept", ["*/*", "text/html", "application/activity+json", "image/png;q=1", "nonsense"])
 @pytest.mark.parametrize("suffix", ["", "/"])
 def test_the_answer_is_json_whatever_is_accepted(accept: str, suffix: str) -> None:
-    """Trap 15: no redirect either."""
+    """clients.md, trap 15; such requests are not redirected either."""
     response = Client().get(PUBLIC + suffix, headers={"Accept": accept})
     assert response.status_code == 200
     assert response.headers["Content-Type"] == "application/json; charset=utf-8"
@@ -58,7 +58,7 @@ def test_errors_and_answers_to_writes_are_cached_by_nobody(callers: Tokens, get:
 
 
 def test_other_sites_may_read_answers_and_their_headers(callers: Tokens, get: Any) -> None:
-    """Trap 8."""
+    """clients.md, trap 8."""
     exposed = {
         "Link",
         "X-RateLimit-Limit",
@@ -108,7 +108,7 @@ def test_head_needs_no_code_of_its_own_and_options_is_for_preflights_alone(calle
 
 
 def test_answers_have_a_content_length(callers: Tokens) -> None:
-    """Else servers send them in chunks."""
+    """Without one, servers send the response in chunks."""
     body = Client().get(PUBLIC)
     assert body.headers["Content-Length"] == str(len(body.content))
     assert Client().get("/api/v1/nothing").headers["Content-Length"] == str(len(b'{"error":"Not Found"}'))
@@ -139,7 +139,7 @@ def test_any_other_request_id_is_replaced(callers: Tokens, sent: str) -> None:
 
 
 def test_messages_are_in_the_language_of_the_caller(callers: Tokens, get: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`?lang=`, then the user's own, then Accept-Language, then the server's."""
+    """The order is: `?lang=`, the user's own language, Accept-Language, the server's language."""
     seen: list[str | None] = []
 
     class Explained(errors.NotFound):
@@ -172,7 +172,7 @@ def test_messages_are_in_the_language_of_the_caller(callers: Tokens, get: Any, m
 def test_lang_is_read_from_the_body_too(
     callers: Tokens, monkeypatch: pytest.MonkeyPatch, body: str, content_type: str
 ) -> None:
-    """Every parameter is read from query and body merged (contract, parameters section 0); the query wins."""
+    """Every parameter is read from query and body merged (contract, parameters section 0); the query takes precedence."""
     seen: list[str | None] = []
 
     def noted(name: str) -> errors.BadRequest:
@@ -246,7 +246,7 @@ def test_requests_are_logged_only_where_the_operator_asks_for_it_and_checks_of_h
         ("::1", "[2001:db8::1]:443", ("::1/128",), "2001:db8::1"),
         ("::ffff:10.0.0.1", "198.51.100.1:5000", ("10.0.0.0/8",), "198.51.100.1"),
         ("10.0.0.1", "", ("10.0.0.0/8",), "10.0.0.1"),
-        # Written by proxies that hide who it was.
+        # Proxies that hide the client's address send this value.
         ("10.0.0.1", "0.0.0.0", ("10.0.0.0/8",), "0.0.0.0"),
         ("10.0.0.1", "unknown", ("10.0.0.0/8",), "10.0.0.1"),
     ],

@@ -1,4 +1,4 @@
-"""Which scope opens what (contract, behaviours section 5)."""
+"""Tests of the scopes of endpoints (contract, behaviours section 5)."""
 
 from __future__ import annotations
 

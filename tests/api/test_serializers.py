@@ -1,4 +1,4 @@
-"""Entities are shown without asking the database (DESIGN, "The rooms")."""
+"""Tests that serializers do not query the database (DESIGN, "The rooms")."""
 
 from __future__ import annotations
 

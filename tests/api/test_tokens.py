@@ -1,4 +1,4 @@
-"""How long a token is believed, and what is kept of it (security row 48)."""
+"""Tests of cached tokens: how long they are valid, and which data is stored (security row 48)."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ PERSON = "/api/v1/access/person"
 
 @pytest.fixture(params=["limits on", "limits off"])
 def either_way(request: pytest.FixtureRequest, settings: Any) -> None:
-    """What is promised of tokens holds with and without counting."""
+    """Run the test with and without rate limits."""
     settings.RATE_LIMITS = request.param == "limits on"
 
 
 @pytest.fixture
 def no_redis(settings: Any, tmp_path: Any) -> Iterator[None]:
-    """Nobody answers at the cache's address."""
+    """No server listens at the address of the cache."""
     settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": f"unix://{tmp_path}/nobody.sock"}
     yield
     redis.circuit("cache").close()
 
 
 def another_process() -> None:
-    """What a second process knows of tokens: nothing but what is in Redis."""
+    """Clear the tokens that this process has cached, so that it behaves like a new process, which only shares Redis."""
     forget_identities()
 
 

@@ -1,4 +1,4 @@
-"""What a WSGI server may rely on: the application as it runs, in a process of its own (`social.wsgi`)."""
+"""Tests of the WSGI application in its own process (`social.wsgi`)."""
 
 from __future__ import annotations
 

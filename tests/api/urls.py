@@ -1,4 +1,4 @@
-"""The addresses of the sample API, behind the same router as the real one."""
+"""The URLs of the sample API, by the same router as the real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of unknown length go to the database as arrays or in batches: a statement takes 65,535 parameters."""
+"""Tests that lists of unknown length go to the database as arrays or in batches: a query takes at most 65,535 parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
 _SUBQUERIES = frozenset({"values", "values_list"})
-# In every module with such a use: reading words is much quicker than reading nodes.
+# A module without these words has no such use, and a search for words is much faster than parsing.
 _SIGN = re.compile("__in|bulk_|in_bulk")
 
 BOUNDED = {
@@ -28,7 +28,7 @@ BOUNDED = {
 
 
 def found_in(source: str) -> Iterator[tuple[int, str]]:
-    """Line and name of every unbatched use in a module."""
+    """Yield the line and name of every unbatched use in a module."""
     if not _SIGN.search(source):
         return
     for node in ast.walk(ast.parse(source)):
@@ -48,7 +48,7 @@ def found_in(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _is_bounded(value: ast.expr) -> bool:
-    """A list that stands in the source, a constant, or a subquery."""
+    """Return whether the value is a literal list, a constant or a subquery."""
     if isinstance(value, ast.Tuple | ast.List | ast.Set):
         return not any(isinstance(item, ast.Starred) for item in value.elts)
     if isinstance(value, ast.Name):

@@ -1,4 +1,4 @@
-"""What comments, docstrings and documents name is there: modules, what stands in them, commands and files."""
+"""Tests that names in comments, docstrings and documents exist: modules, their members, commands and files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCES = (*PACKAGES, "tests", "benchmarks")
 _DOTTED = re.compile(rf"(?<![\w./@-])(?:{'|'.join(SOURCES)})(?:\.[A-Za-z_]\w*)+(?![\w/-])")
 _COMMAND = re.compile(r"manage\.py ([a-z_]+)")
 _FILE = re.compile(r"`((?:docs|tests|requirements|social|accounts|statuses|federation)/[\w./-]*\w)`")
-#: Domains of examples.
+#: Domains in examples.
 _DOMAINS = ("example", "localhost")
 
 
@@ -33,7 +33,7 @@ def texts(source: str) -> Iterator[tuple[int, str]]:
 
 
 def missing(text: str) -> Iterator[str]:
-    """What a text names and is not there."""
+    """Yield the names in a text that do not exist."""
     for name in _DOTTED.findall(text):
         if not exists(name):
             yield name
@@ -47,13 +47,13 @@ def missing(text: str) -> Iterator[str]:
 
 @cache
 def commands() -> frozenset[str]:
-    """What `manage.py` knows."""
+    """Return the names of all management commands."""
     return frozenset((*management.get_commands(), "help"))
 
 
 @cache
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module, stands in one, or is a model by its app's label."""
+    """Return whether a dotted name is a module, a member of one, or a model named by its app's label."""
     first, *rest = name.split(".")
     if rest[0] in _DOMAINS:
         return True
@@ -81,7 +81,7 @@ def test_names_in_comments_and_docstrings_exist() -> None:
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for package in SOURCES
         for path in sorted((ROOT / package).rglob("*.py"))
-        # To find the comments takes long, so it is done where something in the file, be it code, is missing.
+        # Finding the comments is slow, so it is done only for files in which any name, even in code, is missing.
         if "migrations" not in path.parts and any(missing(path.read_text()))
         for line, text in texts(path.read_text())
         for name in missing(text)

@@ -1,4 +1,4 @@
-"""Rules that have one home: who hides whom, who is suspended, what the words of visibility mean. Other modules ask."""
+"""Tests that certain rules (hiding of accounts, suspension, visibility) are written in one module each, which others call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HIDING_HOMES = {
 }
 
 WORDS = set(Visibility.values)
-# Words of other things too; as a whole Python string they may stand anywhere, quoted inside SQL they may not.
+# These words have other meanings too: they are allowed as a whole Python string, but not quoted inside SQL.
 AMBIGUOUS = {"public", "limited", "direct"}
 WORDS_IN_SQL = re.compile("'({})'".format("|".join(sorted(WORDS))))
 WORD_HOMES = {
@@ -40,17 +40,17 @@ SUSPENSION = re.compile(r"\bsuspended_at\b|__suspended_at|^suspended_at")
 SUSPENSION_HOMES = {
     "accounts/policies/audience.py",
     "accounts/models/account.py",
-    # They load it for a value that is asked later.
+    # These modules load the value for a later check.
     "accounts/identity/queries/tokens.py",
     "accounts/queries/relations.py",
     "statuses/queries/authors.py",
     "statuses/queries/posts.py",
-    # They suspend, or give back.
+    # These modules suspend or unsuspend accounts.
     "accounts/services/erasing.py",
     "accounts/services/remote_accounts.py",
     "accounts/services/sanctions.py",
     "accounts/services/severing.py",
-    # Staff see who is suspended.
+    # These modules show staff which accounts are suspended.
     "accounts/admin/accounts.py",
     "accounts/identity/admin/users.py",
     "moderation/blocklists/queries.py",
@@ -59,7 +59,7 @@ SUSPENSION_HOMES = {
 
 
 def _nodes(path: Path) -> Iterator[ast.AST]:
-    """The nodes of a module without its documentation strings."""
+    """Yield the nodes of a module without its docstrings."""
     tree = ast.parse(path.read_text())
     documentation = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
@@ -95,7 +95,7 @@ def _says_a_word(node: ast.AST) -> bool:
 
 
 RULES = {
-    # The last is in every module that could break the rule: reading words is much quicker than reading nodes.
+    # A module without the words of the last item cannot break the rule; a search for words is much faster than parsing.
     "who hides whom": (_hides, HIDING_HOMES, re.compile("block|mute", re.IGNORECASE)),
     "who is suspended": (_asks_for_suspension, SUSPENSION_HOMES, re.compile("suspended_at")),
     "the words of visibility": (
@@ -107,7 +107,7 @@ RULES = {
 
 
 def _elsewhere(rule: str, root: Path) -> list[str]:
-    """Where the rule is written outside its home."""
+    """Return the places where the rule is written outside its module."""
     breaks, homes, sign = RULES[rule]
     return [
         f"{name}:{getattr(node, 'lineno', 0)}"
@@ -152,14 +152,14 @@ def test_a_rule_written_again_is_found(tmp_path: Path, rule: str, source: str) -
 
 VERSIONED = {
     "Account": {"accounts/services/changing.py"},
-    # Thread keys show nowhere; what joins an answer to its parent raises the versions in its own statement.
+    # Entities do not show thread keys; the query that connects a reply to its parent raises the versions itself.
     "Status": {"statuses/services/changing.py", "statuses/services/receiving.py"},
 }
 _WRITES = {"update", "bulk_update", "update_or_create", "aupdate"}
 
 
 def _writes(model: str, root: Path) -> list[str]:
-    """Where rows of a versioned table are changed past the function that raises their version."""
+    """Return the places that change rows of a versioned table without the function that raises their version."""
     table = "accounts_account" if model == "Account" else "statuses_status"
     statement = re.compile(rf"\bUPDATE\s+{table}\b", re.IGNORECASE)
     queryset = re.compile(rf"\b{model}\.objects\b|QuerySet\[{model}\]")
@@ -173,7 +173,7 @@ def _writes(model: str, root: Path) -> list[str]:
             if model not in text and table not in text:
                 continue
             tree = ast.parse(text)
-            # Names that hold rows of the table, or a queryset of it, as far as the module says so itself.
+            # Variables that hold rows of the table or a queryset of it, as far as this module shows.
             held = {
                 target.id
                 for node in ast.walk(tree)
@@ -192,7 +192,7 @@ def _writes(model: str, root: Path) -> list[str]:
                     found.append(f"{name}:{node.lineno}")
                 if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                     continue
-                # A new row has no version to raise.
+                # A new row has no version yet.
                 saves = node.func.attr in ("save", "asave") and "force_insert" not in {one.arg for one in node.keywords}
                 if not saves and node.func.attr not in _WRITES:
                     continue
@@ -227,16 +227,16 @@ def test_a_write_past_the_version_is_found(tmp_path: Path, model: str, source: s
 
 
 PERMISSION_HOMES = {
-    # It asks for what the endpoint declares.
+    # This module checks the permission that the endpoint declares.
     "moderation/viewsets/admin/base.py",
-    # Who has no right gets the public lists instead of a refusal (contract, endpoints.tsv).
+    # Users without the permission get the public lists instead of an error (contract, endpoints.tsv).
     "moderation/viewsets/admin/trends.py",
 }
 _ASKS_FOR_PERMISSION = {"Permission", "can", "require", "staff_of"}
 
 
 def _permissions_in_bodies(root: Path) -> list[str]:
-    """Where a method of a viewset asks what a role may, instead of `staff(scope, Permission.X)` in its endpoint."""
+    """Return the methods of viewsets that check a role's permission themselves instead of by `staff(scope, Permission.X)`."""
     return [
         f"{name}:{node.lineno}"
         for app in APPS

@@ -1,5 +1,6 @@
-"""Migrations that have landed are never edited: servers that applied one never look at it again. What a new one adds lets the
-release before go on writing.
+"""Tests that migrations do not change once they have landed, and that the previous release can still write after a new one.
+
+Servers that have applied a migration never run it again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from django.db.migrations.operations.base import Operation
 
 from tests.support.documents import LANDED, ROOT, landed_of, migrations, with_migrations
 
-#: Columns of migrations that had landed when the rule began.
+#: Columns of migrations that were older than the rule.
 OLDER_THAN_THE_RULE = {
     "accounts.0005_further_keys: keypair.further_keys",
     "accounts.0008_featured_tags_of_other_servers: account.featured_tags_url",
@@ -27,7 +28,7 @@ OLDER_THAN_THE_RULE = {
 
 
 def faults(root: Path, lines: str) -> list[str]:
-    """What is wrong with the migrations below `root`, as sentences."""
+    """Return errors of the migrations below `root`, as sentences."""
     landed, present = landed_of(lines), migrations(root)
     found = []
     for name in sorted(landed.keys() | present.keys()):
@@ -67,14 +68,14 @@ def test_a_new_an_edited_and_a_missing_migration_are_found(tmp_path: Path, lines
 
 
 def _operations(given: list[Operation]) -> Iterator[Operation]:
-    """The operations, with those that they are made of."""
+    """Yield the operations, including nested ones."""
     for each in given:
         yield each
         yield from _operations(getattr(each, "database_operations", getattr(each, "operations", [])))
 
 
 def refused_columns(migration: Migration) -> list[str]:
-    """The columns that a migration adds to tables of earlier ones and that a row without them would not be taken for."""
+    """Return the columns a migration adds to existing tables without allowing inserts that omit them."""
     operations = list(_operations(migration.operations))
     new = {each.name_lower for each in operations if isinstance(each, CreateModel)}
     return [

@@ -1,4 +1,4 @@
-"""The structure is as docs/architecture.md says: a broken rule fails here, and the rules themselves can be broken."""
+"""Tests of the structure described by docs/architecture.md, and that these tests notice violations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of the sources that may be damaged."""
+    """A copy of the sources, in which a test can break rules."""
     for app in APPS:
         shutil.copytree(ROOT / app, tmp_path / app, ignore=shutil.ignore_patterns("*.po", "*.mo", "__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path / "pyproject.toml")
@@ -61,7 +61,7 @@ def test_import_contracts_hold_and_every_planted_violation_is_caught(project: Pa
         assert module in broken.stdout, f"{module} was not caught"
 
 
-#: The packages of an app from bottom to top, as in the contract "Packages", which takes each feature for itself.
+#: The packages of an app from bottom to top, as in the import contract "Packages", which checks each feature separately.
 ORDER = (
     *({"events"}, {"models", "stores"}, {"policies"}, {"ports"}, {"queries"}, {"services"}, {"serializers"}, {"tasks"}),
     *({"viewsets", "pages", "reactions", "admin", "management"}, {"urls"}, {"apps"}),
@@ -70,18 +70,18 @@ RANKS = {name: rank for rank, names in enumerate(ORDER) for name in names}
 
 
 def _package(module: str) -> str:
-    """The package of a module of `accounts`, of whichever feature; empty if it is in none."""
+    """Return the package of a module of `accounts`, in any feature; an empty string if it is in none."""
     return next((part for part in module.split(".")[1:3] if part in RANKS), "")
 
 
 def _upward(root: Path) -> Iterator[str]:
-    """The imports within `accounts` that go up, or to another package of the same height, from any feature to any other."""
+    """Yield the imports within `accounts` from a package to a higher one or to another of the same level, in any feature."""
     for path in sorted((root / "accounts").rglob("*.py")):
         own = _package(".".join(path.relative_to(root).with_suffix("").parts))
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
             if isinstance(node, ast.ImportFrom):
-                # In "from accounts.emojis import queries" the package is the name.
+                # In "from accounts.emojis import queries" the imported name is the package.
                 names = [f"{node.module}.{name}" for name in names]
             for package in {_package(name) for name in names if name.startswith("accounts.")} - {own, ""}:
                 if own and RANKS[package] >= RANKS[own]:
@@ -138,7 +138,7 @@ def test_no_package_is_a_catch_all() -> None:
 
 
 def test_no_app_opens_sockets_by_the_standard_library_either() -> None:
-    """import-linter takes only whole external packages: `urllib.request` and `http.client` are looked for here."""
+    """The import contracts cover whole external packages only, so `urllib.request` and `http.client` are searched for here."""
     forbidden = ("urllib.request", "http.client")
     wrong = []
     for app in ("social/api", *APPS[1:]):

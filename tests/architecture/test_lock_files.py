@@ -1,4 +1,4 @@
-"""Lock files hold versions and hashes: every machine installs from the index that it is set up for."""
+"""Tests that lock files hold versions and hashes only, so that every machine installs from its configured index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private names of libraries that are used or overridden stand in one table, with the reason (docs/adr/0027)."""
+"""Tests that all private names of libraries in use are listed in one table, with reasons (docs/adr/0027)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.architecture.test_comments import PACKAGES, ROOT
 
 TABLE = ROOT / "docs" / "adr" / "0027-shorter-ways.md"
 _PRIVATE = re.compile(r"_[A-Za-z0-9]\w*(?<!_)")
-#: Documented by their libraries in spite of their names, of the type checker alone, or set by metaclasses.
+#: Names that are documented by their libraries, exist for the type checker only, or are set by metaclasses.
 _ALLOWED = {"_meta", "_default_manager", "_base_manager", "_exit", "_request", "_open", "_save", "_StrPromise"} | {
     "_abc_impl",
     "_declared_fields",
@@ -24,9 +24,7 @@ _ALLOWED = {"_meta", "_default_manager", "_base_manager", "_exit", "_request", "
 
 
 def read(source: str) -> tuple[set[str], list[tuple[int, str]]]:
-    """Return what a source defines (functions, classes, variables, fields, attributes of its own objects), and the private
-    attributes and modules that it uses, with their lines.
-    """
+    """Return the names that a source defines, and the private attributes and modules that it uses, with their lines."""
     defined, used = set(), []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -43,10 +41,10 @@ def read(source: str) -> tuple[set[str], list[tuple[int, str]]]:
 
 
 def overridden() -> Iterator[str]:
-    """Private names of classes of libraries that classes of ours define again."""
+    """Yield private names of library classes that classes of this project override."""
     for package in PACKAGES:
         for found in pkgutil.walk_packages([str(ROOT / package)], f"{package}."):
-            # Settings and programs cannot be loaded beside the tests.
+            # Settings and programs cannot be imported in the test process.
             if not re.search(r"\.(migrations|settings|__main__|asgi|wsgi)\b", found.name):
                 importlib.import_module(found.name)
     for name, module in [*sys.modules.items()]:

@@ -1,4 +1,4 @@
-"""README is short, and what it names is there; the version stands in one place."""
+"""Tests that README is short and names only existing things, and that the version is written in one place."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What passes between clients and services is written in `serializers/`: inputs, and entities, in one form each.
+"""Tests that inputs and entities are defined in `serializers/`, each in one form.
 
-An entity is a class `EntitySerializer`, what is read a class `Form` or `Input`; viewsets call them.
+An entity is a class `EntitySerializer`, an input is a class `Form` or `Input`; viewsets call them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _is_no_viewset(node: ast.AST) -> bool:
 
 
 def _reads_parameters(node: ast.AST) -> bool:
-    """Whether parameters are read by hand, past an `Input`; `Reading` is the type of all of these."""
+    """Return whether a module reads parameters without an `Input`; `Reading` is their common type and is allowed."""
     return (
         isinstance(node, ast.ImportFrom)
         and node.module in ("social.api.inputs", "social.api.fields")
@@ -29,7 +29,7 @@ def _reads_parameters(node: ast.AST) -> bool:
 
 
 def _acts(node: ast.AST) -> bool:
-    """Whether more than a class or a constant is taken from the services."""
+    """Return whether the import takes more than classes and constants from services."""
     if isinstance(node, ast.Import):
         return any(".services" in alias.name for alias in node.names)
     if not isinstance(node, ast.ImportFrom) or not node.module:
@@ -40,7 +40,7 @@ def _acts(node: ast.AST) -> bool:
 
 
 def _is_another_form(node: ast.AST) -> bool:
-    """Whether a function makes entities by itself: its answer is a dict, or it says so."""
+    """Return whether a function makes entities itself: it returns a dict, or its name says so."""
     if not isinstance(node, ast.FunctionDef) or node.name == "to_representation" or node.name.startswith("_"):
         return False
     answer = ast.unparse(node.returns) if node.returns is not None else ""
@@ -48,7 +48,7 @@ def _is_another_form(node: ast.AST) -> bool:
 
 
 def _writes_an_entity(node: ast.AST) -> bool:
-    """Whether an answer is written as a dict on the spot. Errors are no entities, context and headers no answers."""
+    """Return whether the node returns a response written as a dict; errors, template context and headers do not count."""
     if isinstance(node, ast.Return) and node.value is not None:
         shown = [node.value]
     elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("reply", ".respond")):
@@ -72,7 +72,7 @@ RULES: dict[str, tuple[str, Callable[[ast.AST], bool]]] = {
 }
 
 
-#: What joins cached parts of entities with their counters, and makes these parts.
+#: Modules that make the cached parts of entities, and join them with their counters.
 JOINING = {
     "accounts/serializers/account.py",
     "accounts/serializers/own_account.py",
@@ -84,13 +84,13 @@ JOINING = {
 
 
 def _files_of(package: str, app: Path) -> set[Path]:
-    """The modules of a package of an app and of its features; in a feature it may be one file."""
+    """Return the modules of a package of an app and of its features, where the package may be a single file."""
     patterns = [f"{folder}{package}{rest}" for folder in ("", "*/") for rest in (".py", "/**/*.py")]
     return {path for pattern in patterns for path in app.glob(pattern)}
 
 
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a module, without methods named `context`: these pass loaded rows to serializers."""
+    """Yield the nodes of a module without methods named `context`, which pass loaded rows to serializers."""
     yield node
     for child in ast.iter_child_nodes(node):
         if not (isinstance(child, ast.FunctionDef) and child.name == "context"):

@@ -1,4 +1,4 @@
-"""Translations fit their sentences; in a release every sentence has one in every language of the server.
+"""Tests of the catalogs: translations fit their sentences, and in a release no translation is missing.
 
 Until then a sentence without a translation is shown in English.
 """
@@ -15,7 +15,7 @@ import pytest
 from tests.support import catalogs
 
 _KEPT = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w+\}|<[^>]+>")
-# The plural forms for exactly none, one or two may say the number in words.
+# The plural forms for exactly zero, one or two may write the number as a word.
 _IN_WORDS = {"de": {0}, "ar": {0, 1, 2}}
 TRANSLATED = [language for language in catalogs.LANGUAGES if language != "en"]
 
@@ -59,7 +59,7 @@ def test_every_sentence_is_translated(language: str) -> None:
 
 
 def test_addresses_of_people_keep_their_at_sign_in_front_among_words_from_right_to_left() -> None:
-    """Isolates (U+2066) or markup tell where words from left to right begin; the sign alone belongs to what is around it."""
+    """Isolates (U+2066) or markup delimit left-to-right text; without them the sign takes the surrounding direction."""
     texts = [text for entry in catalogs.catalogue("ar") for text in (entry.msgstr, *entry.msgstr_plural.values())]
     closed = re.compile("(?:[^\u2066\u2068\u2069]|[\u2066\u2068][^\u2066\u2068\u2069]*\u2069)*")
     assert [text for text in texts if not closed.fullmatch(text)] == []

@@ -18,7 +18,7 @@ import pytest
 
 from tests.architecture.test_comments import PACKAGES, ROOT, SOURCES, texts
 
-#: A word, and what it may mean.
+#: Refused words, and the terms to use instead.
 REFUSED = {
     "told": "notified, sent, reported",
     "heard": "received, handled",
@@ -37,7 +37,7 @@ REFUSED = {
     "deaf": "without a subscription",
     "twin": "the same rule in SQL",
 }
-#: What no docstring and no constant begins with; articles are no reason to look at the second word.
+#: Words with which neither a docstring nor a constant may begin; the word after an article is not checked.
 _CLOSED_CLASSES = """
     after again all already also although always among and another any anybody anyone anything as at back because before
     behind below beside between both but by during each either every everybody everyone everything few for from he her here
@@ -48,9 +48,9 @@ _CLOSED_CLASSES = """
     are been being can could did had is may might must should was were will would
 """
 CLOSED_CLASSES = frozenset(_CLOSED_CLASSES.split())
-#: What may stand before a noun in the name of a constant.
+#: Words that may stand before a noun in the name of a constant.
 DETERMINERS = frozenset({"all", "any", "every", "everyone", "no", "one", "other", "out", "several", "too"})
-#: Constants that say nothing without their comment, and what says it.
+#: Names of constants that mean nothing without a comment, and what to write instead.
 REFUSED_CONSTANTS = {
     "AHEAD": "..._MARGIN",
     "ALONE": "what they are",
@@ -89,12 +89,12 @@ _FIRST_WORD = re.compile(r"[\"'(*]*([A-Za-z']*)(?![\w/.-])")
 _SENTENCE = re.compile(r"[.!?:](?:\s|$)")
 _CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]+")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-#: What has none of them at all, also inside of other words, need not be taken apart.
+#: A text without a match, not even inside other words, need not be split into words.
 _ANY = re.compile("|".join(REFUSED), re.IGNORECASE)
 
 
 def words(source: str) -> Iterator[tuple[int, str]]:
-    """Words of identifiers, comments and docstrings, in lower case, with their lines."""
+    """Yield the words of identifiers, comments and docstrings in lower case, with their lines."""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.NAME:
             yield from ((token.start[0], word.lower()) for word in _WORD.findall(token.string))
@@ -103,12 +103,12 @@ def words(source: str) -> Iterator[tuple[int, str]]:
 
 
 def refused(path: Path) -> Iterator[str]:
-    """Where a file has refused words, each with the terms to choose from."""
+    """Yield the places of refused words in a file, each with the terms to use instead."""
     name, text = path.relative_to(ROOT), path.read_text(encoding="utf-8")
     if not _ANY.search(text):
         found: Iterator[tuple[int, str]] = iter(())
     elif not REFUSED.keys() & {word.lower() for word in _WORD.findall(text)}:
-        found = iter(())  # nowhere a word of its own, so that no token need be read
+        found = iter(())  # no match is a whole word, so that the tokens need not be read
     elif path.suffix == ".py":
         found = words(text)
     else:
@@ -146,7 +146,7 @@ def test_sentences_for_people_and_longer_words_are_not_refused(source: str) -> N
 
 
 def _notes(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Texts that stand below a constant, a field or an attribute and say what it is."""
+    """Yield the strings below a constant, a field or an attribute that document it."""
     body = getattr(node, "body", None)
     for above, below in pairwise(body if isinstance(body, list) else ()):
         if isinstance(above, ast.Assign | ast.AnnAssign) and isinstance(below, ast.Expr):
@@ -156,7 +156,7 @@ def _notes(node: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def riddles(source: str) -> Iterator[tuple[int, str]]:
-    """Docstrings that do not begin with a sentence, or with a word of a closed class, and constants that are no nouns."""
+    """Yield docstrings that begin with no sentence or with a word of a closed class, and constants that are not nouns."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,4 +1,4 @@
-"""People, and tokens for the tests that call every endpoint."""
+"""Users, and tokens for the tests that call every endpoint."""
 
 from __future__ import annotations
 
@@ -12,30 +12,27 @@ from tests.support.callers import Callers
 
 
 class EveryScope(Callers):
-    """Tokens with every scope there is, when none is named."""
+    """A source of tokens that have all scopes, unless others are given."""
 
     scopes = " ".join(SCOPES)
 
 
 @pytest.fixture
 def callers(db: None) -> EveryScope:
-    """Where tokens come from."""
     return EveryScope()
 
 
 @pytest.fixture
 def alice(db: None) -> Person:
-    """Somebody."""
     return Person("alice")
 
 
 @pytest.fixture
 def bob(db: None) -> Person:
-    """Somebody else."""
     return Person("bob")
 
 
 @pytest.fixture(autouse=True)
 def own_media(settings: Any, tmp_path: Any) -> None:
-    """Files of one test are not seen by another."""
+    """Store the files of each test in its own folder."""
     settings.MEDIA_ROOT = tmp_path

@@ -1,4 +1,4 @@
-"""Somebody with a client program, and how a list is followed by its links, as the numbered tests need them."""
+"""A user with a client program, and functions that follow the links of lists, for the numbered tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LINK = re.compile(r'<([^>]+)>; rel="(next|prev)"')
 
 @dataclass
 class Person:
-    """A local user who acts over HTTP only."""
+    """A local user who uses HTTP only."""
 
     username: str
     scopes: str = ALL_SCOPES
@@ -30,16 +30,16 @@ class Person:
 
     @property
     def account(self) -> Account:
-        """The account's row as it is now."""
+        """Return the current row of the account."""
         return Account.objects.get(id=self.user.account_id)
 
     @property
     def id(self) -> str:
-        """The account's id as clients read it."""
+        """Return the account's id as clients get it."""
         return str(self.user.account_id)
 
     def post(self, text: str = "hello", **more: Any) -> dict[str, Any]:
-        """Publish, and run all reactions."""
+        """Publish a post, run all jobs, and return the post."""
         answer = self.api.post("/api/v1/statuses", {"status": text, **more})
         assert answer.status_code == 200, answer.content
         work()
@@ -47,7 +47,7 @@ class Person:
         return body
 
     def do(self, path: str, data: Any = None) -> dict[str, Any]:
-        """`POST /api/v1/PATH`, answered 200, with its consequences."""
+        """Send `POST /api/v1/PATH`, which must return 200, run all jobs, and return the body."""
         answer = self.api.post(f"/api/v1/{path}", data)
         assert answer.status_code == 200, answer.content
         work()
@@ -55,29 +55,29 @@ class Person:
         return body
 
     def read(self, path: str, **query: Any) -> Any:
-        """`GET /api/v1/PATH`, answered 200."""
+        """Send `GET /api/v1/PATH`, which must return 200, and return the body."""
         answer = self.api.get(f"/api/v1/{path}", query)
         assert answer.status_code == 200, answer.content
         return answer.json()
 
     def ids(self, path: str, **query: Any) -> list[str]:
-        """The ids of a list."""
+        """Return the ids of a list."""
         return [item["id"] for item in self.read(path, **query)]
 
 
 def links(answer: Any) -> dict[str, str]:
-    """The addresses of an answer's Link header by their relation, in the order they stand in."""
+    """Return the addresses in the Link header by their relation, in the header's order."""
     return {name: url for url, name in _LINK.findall(answer.headers.get("Link", ""))}
 
 
 def here(url: str) -> str:
-    """An absolute address of this server without its scheme and host."""
+    """Return an absolute address of this server without scheme and host."""
     parts = urlsplit(url)
     return f"{parts.path}?{parts.query}"
 
 
 def walk(api: Api, path: str, rel: str = "next", pages: int = 20) -> list[Any]:
-    """Every item from a page on, following one relation to the end."""
+    """Return every item from a page on, following one relation to the last page."""
     items: list[Any] = []
     while path and pages:
         answer = api.get(path)

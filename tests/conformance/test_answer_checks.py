@@ -1,4 +1,4 @@
-"""Promises of the comparison of answers of a running server with their description."""
+"""Tests of the comparison of a running server's responses with their description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients switch on by `api_versions.mastodon` (clients.md, strategy): each number that is said is proved here."""
+"""Tests of the features that clients enable by `api_versions.mastodon`, for each returned number (clients.md, strategy)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LAST = 11
 
 @pytest.fixture
 def service(settings: Any) -> Iterator[PushService]:
-    """A push service on this machine, which this server may ask."""
+    """A push service on this machine, which this server may call."""
     settings.FEDERATION_LOOPBACK = True
     with push_service() as running:
         yield running

@@ -1,4 +1,4 @@
-"""What every endpoint promises, for the OpenAPI document."""
+"""Battery rows of the OpenAPI document."""
 
 from __future__ import annotations
 

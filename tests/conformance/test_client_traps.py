@@ -1,4 +1,4 @@
-"""What client programs trip over, one promise per numbered trap (clients.md, E1 and E2)."""
+"""Tests of the numbered traps of client programs (clients.md, E1 and E2)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NUMBERS = re.compile(r"(_count|_at_most|^width|^height|^max_|_limit)$")
 
 
 def values(body: Any, place: str = "") -> Iterator[tuple[str, str, Any]]:
-    """Every member of a body: where it stands, its name and its value."""
+    """Yield every member of a body: its path, its name and its value."""
     if isinstance(body, list):
         for item in body:
             yield from values(item, f"{place}[]")

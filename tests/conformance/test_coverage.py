@@ -1,4 +1,4 @@
-"""docs/coverage.md says truly which test holds which numbered promise."""
+"""Tests that docs/coverage.md names the right test for each numbered rule."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERED = re.compile(r"test_(?:seed|traps?|rows?)_\d+")
 
 @cache
 def existing() -> frozenset[str]:
-    """The names of all tests, also of those in classes and those made by a factory."""
+    """Return the names of all tests, including those in classes and those made by a factory."""
     return frozenset(
         first or second
         for path in (ROOT / "tests").rglob("test_*.py")
@@ -28,7 +28,7 @@ def existing() -> frozenset[str]:
 
 
 def rows(section: str) -> dict[int, str]:
-    """What stands in a section's table, by row."""
+    """Return the rows of a section's table, by number."""
     _before, _title, rest = (ROOT / "docs" / "coverage.md").read_text().partition(f"## {section}\n")
     table = rest.partition("\n## ")[0]
     return {int(match[1]): match[2] for line in table.splitlines() if (match := _ROW.match(line))}

@@ -1,4 +1,4 @@
-"""Every endpoint of the server declares itself, and everything that is made from the declarations is up to date."""
+"""Tests that every endpoint of the server is declared, and that everything generated from the declarations is up to date."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.entities import shape_of
 ROOT = Path(__file__).resolve().parents[2]
 
 
-#: By area: the endpoints under /api, each with its methods (contract, seed coverage SEED-121 and endpoints.tsv).
+#: The endpoints under /api by area, each with its methods (contract, seed coverage SEED-121 and endpoints.tsv).
 AREAS = {
     "activity": "GET v1/instance/activity",
     "announcements": """
@@ -81,7 +81,7 @@ AREAS = {
 
 
 def rows() -> list[Row]:
-    """The rows of all batteries but that of the sample API."""
+    """Return the rows of all batteries except that of the sample API."""
     found: list[Row] = []
     for path in sorted((ROOT / "tests").rglob("test_battery*.py")):
         name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -145,7 +145,7 @@ def test_the_openapi_document_describes_scopes_parameters_and_entities_of_an_end
     assert set(paths) == routed, "run `make documents`"
     listed = paths["/api/v1/accounts/{id}/statuses"]["get"]
     assert listed["security"] == [{}, {"oauth": ["read:statuses"]}, {"bearer": []}]
-    # The page that shows the document asks in this order: a token is typed above the scopes, not below a hundred of them.
+    # The page shows the schemes in this order: the field for a token stands above the hundred scopes.
     assert list(document["components"]["securitySchemes"]) == ["bearer", "oauth"]
     assert {"id", "limit", "max_id", "since_id", "min_id", "only_media", "tagged"} <= {
         parameter["name"] for parameter in listed["parameters"]

@@ -1,4 +1,4 @@
-"""The quick check of entities says what JSON Schema says."""
+"""Tests that the fast check of entities agrees with JSON Schema."""
 
 from __future__ import annotations
 

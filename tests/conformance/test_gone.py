@@ -1,4 +1,4 @@
-"""What must not exist answers 404 in JSON, with a token and without (SEED-006, 007, SEED-082, SEED-107 to 109, 159)."""
+"""Tests of paths that must return 404 as JSON, with and without a token (SEED-006, 007, SEED-082, SEED-107 to 109, 159)."""
 
 from __future__ import annotations
 

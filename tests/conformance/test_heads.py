@@ -1,6 +1,4 @@
-"""Every page for people says whose server it is, and what it is to who finds, previews or installs it, and has a heading for
-who cannot see it.
-"""
+"""Tests of the head of every page: title, description, preview and manifest; and that every page has a heading."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ NAME, SHOWN = "Gärten & Freunde", "Gärten &amp; Freunde"
 
 
 def wrong_with(text: str, picture: str) -> list[str]:
-    """What a page lacks, whose preview shows a picture of this name."""
+    """Return the missing parts of a page whose preview shows a picture of this name."""
     head, _end, body = text.partition("</head>")
     title = re.search("<title>([^<]{3,})</title>", head)
     wanted = {
@@ -58,7 +56,7 @@ def test_every_page_has_its_heading_and_description_and_the_name_picture_and_col
     SiteSetting.objects.create(key="site_thumbnail", value="a/of-staff.png")
     forget_identity()
     values = furnish(user)
-    # A post without media, whose preview would be its own picture.
+    # A post without media, because media would replace the preview's own picture.
     paths = all_paths(values | {"id": values["poll_id"]})
     reader = signed_in("ada")
     wrong: dict[tuple[str, str, int], list[str]] = {}
@@ -76,7 +74,7 @@ def test_every_page_has_its_heading_and_description_and_the_name_picture_and_col
                     wrong[who, path, answer.status_code] = found
     assert wrong == {}
     assert statuses >= {200, 404, 405}
-    # A new page is shown with something on it, or named as a form or a file.
+    # A new page must be covered with content here, or be listed as a form or a file.
     assert set(paths.values()) - shown - {""} == FORMS_AND_FILES | OF_A_STATE
 
 

@@ -1,4 +1,4 @@
-"""No page and no document of ours names an address of ours where nothing is."""
+"""Tests that no page and no document of this server links to an address of this server that does not exist."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 _LIMIT = 400
-# The same page in another language, a list of the admin in another order: nothing new for the crawler.
+# The same page in another language, or a list of the admin in another order, contains no new links.
 _VARIANT = re.compile(r"[?&]lang=|^/admin/[^?]*\?")
 
 
 class Addresses(HTMLParser):
-    """What a page links to or shows."""
+    """A parser that collects the addresses that a page links to or loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class Addresses(HTMLParser):
 
 @pytest.fixture
 def world(settings: Any, tmp_path: Path) -> User:
-    """A server with something on every page."""
+    """A server with content on every page."""
     settings.MEDIA_ROOT = tmp_path
     boss = make_user("boss", role="Owner", note_html='<p>I run <a href="https://elsewhere.example/">this</a></p>')
     write_setting("site_contact_username", "boss")
@@ -53,7 +53,7 @@ def world(settings: Any, tmp_path: Path) -> User:
 
 
 def ours(address: str, page: str) -> str | None:
-    """The path of an address of this server; None for any other."""
+    """Return the path of an address of this server; None for any other address."""
     absolute = urldefrag(urljoin(f"{django_settings.BASE_URL}{page}", address))[0]
     return (
         absolute.removeprefix(django_settings.BASE_URL) or "/"
@@ -63,7 +63,7 @@ def ours(address: str, page: str) -> str | None:
 
 
 def opened(client: Client, path: str) -> tuple[str, Any]:
-    """Where a path leads in the end, and the answer there."""
+    """Return the path at which the redirects of a path end, and the response there."""
     for _redirect in range(5):
         answer = client.get(path)
         if answer.status_code not in (301, 302, 303, 307, 308):
@@ -73,7 +73,7 @@ def opened(client: Client, path: str) -> tuple[str, Any]:
 
 
 def broken(client: Client, *starts: str) -> dict[str, str]:
-    """Paths that cannot be opened, with the page that names them. Follows every link of every page."""
+    """Follow every link of every page, and return the paths that cannot be opened, with the page that links to them."""
     waiting = dict.fromkeys(starts, "the address bar")
     seen: set[str] = set()
     wrong: dict[str, str] = {}
@@ -93,7 +93,7 @@ def broken(client: Client, *starts: str) -> dict[str, str]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every string in a JSON document."""
+    """Yield every string in a JSON document."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -104,7 +104,7 @@ def strings(value: Any) -> Iterator[str]:
 STARTS = ("/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/@boss", "/favicon.ico", "/tags/world")
 
 
-# The pages of people are served by federation: the same addresses answer other servers.
+# The pages of accounts are served by federation, because they share their addresses with ActivityPub documents.
 @needs_federation
 def test_no_link_of_a_page_is_broken(world: User) -> None:
     assert broken(Client(), *STARTS, "/nothing/here") == {"/nothing/here": "the address bar: 404"}
@@ -115,7 +115,7 @@ def test_no_link_of_a_page_is_broken(world: User) -> None:
 def test_no_link_of_a_page_is_broken_for_who_is_signed_in(world: User, settings: Any) -> None:
     settings.STAFF_SECOND_FACTOR = False
     client = signed_in(world)
-    # The lists of the admin have an address for every way to sort and filter them.
+    # The lists of the admin have an address for every order and filter.
     assert broken(client, *STARTS, "/admin/") == {}
 
 

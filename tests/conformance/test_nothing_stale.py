@@ -1,5 +1,6 @@
-"""Whatever changes, no route shows from memory what the rows hold no more: after each change every answer is the same as from a
-server that remembers nothing (`social.kernel.fragments`, `accounts.serializers.own_account`).
+"""Tests that caches never show outdated rows: after each change every endpoint returns the same with and without caches.
+
+See `social.kernel.fragments` and `accounts.serializers.own_account`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ POST_ROUTES: Final = reading_routes("api/v1/statuses/<id>")
 
 
 class World:
-    """An author whose account and posts stand in as many places as there are, and three who look."""
+    """An author whose account and posts appear in as many places as possible, and three viewers."""
 
     def __init__(self) -> None:
         self.author, self.reader = Person("author"), Person("reader")
@@ -106,7 +107,7 @@ class World:
                 answer = api.get("/api/v2/search", {"q": asked})
                 body = answer.json()
                 for tag in body.get("hashtags", ()):
-                    # By days, of which another may begin meanwhile.
+                    # Counters by day differ when a new day begins during the test.
                     del tag["history"]
                 found[name, f"search {asked}"] = answer.status_code, body
         return found
@@ -169,7 +170,7 @@ def _on_post(act: Callable[..., Any]) -> Change:
     return lambda world: act(by=OPERATOR, status_ids=[int(world.post)])
 
 
-#: What is done one after the other, each where the one before has left everything.
+#: The changes, which run one after the other on the same data.
 CHANGES: Final[dict[str, dict[str, Change]]] = {
     "profile": {
         "name": _update(display_name="Writer"),

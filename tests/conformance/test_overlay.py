@@ -1,4 +1,4 @@
-"""Whatever route shows a post, it shows what the viewer has done with it (contract, entities "Status")."""
+"""Tests that every endpoint that shows a post shows the viewer's own actions on it (contract, entities "Status")."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ pytestmark = pytest.mark.django_db
 
 LINK = "https://site.example/cats"
 
-# Routes that answer with posts, but not here: those of staff, empty lists, and what cannot be done with the post of this test.
+# Endpoints that return posts, but not in this test: those of staff, empty lists, and actions that do not fit this post.
 NOT_HERE = re.compile(
     r"[A-Z]+ api/v1/(?:admin|announcements|annual_reports|interaction_requests|notifications/requests|drafts)\b"
     r"|[A-Z]+ api/v1/statuses/<id>/(?:history|quotes|interaction_policy|pin)\b"
     r"|(?:PUT|PATCH) api/v1/statuses/<id>$|GET api/v2/notifications/<key>$"
 )
 _NAMED = re.compile(r"#/\$defs/(\w+)")
-# These list only what the viewer has marked.
+# These list only posts that the viewer has marked.
 OF_MARKED = {"GET api/v1/bookmarks", "GET api/v1/favourites"}
 
 
 def _routes() -> dict[tuple[str, str], str | None]:
-    """The entities of all routes, by method and path."""
+    """Return the entities of all endpoints, by method and path."""
     return {
         (method.upper(), pattern.path): pattern.declared(method).entity
         for pattern in endpoints(get_resolver("social.urls").url_patterns)
@@ -66,7 +66,7 @@ def _routes() -> dict[tuple[str, str], str | None]:
 
 
 def _carriers() -> set[str]:
-    """The routes whose entity is a post or contains posts."""
+    """Return the endpoints whose entity is a post or contains posts."""
     found = {"Status"}
     while more := {name for name, shape in ENTITIES.items() if found & set(_NAMED.findall(str(shape)))} - found:
         found |= more
@@ -75,9 +75,9 @@ def _carriers() -> set[str]:
 
 
 def _posts_in(body: Any) -> Iterator[dict[str, Any]]:
-    """Every entity "Status" anywhere in an answer."""
+    """Yield every entity "Status" anywhere in a body."""
     if isinstance(body, dict):
-        # The description of the API has these names too, and a schema in place of an id.
+        # The OpenAPI document has these names too, with a schema in place of an id.
         if {"reblogs_count", "spoiler_text"} <= body.keys() and isinstance(body.get("id"), str):
             yield body
         for value in body.values():
@@ -88,7 +88,7 @@ def _posts_in(body: Any) -> Iterator[dict[str, Any]]:
 
 
 def _expected(entity: dict[str, Any], viewer: Account) -> dict[str, Any]:
-    """The viewer's members, found one by one."""
+    """Return the viewer's members of a post, each by its own query."""
     status = Status.objects.get(id=entity["id"])
     proper = status.reblog_of or status
     own = status.account_id == viewer.id and status.reblog_of_id is None
@@ -140,7 +140,7 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
     seen: dict[str, set[int]] = {}
     for method, path in sorted(_routes()):
         root = path[: path.find("<id>") + 4]
-        # One's own post is deleted: nobody may delete another one.
+        # Only an own post can be deleted.
         target = mine.id if method == "DELETE" else ids.get(root, post.id)
         address = re.sub(
             r"<[a-z_]+>", str(target), path.replace("<hashtag>", "cats").replace("<list_id>", str(wanted_list.id))
@@ -155,13 +155,13 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
                 for entity in _posts_in(answered.json()):
                     wanted = _expected(entity, reader)
                     if method == "DELETE":
-                        wanted["pinned"] = marked  # as it was: nothing that is deleted is pinned
+                        wanted["pinned"] = marked  # the entity as it was: deleted posts are not pinned
                     given = entity | {"filtered": [found["filter"]["id"] for found in entity["filtered"]]}
                     assert wanted == {name: given.get(name) for name in wanted}, f"{method} {path}"
                     seen.setdefault(f"{method} {path}", set()).add(int(entity["id"]))
             transaction.set_rollback(True)
     assert set(seen) == _carriers() - (set() if marked else OF_MARKED)
-    # A list must have shown the posts with the marks, not only others.
+    # The lists must have contained the marked posts, not only others.
     lists = {
         route for route in seen if route.startswith("GET") and not route.endswith(("<id>/context", "v1/conversations"))
     }
@@ -169,7 +169,7 @@ def test_every_route_that_carries_posts_shows_the_viewers_marks(marked: bool, se
 
 
 def _show_everywhere(post: Status) -> None:
-    """A post trends, and so does the link in it."""
+    """Make the post trend, and the link in it."""
     Account.objects.filter(id=post.account_id).update(discoverable=True)
     card = PreviewCard.objects.create(url=LINK, title="Cats")
     StatusCard.objects.create(status=post, card=card, url=LINK)

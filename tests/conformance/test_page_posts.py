@@ -1,4 +1,4 @@
-"""Whatever a browser sends to a page is answered by a page or by 303, and every page has its place in the navigation."""
+"""Tests that every request a browser sends to a page gets a page or 303, and that every page has a place in the navigation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BROWSER = {"accept": "text/html,*/*", "accept-language": "de-AT,de;q=0.9"}
 
 
 def pages(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names of all pages but those of the admin, and what their paths hold."""
+    """Yield the names of all pages except those of the admin, and the parameters of their paths."""
     for pattern in patterns:
         if isinstance(pattern, URLResolver):
             if pattern.app_name != "admin":
@@ -40,7 +40,7 @@ def pages(patterns: Iterable[URLPattern | URLResolver]) -> Iterator[tuple[str, t
 
 
 def addresses(**values: Any) -> Iterator[tuple[str, str]]:
-    """The name and the path of every page but those of the admin and those that are documents for other servers too."""
+    """Yield the name and path of every page, except those of the admin and those that are ActivityPub documents too."""
     for name, parameters in sorted(dict(pages(urlpatterns)).items()):
         found = {parameter: (_VALUES | values).get(parameter, 1) for parameter in parameters}
         if name == "explore":
@@ -52,7 +52,6 @@ def addresses(**values: Any) -> Iterator[tuple[str, str]]:
 
 
 def browser_of(user: User) -> Client:
-    """A browser in which somebody is signed in."""
     browser = Client(raise_request_exception=False)
     browser.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
     return browser
@@ -67,9 +66,9 @@ def test_every_form_redirects_with_303() -> None:
         for browser in (browser_of(user), Client()):
             answer = browser.post(path, {"title": "t", "name": "n", "text": "t", "uri": "alice"})
             if answer.get("Location", "").startswith("/auth/reauthenticate"):
-                continue  # a redirect of allauth, which sends the form again afterwards
+                continue  # a redirect of allauth, which repeats the form afterwards
             if name == "oauth_authorize":
-                continue  # 302, as applications know it from Mastodon
+                continue  # 302, because applications know it from Mastodon
             assert answer.status_code not in (301, 302, 307, 308), (name, answer.status_code, answer["Location"])
             if answer.status_code == 303:
                 redirected.add(name)
@@ -77,7 +76,7 @@ def test_every_form_redirects_with_303() -> None:
 
 
 def is_page(answer: Any) -> bool:
-    """Whether somebody in a browser can read an answer and go on from it."""
+    """Return whether a response is a page with a heading and a link to the front page."""
     text = answer.content.decode()
     return answer["Content-Type"].startswith("text/html") and "<h1>" in text and 'href="/"' in text
 

@@ -1,5 +1,6 @@
-"""Whatever is asked for and by whomever, a post is shown to its readers alone: every GET endpoint and every page, with search,
-conversations, trends and timelines among them (security rows 19 and 22; contract, behaviours section 7).
+"""Tests that every GET endpoint and every page shows a post to permitted readers only (contract, behaviours section 7).
+
+Search, conversations, trends and timelines are among them (security rows 19 and 22).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _PAGES: Final = (
     "users/author/outbox",
 )
 LINK: Final = "https://site.example/garden"
-#: Who reads a post of each visibility; its word is in its text.
+#: The readers of a post of each visibility; the word of the visibility is in its text.
 READERS: Final = {
     "openword": {"nobody", "author", "follower", "mentioned", "stranger"},
     "nearword": {"author", "follower", "mentioned", "stranger"},
@@ -46,7 +47,7 @@ _VISIBILITIES: Final = dict(zip(READERS, ("public", "local", "unlisted", "privat
 
 
 class World:
-    """An author who writes a post of each visibility, and everything that could show them elsewhere."""
+    """An author with a post of each visibility, and everything that could show these posts elsewhere."""
 
     def __init__(self) -> None:
         users = {name: make_user(name) for name in ("author", "follower", "mentioned", "stranger", "blocked")}
@@ -55,7 +56,7 @@ class World:
         Account.objects.filter(id=author.id).update(discoverable=True, indexable=True)
         for name in ("follower", "blocked"):
             follow(self.people[name], author)
-        # Others who know the author, so that the posts of a stranger's home are not simply none.
+        # The stranger follows others who know the author, so that the home timeline is not just empty.
         follow(self.people["stranger"], self.people["follower"])
         self.posts = {
             word: make_status(author, f"{word} @mentioned #garden", visibility=visibility)
@@ -85,7 +86,7 @@ class World:
         TrendReview.objects.create(kind=kind, object_id=object_id, trendable=True)
 
     def requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Every GET endpoint of people with every value for each of its parameters, and the pages."""
+        """Yield requests to every GET endpoint of users, with every value for each of its parameters, and to the pages."""
         values = [str(status.id) for status in self.posts.values()]
         values += [str(self.people["author"].id), *map(str, self.lists.values())]
         for pattern in endpoints(urlpatterns):
@@ -104,7 +105,7 @@ class World:
                     path = path.replace(f"<{name}>", value)
                 yield f"/{path}", {"limit": "40", "url": LINK, "id[]": values}
             if not names:
-                # Of a search only what it finds: no word that is looked for.
+                # The response to a search repeats the search term, so that only the results count.
                 for asked in ("from:author", "#garden", "garden"):
                     yield f"/{pattern.path}", {"q": asked, "limit": "40", "url": LINK}
         for page in _PAGES:
@@ -112,7 +113,7 @@ class World:
                 yield f"/{page.format(value)}", {}
 
     def seen(self, viewer: str) -> dict[str, set[str]]:
-        """The requests that show a post to a viewer, by the word in it."""
+        """Return the requests that show a post to a viewer, by the word in the post."""
         found: dict[str, set[str]] = {word: set() for word in READERS}
         for path, params in self.requests():
             answer = self.viewers[viewer].get(path, params)
@@ -135,7 +136,7 @@ def test_a_post_is_shown_by_no_route_but_to_its_readers(settings: Any) -> None: 
         if routes and viewer not in READERS[word] and not (viewer == "blocked" and word in ("openword", "quietword"))
     }
     assert wrong == {}
-    # Pages are asked without a token: there nobody is blocked.
+    # Pages are requested without a token, so that no block applies.
     of_blocked = {path for paths in seen["blocked"].values() for path in paths}
     assert {path for path in of_blocked if path.startswith("/api/v")} == set()
     shown = {word: set().union(*(seen[viewer][word] for viewer in READERS[word])) for word in READERS}
@@ -149,7 +150,7 @@ def test_a_post_is_shown_by_no_route_but_to_its_readers(settings: Any) -> None: 
         "/api/v1/timelines/tag/garden": ["openword", "nearword"],
         "/public": ["openword"],
         "/tags/garden": ["openword"],
-        # Only public posts trend; if another one did, its readers would see it and nobody else.
+        # Only public posts should trend; other posts are added here, and must be shown to permitted readers only.
         "/api/v1/trends/statuses": list(READERS),
     }
     assert {route: [word for word in READERS if route in shown[word]] for route in expected} == expected

@@ -1,4 +1,4 @@
-"""Where recorded answers of Mastodon are at hand, no fewer steps answer as it does than tests/conformance.txt says."""
+"""Tests that at least as many recorded steps get Mastodon's response as tests/conformance.txt says, if recordings exist."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def test_a_number_that_falls_is_named() -> None:
 def test_no_fewer_steps_answer_as_mastodon_does() -> None:
     found = conformance.play(quiet=True)
     assert set(found) >= set(conformance.recorded())
-    # Where streams are opened right after a post, a busy machine can be too late; what is wrong is wrong twice.
+    # On a busy machine a stream may be opened too late after a post; a real difference occurs twice.
     again = [line.partition(":")[0] for line in conformance.fallen(found)]
     assert not again or conformance.fallen(conformance.play(again, quiet=True)) == []

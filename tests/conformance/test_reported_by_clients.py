@@ -1,6 +1,4 @@
-"""What people with other servers reported to the trackers of their clients, and to those of other servers about them, does not
-happen here (docs/field.md has the reports).
-"""
+"""Tests of bugs that users reported to the trackers of clients and of other servers (docs/field.md lists the reports)."""
 
 from __future__ import annotations
 
@@ -64,7 +62,7 @@ def test_consent_is_asked_for_whatever_the_address_of_the_application(
     browser = signed_in(alice.user)
     values = {"client_id": application.client_id, "response_type": "code", "scope": "read write follow"}
     query = "&".join(f"{name}={value.replace(' ', '+')}" for name, value in values.items())
-    # The address itself: the test client takes what stands behind two slashes for a host.
+    # The path is set directly, because the test client takes what follows two slashes for a host.
     at = {
         "PATH_INFO": f"{slashes}oauth{slashes}authorize",
         "QUERY_STRING": f"{query}&redirect_uri={_quoted(redirect_uri)}{more}",
@@ -194,7 +192,7 @@ def test_every_relation_in_a_link_header_is_named_and_paging_ends(alice: Person)
             assert re.search(r'>; rel="(next|prev)"$', part), part
         found = walk(alice.api, f"/api/v1/accounts/{alice.id}/followers?limit={limit}")
         assert len({item["id"] for item in found}) == len(found) == 6
-    # Clients go on until a page is empty, too.
+    # Clients also continue until a page is empty.
     last = alice.api.get(here(links(alice.api.get(f"/api/v1/accounts/{alice.id}/followers", {"limit": 6}))["prev"]))
     assert last.json() == []
 

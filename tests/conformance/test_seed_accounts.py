@@ -1,4 +1,4 @@
-"""People and how they stand to each other (contract, seed coverage; the numbers stand in the names)."""
+"""Tests of accounts and the relations between them (contract, seed coverage; the numbers are in the names)."""
 
 from __future__ import annotations
 
@@ -231,7 +231,9 @@ def test_seed_089_and_090_a_request_waits_and_unlocking_accepts_it(alice: Person
 def test_seed_090_a_request_that_waits_can_be_authorized_after_unlocking(alice: Person, bob: Person) -> None:
     alice.api.patch(UPDATE, {"locked": True})
     bob.do(f"accounts/{alice.id}/follow")
-    Account.objects.filter(id=bob.id).update(limited_at=clock.now())  # whose requests nothing but an answer accepts
+    Account.objects.filter(id=bob.id).update(
+        limited_at=clock.now()
+    )  # follow requests to a limited account wait for approval
     alice.api.patch(UPDATE, {"locked": False})
     work()
     assert relation(bob, alice)["requested"] is True
@@ -251,7 +253,7 @@ def test_seed_090_a_request_that_waits_can_be_authorized_after_unlocking(alice: 
 def test_seed_111_and_112_lists_of_people_come_in_pages_led_by_the_row(
     alice: Person, path: str, model: Any, act: str
 ) -> None:
-    """Trap 11 as well: the newest row first, whatever the age of the account."""
+    """See also clients.md, trap 11: the newest row comes first, whatever the age of the account."""
     if path == "follow_requests":
         alice.api.patch(UPDATE, {"locked": True})
     people = [Person("first"), Person("second"), Person("third")]

@@ -1,4 +1,4 @@
-"""What goes out live, seen where the processes hand it to each other (contract, seed coverage: SEED-141)."""
+"""Tests of events for streaming, observed on the channels between the processes (contract, seed coverage: SEED-141)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @contextmanager
 def subscribed(*names: str) -> Iterator[list[tuple[str, bytes]]]:
-    """What is published on these channels inside the block: (channel, message)."""
+    """Collect the messages that are published on these channels inside the block: (channel, message)."""
     received: list[tuple[str, bytes]] = []
     keys = {streams.channel_key(name): name for name in names}
     listener = redis.client("streams").pubsub()

@@ -1,4 +1,4 @@
-"""What other servers are shown (contract, seed coverage: SEED-005, 006, 007, 054, 147)."""
+"""Tests of the documents for other servers (contract, seed coverage: SEED-005, 006, 007, 054, 147)."""
 
 from __future__ import annotations
 

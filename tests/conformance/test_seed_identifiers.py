@@ -1,4 +1,4 @@
-"""Ids, pages and paths of the whole slice (contract, seed coverage: SEED-001, 041-046, 122-125, 146, 158, 161)."""
+"""Tests of ids, pagination and paths of all endpoints (seed coverage: SEED-001, 041-046, 122-125, 146, 158, 161)."""
 
 from __future__ import annotations
 

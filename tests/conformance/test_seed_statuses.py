@@ -1,4 +1,4 @@
-"""Posts and what people do with them (contract, seed coverage; the numbers stand in the names)."""
+"""Tests of posts and of actions on them (contract, seed coverage; the numbers are in the names)."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_seed_113_and_114_marked_posts_are_walked_both_ways(alice: Person, bob: 
     posts = [alice.post(f"post {number}")["id"] for number in range(5)]
     for post in posts[::-1]:
         bob.do(f"statuses/{post}/{mark}")
-    # The newest mark comes first, whatever the age of the post; cursors are those of the marks.
+    # The latest mark comes first, whatever the age of the post; cursors are the ids of the marks.
     assert [item["id"] for item in walk(bob.api, f"/api/v1/{path}?limit=2")] == posts
     oldest = bob.api.get(f"/api/v1/{path}", {"limit": 2})
     while "next" in links(oldest):
@@ -146,7 +146,8 @@ def test_seed_072_and_073_notifications_go_one_by_one_and_all_at_once(alice: Per
     assert alice.read("notifications") == []
 
 
-def test_seed_118_the_accounts_that_favourited_or_boosted_come_in_pages(alice: Person, bob: Person) -> None:  # trap 11
+# clients.md, trap 11
+def test_seed_118_the_accounts_that_favourited_or_boosted_come_in_pages(alice: Person, bob: Person) -> None:
     post = alice.post()
     people = [bob, Person("carol"), Person("dora")]
     for person in people:

@@ -1,4 +1,4 @@
-"""The payload of each event of the streaming API, as clients read it (clients.md trap 45; contract, behaviours section 16)."""
+"""Tests of the payload of each event of the streaming API (clients.md trap 45; contract, behaviours section 16)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server(tmp_path: Path) -> Iterator[StreamingServer]:
 def test_trap_45_each_event_carries_the_payload_that_clients_expect(
     server: StreamingServer, alice: Person, bob: Person
 ) -> None:
-    """That of an entity is its JSON as a string, of a deletion the bare id, and changed filters have none."""
+    """The payload is an entity's JSON as a string, the id for a deletion, and absent when filters have changed."""
     alice.do(f"accounts/{bob.id}/follow")
     with (
         Socket(server, alice.api.token, stream="user") as socket,
@@ -41,13 +41,13 @@ def test_trap_45_each_event_carries_the_payload_that_clients_expect(
         assert direct.is_silent()
 
         def received(event: str, among: Socket = socket) -> Any:
-            """The payload of the next message, which is one of this event."""
+            """Return the payload of the next message, which must be this event."""
             message = among.next()
             assert message["event"] == event, message
             return message.get("payload")
 
         def entity(event: str, name: str, among: Socket = socket) -> Any:
-            """The entity that the next message carries as a string."""
+            """Return the entity that the next message carries as a string."""
             found = json.loads(received(event, among))
             check(name, found)
             return found

@@ -1,5 +1,6 @@
-"""What each client makes of the versions and names that a server says (clients.md, E1). Its rule is written out here, as far as
-its library is none that runs in Python.
+"""Tests that clients understand the versions and names that this server returns (clients.md, E1).
+
+The rule of each client is repeated here unless its library runs in Python.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 
-# https://semver.org, the grammar of a version.
+# The grammar of a version by https://semver.org.
 _PART: Final = r"(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
 _SEMVER: Final = re.compile(
     rf"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-{_PART}(?:\.{_PART})*)?(?:\+[0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*)?"
@@ -25,7 +26,7 @@ _SEMVER: Final = re.compile(
 
 
 def _semver(text: str) -> tuple[int, int, int]:
-    """Return the numbers of a version; what follows a plus does not count, what follows a hyphen would make it older."""
+    """Return the numbers of a version; a suffix after a plus is ignored, one after a hyphen would mean a pre-release."""
     found = _SEMVER.fullmatch(text)
     assert found is not None, text
     assert found[4] is None, f"{text} stands before the release that it names"
@@ -33,7 +34,7 @@ def _semver(text: str) -> tuple[int, int, int]:
 
 
 def _node(number: str = "2.0") -> dict[str, Any]:
-    # As clients find it: by the link, of another origin.
+    # Clients find the document by this link, from another origin.
     links = Api().get("/.well-known/nodeinfo").json()["links"]
     link = next(link for link in links if link["rel"].endswith(f"/{number}"))
     answer = Api().get(re.sub(r"^https?://[^/]+", "", link["href"]), headers={"Origin": "https://client.example"})
@@ -74,7 +75,7 @@ def _tusky(instance: dict[str, Any]) -> None:
 
 
 def _elk(instance: dict[str, Any]) -> None:
-    # Who says so is sent Markdown, and sixteen fields.
+    # A version with "+glitch" makes clients offer Markdown and sixteen profile fields.
     assert "+glitch" not in instance["version"]
     assert instance["configuration"]["urls"]["streaming"].startswith("ws")
 
@@ -84,7 +85,7 @@ def _mastodon_py(instance: dict[str, Any]) -> None:
 
 
 def _names_the_software_first(instance: dict[str, Any]) -> None:
-    """Toot, tut and others cut at the first blank, hyphen or plus."""
+    """Toot, tut and other clients cut the version at the first space, hyphen or plus."""
     assert re.split(r"[ +-]", instance["version"])[0] == "4.6.5"
 
 
@@ -111,7 +112,7 @@ def test_pachli_and_megalodon_find_a_version_that_can_be_compared_and_whose_inte
     node = _node(number)
     assert node["software"]["name"] == "social"
     _semver(node["software"]["version"])
-    # An unknown name alone is an error there.
+    # In that client an unknown name alone is an error.
     assert node["metadata"]["upstream"]["name"] == "mastodon"
     assert _semver(node["metadata"]["upstream"]["version"]) == (4, 6, 5)
 
@@ -119,7 +120,7 @@ def test_pachli_and_megalodon_find_a_version_that_can_be_compared_and_whose_inte
 @needs_federation
 @pytest.mark.parametrize("number", ["2.0", "2.1"])
 def test_an_operator_may_name_the_software_as_clients_that_ask_for_the_name_want_it(number: str, settings: Any) -> None:
-    """Phanpy compares `software.name`, and then the version of the instance document."""
+    """Phanpy compares `software.name`, and then the version in the instance document."""
     settings.NODEINFO_NAME = "mastodon"
     node = _node(number)
     assert node["software"]["name"] == "mastodon"

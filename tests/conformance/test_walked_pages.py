@@ -1,9 +1,10 @@
-"""Any list that pages by cursor, walked in either direction, shows each of its items once and in order, while people post,
-delete, follow and block (contract, behaviours section 2; clients.md, traps 9-12).
+"""Tests that walking any list by cursor shows each item once and in order, while posts and relations change.
 
-The endpoints come from the declarations of the viewsets: one that is new fails here until `ITEMS` or `TIMELINES` says how
-its items come and go. Lists that page by `offset` have no such promise, since an offset counts from the top of a list that
-changes: that they show each item once while nothing changes is a promise of the battery.
+The lists are walked in both directions (contract, behaviours section 2; clients.md, traps 9-12).
+
+The endpoints come from the declarations of the viewsets: a new one fails here until `ITEMS` or `TIMELINES` says how its items
+are added and removed. Lists that page by `offset` are not tested here, because an offset counts from the top of a list that
+changes: the battery tests that they show each item once while nothing changes.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _PAGED = sorted(
 _SIZE = 9
 _PAGES = 40
 
-#: What happens between two pages: something (by its kind) to the item or person with a number.
+#: An event between two pages: its kind, and the number of the item or account.
 Event = tuple[str, int]
 EVENTS = st.lists(
     st.lists(st.tuples(st.sampled_from(["add", "drop", "drop shown", "disturb"]), st.integers(0, 34)), max_size=3),
@@ -56,7 +57,7 @@ def test_every_list_that_pages_by_cursor_is_walked() -> None:
 
 @dataclass
 class Walk:
-    """One walk over the pages of a list."""
+    """A walk over the pages of a list."""
 
     endpoint: str
     items: Items
@@ -70,13 +71,13 @@ class Walk:
 
     @property
     def paging(self) -> ByCursor:
-        """What the endpoint declares."""
+        """Return the paging that the endpoint declares."""
         declared = find_endpoint(self.endpoint).declared("get").paging
         assert isinstance(declared, ByCursor)
         return declared
 
     def run(self, events: Sequence[Sequence[Event]], token: str) -> None:
-        """Ask for page after page, with some of the events before each but the first, and check what was shown."""
+        """Request page after page, with some of the events before each page but the first, and check the items."""
         path = fill(self.endpoint.partition(" ")[2], self.items.ids)
         params: dict[str, Any] = {**self.items.params, "limit": self.size}
         response = ask("get", path, params | ({"min_id": 0} if self.upwards else {}), token=token)
@@ -87,7 +88,7 @@ class Walk:
             if following is None:
                 break
             if self.upwards:
-                following = following.replace("since_id=", "min_id=")  # followed hashtags take both, and link to one
+                following = following.replace("since_id=", "min_id=")  # followed hashtags accept both, and link to one
             if number < len(events):
                 for event in events[number]:
                     self._happen(*event)
@@ -112,11 +113,11 @@ class Walk:
             self.items.disturb(number)
         elif self.items.here:
             shown = [name for name, _key in self.seen if name in self.items.here]
-            # The item at which the page ends is the one whose absence a cursor must survive.
+            # A cursor must still work when the item at the end of its page is deleted.
             self.items.drop(shown[-1] if kind == "drop shown" and shown else sorted(before)[number % len(before)])
         for name, key in self.items.here.items():
             if before.get(name) != key:
-                self.stayed.discard(name)  # it came, or moved to another place
+                self.stayed.discard(name)  # it was added, or moved to another place
                 if self.upwards and key > last:
                     self.stayed.add(name)
         self.stayed &= set(self.items.here)
@@ -128,14 +129,14 @@ class Walk:
 
 
 def links(response: Any) -> dict[str, str]:
-    """The addresses of the `Link` header, by their relation."""
+    """Return the addresses of the `Link` header, by their relation."""
     found = re.findall(r'<([^>]+)>; rel="([^"]+)"', response.headers.get("Link", ""))
     return {rel: f"{urlsplit(url).path}?{urlsplit(url).query}" for url, rel in found}
 
 
 def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) -> None:
-    """Forwards, then backwards where there is a way back, each with all the events."""
-    # No nested transaction: the outbox refuses to be drained in one.
+    """Walk a list forwards, then backwards if it has links back, each time with all the events."""
+    # A nested transaction is not possible, because the outbox refuses to be drained in one.
     before = transaction.savepoint()
     try:
         callers = Callers()
@@ -148,7 +149,7 @@ def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) 
         if walk.paging.reads_min_id:
             Walk(endpoint, items, upwards=True, size=size).run(events, token)
     finally:
-        transaction.set_rollback(False)  # after an error of the database too
+        transaction.set_rollback(False)  # also after a database error
         transaction.savepoint_rollback(before)
     for role in ("cache", "feeds"):
         redis.client(role).flushdb()
@@ -156,7 +157,7 @@ def walk_both_ways(endpoint: str, events: Sequence[Sequence[Event]], size: int) 
 
 @pytest.fixture(autouse=True)
 def _short_feeds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Feeds that end within the walk, so that it lengthens them and goes on in SQL."""
+    """Shorten the feeds, so that the walk extends them and continues in SQL."""
     monkeypatch.setattr(feed, "MAX_ITEMS", 5)
     monkeypatch.setattr(feed, "EXTENDED_ITEMS_LIMIT", 7)
 

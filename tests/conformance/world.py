@@ -1,4 +1,4 @@
-"""A small world in which every list has something in it, and what every endpoint answers in it."""
+"""Sample data that puts an item into every list, and the response of every endpoint to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.work import work
 
 
 def everything(alice: Person, bob: Person) -> list[tuple[str, Any]]:
-    """One answer of every endpoint that answers with a body, of a world where each list has something in it."""
+    """Return a response of every endpoint that returns a body, with an item in each list."""
     InstanceRule.objects.create(text="Be kind", position=1)
     announcement = create_announcement(by=OPERATOR, draft=AnnouncementDraft("@alice look", scheduled_at=clock.now()))
     add_reaction(account_id=bob.account.id, announcement=announcement, name="👍")

@@ -1,4 +1,4 @@
-"""Makes people for tests, through the same services that people go through."""
+"""Helpers that create accounts for tests by the services that create real ones."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ ALL_SCOPES = "read write follow push"
 
 @lru_cache(maxsize=1)
 def rsa_pair() -> tuple[str, str]:
-    """One key pair for everybody in tests: making one takes a tenth of a second."""
+    """Return one key pair for all test accounts, because generating one takes 0.1 s."""
     return crypto.new_rsa_pair()
 
 
 @contextmanager
 def _nobody_in_the_way() -> Iterator[None]:
-    """Whether a name is taken or blocked is for the tests of signing up: it takes nine statements a person."""
+    """Skip the checks of the username, which take nine queries per user and have their own tests."""
     before = signing_up.load_findings, signing_up.find_registrations
     signing_up.load_findings, signing_up.find_registrations = lambda **_of_whom: Findings(), lambda: "open"
     try:
@@ -41,7 +41,7 @@ def _nobody_in_the_way() -> Iterator[None]:
 
 
 def make_user(username: str | None = None, *, role: str | None = None, confirmed: bool = True, **account: Any) -> User:
-    """A local person who has signed up; more keyword arguments are set on the account."""
+    """Create a local user who has signed up; more keyword arguments are set on the account."""
     name = username or f"person{next(_number)}"
     draft = SignUpDraft(username=name, email=f"{name}@example.com", password="correct horse", agreement=True)
     with _nobody_in_the_way():
@@ -54,12 +54,11 @@ def make_user(username: str | None = None, *, role: str | None = None, confirmed
 
 
 def make_account(username: str | None = None, **account: Any) -> Account:
-    """A local account."""
     return make_user(username, **account).account
 
 
 def make_remote(username: str | None = None, domain: str = "remote.example", **account: Any) -> Account:
-    """An account of another server, as if fetched."""
+    """Create a remote account, as if it had been fetched."""
     name = username or f"stranger{next(_number)}"
     uri = f"https://{domain}/users/{name}"
     values: dict[str, Any] = {
@@ -78,7 +77,7 @@ def make_remote(username: str | None = None, domain: str = "remote.example", **a
 
 
 def make_many_remote(number: int) -> list[Account]:
-    """Very many accounts of another server, quickly: nothing but their rows."""
+    """Create many remote accounts quickly, only as rows."""
     rows = (
         Account(
             username=f"m{one}", domain="many.example", uri=f"https://many.example/{one}", url="https://many.example/"
@@ -89,10 +88,9 @@ def make_many_remote(number: int) -> list[Account]:
 
 
 def make_application(scopes: str = ALL_SCOPES, **values: Any) -> Application:
-    """A client program."""
     return Application.objects.create(
         name=values.pop("name", "Test client"),
-        # The toolkit's own are made letter by letter, which takes longer than to store them.
+        # The toolkit generates its values character by character, which takes longer than storing them.
         client_id=secrets.token_hex(20),
         client_secret=secrets.token_hex(20),
         client_type="confidential",
@@ -105,7 +103,7 @@ def make_application(scopes: str = ALL_SCOPES, **values: Any) -> Application:
 
 
 def make_token(user: User | None, scopes: str = ALL_SCOPES, application: Application | None = None) -> str:
-    """A bearer token; without a user it is an application's."""
+    """Create a bearer token; without a user it belongs to the application."""
     token = AccessToken.objects.create(
         user=user,
         application=application or make_application(scopes),

@@ -1,4 +1,4 @@
-"""Draws pictures that differ from one another as photographs do: large and small shapes in many colours."""
+"""Helpers that draw pictures which differ as much as photographs do, with large and small shapes in many colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw
 
 
 def painted(seed: int, width: int = 640, height: int = 480) -> Image.Image:
-    """The same picture for the same seed."""
+    """Return a picture that depends only on the seed."""
     chance = random.Random(seed)
     image = Image.new("RGB", (width, height), (chance.randrange(256),) * 3)
     pen = ImageDraw.Draw(image)
@@ -24,7 +24,7 @@ def painted(seed: int, width: int = 640, height: int = 480) -> Image.Image:
 
 
 def encoded(image: Image.Image, image_format: str = "PNG", **options: Any) -> bytes:
-    """The bytes of a file."""
+    """Return the bytes of the image file."""
     buffer = io.BytesIO()
     image.save(buffer, image_format, **options)
     return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Makes push subscriptions for tests."""
+"""Helper that creates push subscriptions for tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_push_subscription(
     alerts: Mapping[str, bool] = EVERYTHING,
     policy: str = PushPolicy.ALL,
 ) -> PushSubscription:
-    """The subscription of a bearer token, to everything if nothing else is said."""
+    """Create a subscription for a bearer token, by default to all alerts."""
     target = PushTarget(endpoint, **(device or Device(1)).keys, standard=standard)
     return subscribe(
         token_id=AccessToken.objects.get(token=token).pk, target=target, settings=PushSettings(alerts, policy)

@@ -1,4 +1,4 @@
-"""Makes videos, sounds and photographs with the encoders that cameras, telephones and browsers use."""
+"""Helpers that make videos, sounds and photographs with the encoders of cameras, phones and browsers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRET = "+52.5200+013.4050/"
 
 
 def drawn(width: int, height: int, number: int) -> Image.Image:
-    """One picture of a series; no two sides of it look alike."""
+    """Return a picture of a series, whose four sides all differ."""
     ramp = Image.linear_gradient("L").resize((width, height))
     return Image.merge(
         "RGB", (ramp, ramp.rotate(90).resize((width, height)), Image.new("L", (width, height), number * 5 % 256))
@@ -51,7 +51,7 @@ def recording(
     pixel: Fraction | None = None,
     options: tuple[tuple[str, str], ...] = (),
 ) -> bytes:
-    """A file of FFmpeg's `container` with these encoders; it holds SECRET where the format has room for it."""
+    """Return a file of FFmpeg's `container` with these encoders, with SECRET in its metadata if the format has any."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recording"
         with av.open(str(path), "w", format=container) as target:
@@ -78,7 +78,7 @@ def recording(
 
 
 def noise(byte_count: int) -> bytes:
-    """A WAV whose sound has this size, and no two parts of which are alike."""
+    """Return a WAV file with random samples of this size."""
     made = io.BytesIO()
     with wave.open(made, "wb") as file:
         file.setnchannels(2)
@@ -89,7 +89,7 @@ def noise(byte_count: int) -> bytes:
 
 
 def standing(data: bytes, *, frames: int, rate: int) -> bytes:
-    """An MP4 whose first picture is shown `frames` times; quick, since it is encoded once."""
+    """Return an MP4 that shows its first picture `frames` times; this is fast, because the picture is encoded once."""
     made = io.BytesIO()
     with av.open(io.BytesIO(data)) as source, av.open(made, "w", format="mp4") as target:
         picture = bytes(next(packet for packet in source.demux(video=0) if packet.size))
@@ -129,24 +129,23 @@ def _tone(seconds: float, rate: int, mono: bool) -> list[Any]:
 
 @functools.cache
 def moving_gif(width: int = 60, height: int = 40, frames: int = 3, milliseconds: int = 500) -> bytes:
-    """An animated GIF."""
     first, *others = (drawn(width, height, number * 20) for number in range(frames))
     return saved(first, "GIF", save_all=True, append_images=others, duration=milliseconds, loop=0)
 
 
 def photograph(width: int = 60, height: int = 40, image_format: str = "JPEG", *, orientation: int = 6) -> bytes:
-    """A picture as a telephone makes it: to be turned, with the place where it was taken."""
+    """Return a picture as a phone makes it: with an orientation, and the place where it was taken."""
     image = drawn(width, height, 1)
     exif = image.getexif()
     exif[0x0112], exif[0x010F], exif[0x010E] = orientation, "Telephone", SECRET
     place = exif.get_ifd(0x8825)
     place[1], place[2], place[3], place[4] = "N", (52.0, 31.0, 12.0), "E", (13.0, 24.0, 18.0)
-    # As bytes: the encoder of HEIC then turns it by a property of the picture, as telephones do (ISO 23008-12).
+    # Passed as bytes, the encoder of HEIC writes the rotation as a property of the picture, as phones do (ISO 23008-12).
     return saved(image, image_format, exif=exif.tobytes(), quality=95)
 
 
 def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
-    """A picture as a file."""
+    """Return the bytes of the image file."""
     buffer = io.BytesIO()
     image.save(buffer, image_format, **options)
     return buffer.getvalue()
@@ -154,7 +153,7 @@ def saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
 
 @functools.cache
 def sample(content_type: str) -> bytes:
-    """A small file of each type that is accepted, by the name of the type without its aliases."""
+    """Return a small file of an accepted type, given without its aliases."""
     match content_type:
         case "image/heic" | "image/heif":
             return saved(drawn(64, 48, 0), "HEIF")
@@ -169,7 +168,7 @@ def sample(content_type: str) -> bytes:
         case "audio/ogg" | "audio/vorbis":
             return recording("ogg", None, "libopus")
         case "video/ogg":
-            # Nothing here writes Theora: what browsers record as Ogg is a sound.
+            # No encoder here writes Theora; files that browsers record as Ogg are audio.
             return sample("audio/ogg")
         case "audio/webm":
             return recording("webm", None, "libopus")

@@ -1,4 +1,4 @@
-"""Reports."""
+"""Helper that creates reports."""
 
 from __future__ import annotations
 
@@ -10,5 +10,4 @@ from statuses.models import Status
 
 
 def make_report(by: Account, about: Account, *posts: Status, **values: Any) -> Report:
-    """An open report."""
     return Report.objects.create(account=by, target_account=about, status_ids=[post.id for post in posts], **values)

@@ -1,4 +1,4 @@
-"""Makes posts for tests, through the same services that posts go through."""
+"""Helpers that create posts for tests by the services that create real ones."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def make_status(
     application_id: int | None = None,
     **draft: Any,
 ) -> Status:
-    """A post of a local account, published as a client would; more keyword arguments go to the draft."""
+    """Publish a post of a local account as a client would; more keyword arguments go to the draft."""
     return publish_status(
         author=_author(author),
         draft=Draft(
@@ -77,7 +77,7 @@ def edit(status: Status, text: str, **draft: Any) -> None:
 def make_remote_status(
     author: Account, content: str = "<p>hello</p>", *, created_at: datetime | None = None, **values: Any
 ) -> Status:
-    """A post of an account elsewhere, as if received."""
+    """Create a post of a remote account, as if it had been received."""
     values.setdefault("visibility", "public")
     moment = created_at or clock.now()
     number = Status.objects.count()
@@ -87,7 +87,6 @@ def make_remote_status(
 
 
 def make_reblog(account: Account, status: Status, visibility: str | None = None, **values: Any) -> Status:
-    """A boost."""
     if not account.local:
         values.setdefault("uri", f"{account.uri}/announces/{status.id}")
     booster = _author(account) if account.local else account
@@ -95,19 +94,17 @@ def make_reblog(account: Account, status: Status, visibility: str | None = None,
 
 
 def make_favourite(account: Account, status: Status) -> Favourite:
-    """A like."""
     favourite_status(account_id=account.id, status=status)
     return Favourite.objects.get(account=account, status=status.reblog_of or status)
 
 
 def make_bookmark(account: Account, status: Status) -> Bookmark:
-    """A bookmark."""
     bookmark_status(account_id=account.id, status=load_posts([status.id])[0])
     return Bookmark.objects.get(account=account, status=status.reblog_of or status)
 
 
 def make_scheduled(author: Account, text: str = "later", *, media: Sequence[MediaAttachment] = ()) -> ScheduledStatus:
-    """A post for tomorrow."""
+    """Create a scheduled post for the next day."""
     made = schedule_status(
         author=_author(author),
         draft=Draft(text=text, media_ids=tuple(item.id for item in media)),
@@ -118,37 +115,35 @@ def make_scheduled(author: Account, text: str = "later", *, media: Sequence[Medi
 
 
 def make_poll(author: Account, *options: str, visibility: str = "public", **values: Any) -> Poll:
-    """A post with a poll."""
     draft = PollDraft(options=options or ("red", "green"), expires_in=600, **values)
     return Poll.objects.get(status=make_status(author, "Which?", poll=draft, visibility=visibility))
 
 
 def make_filter(account: Account, *keywords: str, title: str = "Filter", **values: Any) -> Filter:
-    """A filter for these whole words."""
+    """Create a filter for these whole words."""
     draft = FilterDraft(title=title, context=("home",), keywords=[KeywordDraft(keyword=word) for word in keywords])
     return create_filter(account_id=account.id, draft=replace(draft, **values))
 
 
 def make_filter_status(wanted: Filter, status: Status | None = None) -> FilterStatus:
-    """A post in a filter, by default one of the filter's owner."""
+    """Add a post to a filter, by default a post of the filter's owner."""
     return add_status(found=wanted, status_id=(status or make_status(wanted.account)).id)
 
 
 def picture(width: int = 40, height: int = 30, image_format: str = "PNG", **options: Any) -> bytes:
-    """A small picture."""
     buffer = io.BytesIO()
     Image.new("RGB", (width, height), (120, 40, 200)).save(buffer, image_format, **options)
     return buffer.getvalue()
 
 
 def make_media(account: Account, description: str | None = None, **options: Any) -> MediaAttachment:
-    """An uploaded picture that waits to be attached."""
+    """Create an uploaded picture that is not attached yet."""
     upload = MediaUpload(SentFile(io.BytesIO(picture(**options)), "image/png"), description=description)
     return upload_media(account_id=account.id, upload=upload)
 
 
 def make_remote_media(status: Status, url: str = "", *, copied: bool = True, **media: Any) -> MediaAttachment:
-    """A picture of another server, attached to a post; `copied`: its file is here already."""
+    """Attach a picture of a remote server to a post; `copied` means that its file has been cached here."""
     name = url or f"https://files.example/{status.id}.png"
     if copied:
         paths = [storage.store(picture(), folder="cache/attachment", extension="png") for _ in range(2)]
@@ -168,21 +163,20 @@ def make_remote_media(status: Status, url: str = "", *, copied: bool = True, **m
 
 
 def follow(account: Account, target: Account, **options: Any) -> Follow:
-    """`account` follows `target`, without counting or announcing it."""
+    """Create a follow without updating counters or publishing an event."""
     return Follow.objects.create(account=account, target=target, **options)
 
 
 def block(account: Account, target: Account) -> Block:
-    """`account` blocks `target`, as far as reading posts goes."""
+    """Create a block, which has an effect on reading posts only."""
     return Block.objects.create(account=account, target=target)
 
 
 def mute(account: Account, target: Account, **options: Any) -> Mute:
-    """`account` mutes `target`."""
     return Mute.objects.create(account=account, target=target, **options)
 
 
 def counts(status: Status) -> tuple[int, int, int]:
-    """Replies, boosts and favourites as counted."""
+    """Return the stored numbers of replies, boosts and favourites."""
     stat = StatusStat.objects.filter(status=status).first()
     return (stat.replies_count, stat.reblogs_count, stat.favourites_count) if stat is not None else (0, 0, 0)

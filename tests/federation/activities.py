@@ -1,4 +1,4 @@
-"""What the tests of received activities share: sending one, and who sent it."""
+"""Helpers that send activities to this server, and look up their senders."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
 def remote(zoe: RemotePerson) -> Account:
-    """Her account, as it is known here."""
+    """Return Zoe's account as it is stored here."""
     return Account.objects.get(uri=zoe.uri)
 
 
 def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") -> str:
-    """Send, work, and say what became of it.
+    """Send an activity, run all jobs, and return its outcome.
 
-    Two equal documents of one second would have one signature, and the second would be a replay: spaces make each body its own.
+    Two equal documents within a second would have the same signature, and the second would be refused as a replay: added spaces
+    make each body different.
     """
     answer = someone.send(json.dumps(activity).encode() + b" " * (next(_SENT) % 100), path)
     assert answer.status_code == 202, answer.content
@@ -34,7 +35,7 @@ def deal(someone: RemotePerson, activity: dict[str, Any], path: str = "/inbox") 
 
 
 def met(someone: RemotePerson) -> Account:
-    """Their account, with everything read that a first meeting makes this server read."""
+    """Fetch the account, and run all jobs that a first fetch queues."""
     account = fetch_actor(someone.uri)
     work()
     account.refresh_from_db()
@@ -42,17 +43,17 @@ def met(someone: RemotePerson) -> Account:
 
 
 def introduced(zoe: RemotePerson, alice: Account) -> Account:
-    """Zoe is known here and followed by Alice."""
+    """Fetch Zoe's account, and let Alice follow it."""
     account = fetch_actor(zoe.uri)
     follow(alice, account)
     return account
 
 
 def follow_of(someone: RemotePerson, target: Account) -> dict[str, Any]:
-    """An activity by which somebody there asks to follow somebody here."""
+    """Return an activity by which a remote user requests to follow a local account."""
     return someone.activity("Follow", target.uri)
 
 
 def stored() -> int:
-    """How many activities were taken in."""
+    """Return the number of stored activities."""
     return InboundActivity.objects.count()

@@ -1,4 +1,4 @@
-"""What the tests of federation share."""
+"""Fixtures for the tests of federation."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ accounts.rsa_pair()
 
 @pytest.fixture
 def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[RemoteServer]:
-    """Another server on this machine, which this one may speak to."""
+    """Another server on this machine, which this one may call."""
     settings.FEDERATION_LOOPBACK = True
-    # A busy machine is no unreachable server.
+    # A busy machine must not count as an unreachable server.
     monkeypatch.setattr("federation.remote.signers.DEADLINE", 60.0)
     monkeypatch.setattr("social.api.middleware.web_request_budget", partial(web_request_budget, 60.0))
     with RemoteServer().running() as server:
@@ -32,19 +32,17 @@ def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote
 
 @pytest.fixture
 def alice(db: None) -> Account:
-    """A person here."""
     return make_account("alice")
 
 
 @pytest.fixture
 def zoe(elsewhere: RemoteServer) -> RemotePerson:
-    """A person there."""
     return elsewhere.person("zoe")
 
 
 @pytest.fixture
 def zoe_here(zoe: RemotePerson, alice: Account) -> Account:
-    """Zoe as she is known here; she follows Alice."""
+    """Zoe's account as it is stored here; she follows Alice."""
     account = fetch_actor(zoe.uri)
     follow(account, alice, uri=f"{zoe.uri}#follows/1")
     return account

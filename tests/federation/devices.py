@@ -1,4 +1,4 @@
-"""Devices of people here and elsewhere, for end-to-end encryption."""
+"""Helpers for devices of local and remote users, for end-to-end encryption."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DIGEST: Final = "http://www.w3.org/2000/09/xmldsig#hmac-sha256"
 
 
 def device(someone: RemotePerson, number: int = 1, **more: Any) -> dict[str, Any]:
-    """A device as the document of its person lists it."""
+    """Return a device as it appears in the list of its user's devices."""
     return {
         "type": "Device",
         "deviceId": f"d{number}",
@@ -29,14 +29,14 @@ def device(someone: RemotePerson, number: int = 1, **more: Any) -> dict[str, Any
 
 
 def has(someone: RemotePerson, *devices: Any) -> None:
-    """Serve somebody's devices."""
+    """Serve the list of a remote user's devices."""
     uri = f"{someone.uri}/collections/devices"
     someone.home.serve({"id": uri, "type": "Collection", "totalItems": len(devices), "items": list(devices)})
     redis.client("cache").flushdb()
 
 
 def cipher(someone: RemotePerson, program: Program, **more: Any) -> dict[str, Any]:
-    """A message to a device here."""
+    """Return an encrypted message to a local device."""
     found = {
         "type": "EncryptedMessage",
         "attributedTo": {"type": "Device", "deviceId": "d1"},
@@ -50,19 +50,19 @@ def cipher(someone: RemotePerson, program: Program, **more: Any) -> dict[str, An
 
 
 def address_of(someone: RemotePerson, device_id: str = "d1", **more: Any) -> dict[str, Any]:
-    """A device as a client program here names it."""
+    """Return the address of a device in the client API."""
     return {"account_id": str(remote(someone).id), "device_id": device_id} | more
 
 
 def with_device(elsewhere: RemoteServer, name: str) -> RemotePerson:
-    """Somebody elsewhere with a device."""
+    """Create a remote user with a device."""
     someone = elsewhere.person(name, devices=elsewhere.uri(f"users/{name}/collections/devices"))
     has(someone, device(someone))
     return someone
 
 
 def program_of_alice() -> Program:
-    """A client program of Alice's with a device that has two one-time keys."""
+    """Create a client program of Alice's with a device that has two one-time keys."""
     found = Program(make_user("alice"))
     found.upload("one", "two")
     return found

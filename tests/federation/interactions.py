@@ -1,4 +1,4 @@
-"""Posts with policies, and what was sent about them."""
+"""Helpers for posts with interaction policies, and for the activities that were sent about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posts of other servers, as their documents say them."""
+"""Helpers that make documents of remote posts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from statuses.models import Status
 
 
 def mention_document(author: Account, number: int, content: str, *, to: Account, **more: Any) -> dict[str, Any]:
-    """A public post that mentions somebody, of two hours ago."""
+    """Return the document of a public post of two hours ago that mentions `to`."""
     return {
         "id": f"{author.uri}/statuses/{number}",
         "type": "Note",
@@ -28,5 +28,5 @@ def mention_document(author: Account, number: int, content: str, *, to: Account,
 
 
 def receive_mention(author: Account, number: int, content: str, *, to: Account, **more: Any) -> Status | None:
-    """Take such a post in: the post, or nothing when it is held."""
+    """Store such a post and return it, or None if it is held for review."""
     return keep_note(read_note(mention_document(author, number, content, to=to, **more)), author)

@@ -1,4 +1,4 @@
-"""Another server, as far as this one sees it: documents on a loopback port, people with keys, signed requests."""
+"""A remote server for tests: it serves documents on a loopback port, has users with keys, and signs its requests."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ ACTIVITY = "application/activity+json"
 
 @lru_cache(maxsize=3)
 def pair(number: int = 1) -> tuple[str, str]:
-    """A key pair, (private, public); the same for a number, because making one takes a moment."""
+    """Return a key pair (private, public), cached by number because generating one is slow."""
     return crypto.new_rsa_pair()
 
 
 @dataclass
 class Answer:
-    """What a path answers."""
+    """The response to a request for a path."""
 
     body: bytes
 
     def activity(self) -> dict[str, Any]:
-        """What was sent."""
         found: dict[str, Any] = json.loads(self.body)
         return found
 
@@ -49,7 +48,7 @@ class Answer:
 
 @dataclass
 class Asked:
-    """One request that came in."""
+    """A request that the server received."""
 
     method: str
     path: str
@@ -57,14 +56,14 @@ class Asked:
     body: bytes
 
     def activity(self) -> dict[str, Any]:
-        """What was sent."""
         found: dict[str, Any] = json.loads(self.body)
         return found
 
 
 class RemoteServer:
-    """Serves `pages` by path and remembers what it was `asked`. What it does not have is a 404; `posts` are what certain
-    addresses answer to a POST.
+    """Serves `pages` by path, and collects the requests in `asked`.
+
+    Other paths return 404; `posts` holds the responses to POST requests.
     """
 
     def __init__(self) -> None:
@@ -105,7 +104,7 @@ class RemoteServer:
                 self.wfile.write(answer.body)
 
             def log_message(self, *arguments: Any) -> None:
-                """Quiet."""
+                """Write no log."""
 
         self.http = listening(Handler)
         self.http.daemon_threads = True
@@ -114,7 +113,7 @@ class RemoteServer:
 
     @contextmanager
     def running(self) -> Iterator[RemoteServer]:
-        """While it listens."""
+        """Listen on the port during the block."""
         thread = threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
@@ -133,31 +132,31 @@ class RemoteServer:
         return self.pages.get(parts.path, Answer(b"{}", status=404))
 
     def serve(self, document: Mapping[str, Any], path: str | None = None, **options: Any) -> Mapping[str, Any]:
-        """Serve a document under its own id (or another path); returns it."""
+        """Serve a document under its own id (or another path), and return it."""
         where = path or urlsplit(str(document["id"])).path
         self.pages[where] = Answer(json.dumps(document).encode(), **options)
         return document
 
     def gets(self) -> list[str]:
-        """The paths that were fetched."""
+        """Return the paths that were fetched."""
         return [asked.path for asked in self.asked if asked.method == "GET"]
 
     def delivered(self) -> list[dict[str, Any]]:
-        """The activities that arrived."""
+        """Return the activities that were delivered."""
         return [json.loads(asked.body) for asked in self.asked if asked.method == "POST"]
 
     def uri(self, path: str) -> str:
         return f"{self.url}/{path}"
 
     def person(self, name: str, /, *, key: int = 1, **changes: Any) -> RemotePerson:
-        """Somebody with an actor document and an address."""
+        """Create a remote user with an actor document and a WebFinger entry."""
         someone = RemotePerson(self, name, key)
         self.serve(someone.document() | changes)
         self.finger(name, someone.uri)
         return someone
 
     def rebuild(self, name: str) -> RemotePerson:
-        """The account with this name after the server was built anew: under another id, and what was there is gone."""
+        """Return the account of this name after the server was set up anew: its id differs, and the old documents are gone."""
         new = RemotePerson(self, name, key=2)
         new.uri = self.uri(f"ap/users/{name}-2")
         new.key_id = f"{new.uri}#main-key"
@@ -167,20 +166,20 @@ class RemoteServer:
         return new
 
     def swap(self, one: RemotePerson, other: RemotePerson) -> None:
-        """Give each of two the other's name."""
+        """Exchange the names of two users."""
         for who, name in ((one, other.name), (other, one.name)):
             self.serve(who.document() | {"preferredUsername": name})
             self.finger(name, who.uri)
 
     def finger(self, name: str, actor_uri: str, *, domain: str | None = None, subject: str | None = None) -> None:
-        """What WebFinger says of a name."""
+        """Set the WebFinger response for a name."""
         acct = f"acct:{name}@{domain or self.domain}"
         link = {"rel": "self", "type": ACTIVITY, "href": actor_uri}
         self.fingers[acct] = {"subject": subject or acct, "links": [link]}
 
 
 class RemotePerson:
-    """A person elsewhere, who can sign."""
+    """A remote user, who can sign requests."""
 
     def __init__(self, home: RemoteServer, name: str, key: int = 1) -> None:
         self.home, self.name = home, name
@@ -207,7 +206,7 @@ class RemotePerson:
         }
 
     def activity(self, kind: str, obj: Any, **more: Any) -> dict[str, Any]:
-        """An activity of this person with an id of its own."""
+        """Return an activity of this user with a new id."""
         self._number += 1
         return {
             "@context": "https://www.w3.org/ns/activitystreams",
@@ -218,7 +217,7 @@ class RemotePerson:
         } | more
 
     def note(self, content: str = "<p>hello</p>", number: int = 1, **more: Any) -> dict[str, Any]:
-        """A public post."""
+        """Return the document of a public post."""
         return {
             "id": f"{self.uri}/statuses/{number}",
             "type": "Note",
@@ -231,16 +230,16 @@ class RemotePerson:
         } | more
 
     def headers(self, path: str, body: bytes, **options: Any) -> dict[str, str]:
-        """The headers of a signed request to this server; see `signed`."""
+        """Return the headers of a signed request to this server; see `signed`."""
         return signed(self.private_key, self.key_id, path, body, **options)
 
     def send(self, activity: Mapping[str, Any] | bytes, path: str = "/inbox", **options: Any) -> Any:
-        """POST an activity to an inbox here."""
+        """POST an activity to an inbox of this server."""
         body = activity if isinstance(activity, bytes) else json.dumps(activity).encode()
         return post(path, body, self.headers(path, body, **options))
 
     def get(self, path: str) -> Any:
-        """GET a document here, signed."""
+        """GET a document of this server with a signed request."""
         headers = signed(
             self.private_key, self.key_id, path, None, method="GET", covered=("(request-target)", "host", "date")
         )
@@ -263,7 +262,7 @@ def signed(
     expires: float | None = None,
     **written: str,
 ) -> dict[str, str]:
-    """Headers as a cavage signer sends them, and as one that leaves something out or has `written` something else."""
+    """Return headers signed after draft-cavage; parameters omit headers or replace them by those in `written`."""
     headers = {"host": host, "date": format_datetime(at or clock.now(), usegmt=True)}
     if body is not None:
         headers["digest"] = f"SHA-256={base64.b64encode(hashlib.sha256(body).digest()).decode()}"

@@ -1,4 +1,4 @@
-"""Operators have accounts of other servers renewed, and removed when they are gone."""
+"""Tests of commands that refresh remote accounts, and remove those that no longer exist."""
 
 from __future__ import annotations
 

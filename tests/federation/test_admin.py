@@ -1,4 +1,4 @@
-"""Operators look at what comes in and goes out, see no private posts there, and have deliveries tried again."""
+"""Tests of the admin pages for federation: received activities and deliveries without private posts, and retries."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_old_rows_are_deleted(delivery: Delivery) -> None:
 
 @pytest.fixture
 def server(delivery: Delivery) -> Domain:
-    """A server that fails, with a follower here, a rule, and deliveries that wait and were given up."""
+    """A failing server with a follower of a local account, a rule, and deliveries that wait or were given up."""
     alice = delivery.activity.account
     zoe = make_remote("zoe", "b.example")
     follow(zoe, alice)
@@ -167,7 +167,7 @@ def test_removing_a_server_requires_the_permission_to_delete_user_data(server: D
 
 
 def act(client: Client, server: Domain, name: str) -> Any:
-    """Answer the question that a button of the server's page asks."""
+    """Press a button on the server's page, and confirm if it asks for that."""
     page = reverse(f"admin:accounts_domain_{name}", args=[server.pk])
     asked = client.get(page)
     return client.post(page, {"_confirmed": "yes", "confirmed": "yes"}) if asked.status_code == 200 else asked

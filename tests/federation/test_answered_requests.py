@@ -1,6 +1,4 @@
-"""What people elsewhere ask the author of a limited post for is answered, also after staff have looked at it, and a rejection
-holds (docs/adr/0044).
-"""
+"""Tests that requests for limited posts are answered, also after review, and that rejections are final (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -97,7 +95,7 @@ def test_a_like_that_waits_is_withdrawn_by_any_undo_that_names_it(
 def test_nothing_waits_for_somebody_whom_its_author_has_blocked(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """Nobody could approve it: the author of the post no longer sees who asked, nor the reply (gotosocial#1334)."""
+    """Nobody could approve it: the author of the post sees neither the blocked account nor its reply (gotosocial#1334)."""
     bob, post = make_user("bob").account, post_of(alice, Choice.ASKED)
     api = Api(make_token(bob.user))
     for act in ("favourite", "reblog"):
@@ -143,7 +141,7 @@ def test_a_reply_that_staff_have_looked_at_is_answered_as_it_was_asked(
 def test_a_follower_whose_server_sends_the_reply_itself_gets_an_authorization(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """GoToSocial up to 0.20 sends the reply to the author alone, and to others when it is accepted."""
+    """GoToSocial up to 0.20 sends the reply to the author only, and to others after its approval."""
     post = post_of(alice, Choice.FOLLOWERS)
     reply = zoe.note("<p>yes</p>", number=9, inReplyTo=uri_of(post))
     assert deal(zoe, zoe.activity("Create", reply)) == "done"

@@ -1,6 +1,4 @@
-"""What comes in another order than it was sent, or names people who are unknown here, arrives whole (contract, federation
-section 17).
-"""
+"""Tests of activities in unusual order and with unknown accounts: nothing is lost (contract, federation section 17)."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def streamed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The ids of the posts that went to streams as new."""
+    """The ids of the posts that were streamed as new."""
     sent: list[int] = []
 
     def note(posts: Sequence[Any], _homes: Any, event: Any, **_more: Any) -> None:
@@ -48,7 +46,7 @@ def _mention_of(account: Account | str, name: str = "@somebody") -> dict[str, st
 
 
 def _fetched(uri: str) -> Status:
-    """The post, as it comes when an answer to it was there before it."""
+    """Return a post that was fetched because a reply to it arrived first."""
     _work(Fetch(kind=FetchKind.POST, uri=uri, host="x"))
     work()
     return Status.objects.get(uri=uri)
@@ -142,7 +140,7 @@ def test_an_unknown_mentioned_account_is_added_to_the_mentions_once_known(
     assert mentioned() == ["alice", "yan"], "row 22: only who is addressed"
     assert not Account.objects.filter(uri=stranger.uri).exists()
     assert list(UnknownMention.objects.values_list("uri", flat=True)) == [eve]
-    # Her server answers only now; somebody here looks for her.
+    # Her server responds only now, when a local user searches for her.
     elsewhere.person("eve")
     fetch_actor(eve)
     assert mentioned() == ["alice", "eve", "yan"]

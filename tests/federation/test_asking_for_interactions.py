@@ -1,6 +1,4 @@
-"""Promises about asking authors on other servers whether one may answer, favourite or boost, in the vocabulary of GoToSocial
-(docs/adr/0044).
-"""
+"""Tests of requests to remote authors for permission to reply, favourite or boost, as in GoToSocial (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ def alice(db: None) -> Account:
 
 
 def asking(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> tuple[Status, Status, dict[str, Any]]:
-    """A post of Zoe, the reply of Alice that waits for her consent, and the request that was sent."""
+    """Return a post of Zoe, Alice's reply that waits for consent, and the request that was sent."""
     rule = {"always": [zoe.uri], "approvalRequired": [PUBLIC]}
     note = elsewhere.serve(
         zoe.note(number=3, interactionPolicy={"canReply": rule, "canLike": rule, "canAnnounce": rule})
@@ -60,7 +58,7 @@ def test_the_author_elsewhere_is_asked_and_the_reply_goes_out_with_the_authoriza
     check_terms(sent(elsewhere, "Create")[-1])
     assert (create["replyAuthorization"], create["approvedBy"], create["to"]) == (stamp, stamp, [PUBLIC])
     assert Api().get(f"/api/v1/statuses/{reply.id}").json()["visibility"] == "public"
-    # Taken back by its author alone, once and for all.
+    # Only the author can withdraw the authorization, and this is final.
     gone = {"id": stamp, "type": "ReplyAuthorization", "attributedTo": zoe.uri}
     deal(yan, yan.activity("Delete", gone))
     assert Api().get(f"/api/v1/statuses/{reply.id}").status_code == 200
@@ -100,7 +98,7 @@ def test_a_rejected_reply_is_gone_and_was_seen_by_nobody(
 def test_followers_elsewhere_are_known_to_their_server_alone_which_is_asked(
     elsewhere: RemoteServer, zoe: RemotePerson, zoe_here: Account, alice: Account
 ) -> None:
-    """Third servers could not tell a follower from anybody else: they want the authorization. They get no favourites."""
+    """Third servers do not know Zoe's followers, so they need the authorization. They get no favourites."""
     follow(alice, zoe_here)
     rule = {"always": [zoe.uri, f"{zoe.uri}/followers"]}
     policy = {"canReply": rule, "canLike": rule}

@@ -1,4 +1,4 @@
-"""Promises about every column of a post that its author fills in: none loses its value on any way that a post takes."""
+"""Tests that every column of a post set by its author keeps its value, whatever path the post takes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def media_root(settings: Any, tmp_path: Any) -> None:
 
 
 def _send(author: Account, name: str, value: str | None, number: str = "", **more: Any) -> str:
-    """Post, or edit the post of a number, with a value in a column. With a file the text may be left out."""
+    """Create a post, or edit the one with this number, with a value in a column, and return its id.
+
+    A post with a file needs no text.
+    """
     sent = {"media_ids": [str(make_media(author).id)]} if name == "text" else {"status": "still here"}
     body = sent | ({} if value is None else {_PARAMETERS.get(name, name): value}) | more
     answer = api_of(author).put(f"{STATUSES}/{number}", body) if number else api_of(author).post(STATUSES, body)
@@ -54,7 +57,7 @@ def _send(author: Account, name: str, value: str | None, number: str = "", **mor
 
 
 def _read(reader: Account, name: str, number: str) -> tuple[Any, Any]:
-    """A column as it is stored, and as clients read it: in the post, or in its source."""
+    """Return a column's stored value, and its value in the entities Status or StatusSource."""
     entity = api_of(reader).get(f"{STATUSES}/{number}").json()
     source = api_of(reader).get(f"{STATUSES}/{number}/source").json()
     return getattr(Status.objects.get(id=number), name), (entity | source)[name]
@@ -72,7 +75,7 @@ def test_a_column_is_posted_edited_cleared_and_boosted(alice: Account, name: str
         assert (shown[name], shown["reblog"][name]) == (LEFT_OUT[name], "two")
     _send(alice, name, None, number)
     assert _read(bob, name, number) == (LEFT_OUT[name], LEFT_OUT[name])
-    # The source is not in the history: of it the HTML is.
+    # The history of edits holds the HTML, not the source.
     column = "content" if name == "text" else name
     versions = api_of(bob).get(f"{STATUSES}/{number}/history").json()
     assert [plain(version[column]) for version in versions] == ["one", "two", LEFT_OUT[name]]
@@ -90,7 +93,7 @@ def test_a_column_waits_with_a_scheduled_post_also_of_an_older_release(alice: Ac
 
 @pytest.mark.parametrize("name", AUTHOR_COLUMNS)
 def test_a_column_goes_to_other_servers_and_comes_from_them(alice: Account, name: str) -> None:
-    """The source of the text stays here: others see the HTML made of it."""
+    """The source of the text is not sent: other servers get the HTML made of it."""
     zoe = make_remote("zoe")
     theirs = {
         "id": "https://remote.example/1",

@@ -1,6 +1,4 @@
-"""Who is blocked neither follows nor is followed, and reads nothing, whichever side blocked and however (contract, federation
-sections 7 and 11; behaviours section 14).
-"""
+"""Tests of blocks by either side, which end follows and hide posts (contract, federation sections 7 and 11; behaviours 14)."""
 
 from __future__ import annotations
 
@@ -54,7 +52,7 @@ Blocking = Callable[[Account, RemotePerson], None]
 
 @pytest.fixture
 def known(alice: Account, zoe: RemotePerson) -> Account:
-    """Zoe's account; she and alice follow each other."""
+    """Zoe's account, with which Alice has a mutual follow."""
     account = fetch_actor(zoe.uri)
     assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
     follow_account(account=alice, target=account, change=FollowChange())

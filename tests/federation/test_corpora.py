@@ -1,5 +1,7 @@
-"""The public collections of documents that other software may send, as they are: `make corpora` brings them, without them these
-tests are skipped. They are of funfedi.dev: `fediverse-pasture-inputs` and `funfedi-parsing-test-cases`.
+"""Tests with public collections of documents of other software.
+
+`make corpora` downloads them from funfedi.dev (`fediverse-pasture-inputs` and `funfedi-parsing-test-cases`); without them the
+tests are skipped.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ FOLDER = Path(__file__).parents[2] / ".tools/corpora"
 ACTOR = "http://pasture-one-actor/actor"
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
-#: The documents that are no posts: without an id, an author or a type, and of types that become none.
+#: Documents that are refused as posts: without id, author or type, or with a type that is not displayed.
 REFUSED = {("necessary_properties", number) for number in (1, 3, 4)} | {
     ("object_types", number) for number in (2, 7, 8, 9, 10, 13)
 }
-#: What becomes of the files of each document, in order.
+#: The expected attachments of each document, in order.
 FILES = {
     "attachments": "image video audio audio unknown - unknown unknown - - image+image+image+image",
     "image_attachments": " ".join(["image"] * 4 + ["unknown"] * 2 + ["image", "unknown"] + ["image"] * 8 + ["-"]),
@@ -40,9 +42,9 @@ LANGUAGES = "- de en en de de en en de"
 
 @pytest.fixture(scope="module")
 def corpora() -> Iterator[None]:
-    """The two packages, behind those of this server."""
+    """Make the two packages importable, after those of this server."""
     sys.path.append(str(FOLDER))
-    # Newer versions use what is in the standard library from Python 3.13 on.
+    # Newer versions use a member of the standard library that exists since Python 3.13.
     added = not hasattr(warnings, "deprecated")
     if added:
         warnings.deprecated = lambda *_arguments, **_options: lambda made: made  # type: ignore[attr-defined]  # Python has it since 3.13
@@ -128,7 +130,7 @@ def test_parents_and_quotes_are_found_in_every_form(inputs: dict[tuple[str, int]
 
 
 def test_a_summary_that_is_html_is_shown_as_html(inputs: dict[tuple[str, int], dict[str, Any]]) -> None:
-    """The tags of a content that are kept are kept in the content of an article."""
+    """Tags that are kept in a post's content are also kept in the content of an article."""
     for note, article in zip(of(inputs, "html_tags"), of(inputs, "html_tags_article"), strict=True):
         assert note.content in article.content
 

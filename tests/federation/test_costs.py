@@ -1,4 +1,4 @@
-"""What anybody may fetch takes as many statements however much stands in it: every ActivityPub document and every page."""
+"""Tests that every public ActivityPub document and page takes a fixed number of queries, however much it contains."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ PATHS: Final = [
     (PAGE, "/collections/{collection}"),
     (DOCUMENT, "/collections/{collection}"),
 ]
-#: What is for people who are signed in or signing in, an inbox, or shows nothing that grows.
+#: Paths for signed-in users or for signing in, an inbox, and paths whose content does not grow.
 ELSEWHERE: Final = re.compile(
     r"(\(\?:filters|api|search|announcements|settings|welcome|auth|oauth|authorize_interaction|share|apps?|bookmarks|favourites|interaction_requests|conversations|lists|followed_tags|follow_requests|mutes|blocks?|domain_blocks|notifications|write|intent|pinned|relationships|filters|drafts|scheduled|statuses|people|report|disputes|invites?|severed_relationships|unsubscribe)(/|\b)|.*inbox|.*/claim|.*followers_synchronization|"
     r"accounts/|tags/<name>/act|collections$|collections/<int:id>/|@\(\?P<acct>|blocklist\.csv|custom\.css|icon\.svg|ap/users/|terms-of-service|\.well-known/(change-password|openid-configuration|oauth-authorization-server|jwks)|.*\[0-9\]\{1,19\}\)?\\?\.rss"
@@ -124,7 +124,7 @@ ELSEWHERE: Final = re.compile(
 
 
 class World:
-    """Posts of alice with everything that a post can have, and all that others add to them."""
+    """Posts of Alice with everything that a post can have, and everything that others add to them."""
 
     def __init__(self, alice: Account) -> None:
         self.alice = alice
@@ -143,7 +143,7 @@ class World:
         self.card = PreviewCard.objects.create(url="https://site.example/", title="Garden")
 
     def grow(self, number: int) -> None:
-        """More of everything, by people of their own."""
+        """Add more of everything, each by new accounts."""
         for _ in range(number):
             bob, yan = make_user().account, make_remote(avatar_remote_url="https://files.example/yan.png")
             tag = Tag.objects.create(name=f"shown{bob.id}", display_name=f"shown{bob.id}")
@@ -178,7 +178,7 @@ class World:
         Pin.objects.create(account=author, status=post)
 
     def path(self, name: str) -> str:
-        """The address with the ids of this world."""
+        """Return the address with the ids of this data."""
         emoji, item = CustomEmoji.objects.latest("id").id, CollectionItem.objects.latest("id")
         post, boost, collection = self.post.id, self.boost.id, self.collection.id
         quote = Quote.objects.filter(quoted_status__account=self.alice, state=QuoteState.ACCEPTED).latest("id").id
@@ -196,7 +196,7 @@ class World:
 
 
 def _ask(form: str, path: str) -> tuple[int, int]:
-    redis.client("cache").flushdb()  # bodies that are kept would not be read
+    redis.client("cache").flushdb()  # cached bodies would not be queried
     with CaptureQueriesContext(connection) as queries:
         answer = Api().get(path, headers={"Accept": form})
     assert answer.status_code == 200, (path, answer.content)
@@ -207,7 +207,8 @@ def test_the_statements_of_a_public_document_do_not_grow_with_its_size(
     alice: Account, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
-    monkeypatch.setattr(public, "_ACCESS_SECONDS", 1e12)  # how open the timelines are is read again every two seconds
+    # the access settings of timelines are otherwise reloaded every two seconds
+    monkeypatch.setattr(public, "_ACCESS_SECONDS", 1e12)
     world = World(alice)
     world.grow(2)
     paths = [(form, world.path(path)) for form, path in PATHS]
@@ -242,7 +243,7 @@ def test_every_public_address_is_among_them() -> None:
 
 
 def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson, alice: Account) -> None:
-    """As many for the hundredth as for the second: `benchmarks/federation.py` says what they cost."""
+    """The number of queries does not grow with the posts: `benchmarks/federation.py` says what they cost."""
     follow(alice, fetch_actor(zoe.uri))
     spent: list[tuple[int, int]] = []
     for number in range(1, 5):
@@ -256,5 +257,5 @@ def test_a_signed_post_is_accepted_and_kept_in_few_statements(zoe: RemotePerson,
         assert Status.objects.filter(uri=note["id"]).exists()
         spent.append((len(accepted), len(kept)))
     assert spent[1] == spent[-1]
-    # One of the second, for the spam rules, is asked once in ten seconds outside of tests.
+    # One query of the second group, for the spam rules, runs only every ten seconds outside of tests.
     assert (spent[-1][0] <= 4, spent[-1][1] <= 27) == (True, True), spent[-1]

@@ -1,4 +1,4 @@
-"""When somebody here deletes their account, every known server gets a Delete before the keys are removed."""
+"""Tests that deleting a local account sends a Delete to every known server before its keys are removed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def gone() -> User:
 
 
 def _stranger(elsewhere: RemoteServer) -> Account:
-    """Somebody of a server that nobody here has anything to do with."""
+    """Create an account of a server to which no local account has any relation."""
     inbox = elsewhere.uri("inbox")
     return make_remote("stranger", elsewhere.domain, inbox_url=elsewhere.uri("users/s/inbox"), shared_inbox_url=inbox)
 

@@ -1,4 +1,4 @@
-"""Deliveries arrive once each, in order, and a server that fails delays no other (contract, federation section 12)."""
+"""Tests that deliveries arrive once, in order, and that a failing server delays no other (contract, federation section 12)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 class TestDelivering:
     @pytest.fixture
     def post_now(self, zoe_here: Account, alice: Account) -> Any:
-        """Puts a numbered activity about a key on the way to Zoe."""
+        """A function that queues a numbered activity with a key for delivery to Zoe."""
 
         def put(number: int, key: str = "status:1", inbox: str = zoe_here.shared_inbox_url, **more: Any) -> None:
             document = {"id": f"{alice.uri}#{number}", "type": "Note", "number": number}
@@ -126,7 +126,7 @@ class TestDelivering:
         assert (self.numbers(elsewhere), Delivery.objects.count()) == ([1, 1], 0)
 
     def test_an_answer_in_doubt_is_asked_for_a_few_times(self, elsewhere: RemoteServer, post_now: Any) -> None:
-        """Mastodon drops one of two first requests of an actor that come at once, with 422, and takes it the second time."""
+        """Mastodon rejects one of two simultaneous first requests of an actor with 422, and accepts the retry."""
         elsewhere.inbox_status = 422
         post_now(1)
         post_now(2, key="status:2")
@@ -146,7 +146,7 @@ class TestDelivering:
     def test_the_first_deliveries_to_an_unknown_server_go_one_after_the_other(
         self, elsewhere: RemoteServer, post_now: Any
     ) -> None:
-        """Also when several processes deliver; once one has arrived, the server is like any other."""
+        """This also holds if several processes deliver; after the first success the server is like any other."""
         for number in range(4):
             post_now(number, key=f"status:{number}")
         first, second = Run(DELIVERIES), Run(DELIVERIES)

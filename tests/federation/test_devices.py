@@ -1,5 +1,6 @@
-"""Devices for encrypted messages across servers, and claims of their keys (contract, federation sections 3, 4 and 7; behaviours
-section 20; seed decision D-05).
+"""Tests of devices for encrypted messages across servers, and of claiming their keys (seed decision D-05).
+
+Contract, federation sections 3, 4 and 7; behaviours section 20.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def zoe(elsewhere: RemoteServer) -> RemotePerson:
 
 
 def key(name: str = "first", secret: Ed25519PrivateKey = SECRET) -> Answer:
-    """The answer to a claim."""
+    """Return the response to a claim."""
     value = text(name.encode().ljust(32, b"k"))
     signature = {"type": "Ed25519Signature", "signatureValue": text(secret.sign(value.encode()))}
     found = {"type": "Curve25519Key", "keyId": name, "publicKeyBase64": value, "signature": signature}
@@ -89,7 +90,7 @@ def test_a_claim_takes_one_key_and_no_key_is_given_twice(zoe: RemotePerson, prog
         (mine,) = (one for one in program.keys("one", "two") if one["key_id"] == found["keyId"])
         assert (found["publicKeyBase64"], found["signature"]["signatureValue"]) == (mine["key"], mine["signature"])
         given.append(found["keyId"])
-        redis.client("cache").flushdb()  # two within a second have the same signature
+        redis.client("cache").flushdb()  # two requests within a second have the same signature
     assert (sorted(given), program.count()) == (["one", "two"], 0)
     assert claim(zoe).status_code == 404
 
@@ -198,7 +199,7 @@ def test_a_key_that_the_device_has_not_signed_is_not_passed_on(
 
 @pytest.fixture
 def silence(elsewhere: RemoteServer, zoe: RemotePerson) -> Iterator[list[str]]:
-    """Ids of two people with a device each, whose server is asked and does not answer for a long time."""
+    """Ids of two accounts with a device each, whose server does not respond for a long time."""
     yan = with_device(elsewhere, "yan")
     numbers = [str(fetch_actor(someone.uri).id) for someone in (zoe, yan)]
     for someone in (zoe, yan):

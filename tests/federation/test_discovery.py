@@ -1,4 +1,4 @@
-"""People and the server are found by the documents others look for (contract, federation section 14)."""
+"""Tests of the documents by which accounts and the server are discovered (contract, federation section 14)."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_mention_of_somebody_unknown_finds_them(elsewhere: RemoteServer, zoe: 
 def test_a_domain_says_in_its_host_meta_which_server_answers_for_it(
     elsewhere: RemoteServer, alice: Account, named: str
 ) -> None:
-    """Contract, federation section 1: it is asked for when WebFinger is not at the usual place."""
+    """Contract, federation section 1: host-meta is fetched when WebFinger is not at the usual path."""
     with RemoteServer().running() as answering:
         zoe = answering.person("zoe")
         answering.finger("zoe", zoe.uri, domain=elsewhere.domain)
@@ -171,7 +171,7 @@ def test_a_domain_says_in_its_host_meta_which_server_answers_for_it(
 def test_an_address_is_found_whatever_its_domain_calls_the_content_of_its_files(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, content_type: str
 ) -> None:
-    """Static sites give files of unknown endings any type (contract, federation section 17)."""
+    """Static sites serve files with unknown extensions under any content type (contract, federation section 17)."""
     finger = elsewhere.fingers.pop(f"acct:zoe@{elsewhere.domain}")
     finger |= {"subject": f"zoe@{elsewhere.domain}"}
     elsewhere.pages["/static/zoe"] = Answer(json.dumps(finger).encode(), content_type)
@@ -262,7 +262,7 @@ def test_a_profile_that_is_a_day_old_is_looked_at_again(
 
 
 def test_the_actor_of_a_server_at_a_port_has_a_name_that_others_can_read(settings: Any) -> None:
-    """In secure mode servers on one machine could not check each other's signatures without."""
+    """Otherwise servers in secure mode on the same machine could not verify each other's signatures."""
     settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:3000"
     settings.BASE_URL = "http://localhost:3000"
     account = instance_actor()

@@ -1,4 +1,4 @@
-"""The documents other servers read, whole, as files; and what their addresses answer (contract, sections 1 to 8)."""
+"""Tests that the documents for other servers equal the stored files, and of their addresses (contract, sections 1 to 8)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ def get(path: str, headers: dict[str, str] | None = None) -> Any:
 
 
 def same(name: str, document: Any) -> None:
-    """The document is the one in the file, ids, keys, files and moments apart, and its context explains all of its words.
-    UPDATE_DOCUMENTS=1 writes the file.
+    """Fail if the document differs from the file, or uses a term that its context does not define.
+
+    Ids, keys, files and times are ignored. UPDATE_DOCUMENTS=1 writes the file.
     """
     check_terms(document)
     text = json.dumps(document, indent=2, ensure_ascii=False)
@@ -53,7 +54,7 @@ def same(name: str, document: Any) -> None:
 
 @pytest.fixture
 def anna(db: None) -> Account:
-    """Somebody with everything on her profile."""
+    """An account with every field of the profile."""
     fields = [{"name": "Web", "value": "https://a.example", "html": "<a>a</a>", "verified_at": None}]
     return make_account(
         "anna",
@@ -102,7 +103,7 @@ def test_the_instance_actor_has_a_document_and_an_empty_outbox(db: None) -> None
 
 @pytest.fixture
 def status(anna: Account, media_root: Path) -> Status:
-    """A post with everything."""
+    """A post with every kind of content."""
     make_account("bob")
     bob = Account.objects.get(username="bob")
     question = make_status(bob, "What?")
@@ -293,7 +294,7 @@ def test_a_conversation_is_listed_page_by_page_for_whoever_may_read_it(
     page = get(following.removeprefix("http://social.localhost")).json()
     assert (page["items"], page["id"], "next" in page) == ([f"{bob.uri}/statuses/{last.id}"], following, False)
     hidden = make_status(bob, "only for followers", visibility="private")
-    # It is not said that there is one, although anybody may read an answer to it (security row 76).
+    # The document does not mention a hidden parent, although anyone may read a reply to it (security row 76).
     make_status(bob, "to it", reply_to=hidden)
     for wrong in (f"/contexts/{bob.id}-{root.id}", f"/contexts/{anna.id}-1", f"/contexts/{bob.id}-{hidden.id}"):
         assert get(wrong).status_code == 404
@@ -363,7 +364,7 @@ def test_a_deleted_post_leaves_a_tombstone(anna: Account) -> None:
 def test_private_posts_are_for_signers_who_may_read_them_and_not_for_others_of_their_server(
     anna: Account, elsewhere: Any
 ) -> None:
-    """Security rows 19 and 39: the same 404 for everybody else, and nothing for a cache to keep."""
+    """Security rows 19 and 39: others get the same 404 as for a missing post, and caches may store nothing."""
     from federation.remote.actors import fetch_actor
 
     zoe, yan = elsewhere.person("zoe"), elsewhere.person("yan", key=2)

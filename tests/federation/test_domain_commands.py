@@ -1,4 +1,4 @@
-"""Operators see the servers that are known, what is on its way to them, and remove what they no longer want."""
+"""Tests of commands that list known servers and queued deliveries, and remove servers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def said(*arguments: str) -> str:
 
 @pytest.fixture
 def posted() -> Status:
-    """A post that waits for two servers, one of which does not answer."""
+    """A post that is queued for two servers, one of which does not respond."""
     alice = make_account("alice")
     for name in ("one.example", "two.example"):
         Domain.objects.create(name=name)

@@ -1,4 +1,4 @@
-"""Rules for other servers: what they do to the people who are known already, to those who come later, and to what is sent."""
+"""Tests of rules for remote servers: their effect on known accounts, on new accounts, and on deliveries."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rule(domain: str, **says: Any) -> DomainRule:
 
 
 def host_of(person: RemotePerson) -> str:
-    """The name of their server; the port that it has in tests is not part of a rule."""
+    """Return the host of the user's server without the port, which is not part of a rule."""
     return person.uri.split("/")[2].partition(":")[0]
 
 
@@ -46,7 +46,7 @@ def state(account: Account) -> tuple[bool, bool]:
 
 
 def handle_one_by_one() -> set[str]:
-    """Handle the events that wait, one at a time; return their names."""
+    """Handle waiting events one at a time, and return their names."""
     names: set[str] = set()
     while waiting := list(OutboxRow.objects.values_list("queue", "event")):
         names |= {event for _queue, event in waiting}
@@ -198,7 +198,7 @@ def test_a_rule_needs_the_permission() -> None:
 
 
 def test_row_13_a_closed_server_passes_on_nothing_in_the_name_of_an_open_one(zoe: RemotePerson, settings: Any) -> None:
-    """Whoever an activity claims to be of: what counts is who has signed it."""
+    """The signer of an activity decides, whatever actor the activity names."""
     alice = make_account("alice")
     fetch_actor(zoe.uri)
     settings.LIMITED_FEDERATION = True

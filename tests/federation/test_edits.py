@@ -1,4 +1,4 @@
-"""An edited post of another server is stored as an edit: by its author alone, once, and never for other readers."""
+"""Tests of edits of remote posts: accepted from the author only, once, and never extending the readers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _known(zoe: RemotePerson, alice: Account, **note: Any) -> tuple[dict[str, Any], Status]:
-    """A post of Zoe, who is followed here, as a document and as it is stored."""
+    """Return the document and the row of a post of Zoe, who is followed by Alice."""
     follow(alice, fetch_actor(zoe.uri))
     document = zoe.note(published=(clock.now() - timedelta(hours=1)).isoformat(), **note)
     assert deal(zoe, zoe.activity("Create", document)) == "done"
@@ -71,7 +71,7 @@ def test_an_edit_of_its_author_is_kept_with_the_version_before(zoe: RemotePerson
     assert list(status.status_tags.values_list("tag__name", flat=True)) == ["new"]
     found = set(Notification.objects.values_list("account__username", "type"))
     assert found == {("bob", "mention"), ("alice", "update")}
-    # The same again, and an older one that comes late, change nothing.
+    # A repetition, and an older edit that arrives late, change nothing.
     assert deal(zoe, zoe.activity("Update", changed)) == "done"
     assert deal(zoe, zoe.activity("Update", _edit(document, minutes=40, content="<p>late</p>"))) == "done"
     assert deal(zoe, zoe.activity("Update", document | {"content": "<p>no time</p>"})) == "done"
@@ -119,7 +119,7 @@ def test_row_36_an_edit_that_quotes_another_post_loses_the_consent_given_before(
     assert deal(zoe, zoe.activity("Create", other)) == "done"
     quoted = Status.objects.get(uri=other["id"])
     assert deal(zoe, zoe.activity("Update", _edit(document, quote=other["id"]))) == "done"
-    # Of one's own posts nobody else is asked.
+    # The author's own posts can be quoted without approval.
     assert (Quote.objects.get(status=status).state, quoted.stat.quotes_count) == ("accepted", 1)
     base = make_status(alice, "base")
     uri = f"{alice.uri}/statuses/{base.id}"
@@ -202,7 +202,7 @@ def test_the_document_of_an_edited_post_says_when_and_names_who_is_mentioned_now
     document = note_document(load_notes(load_posts([post.id]))[post.id])
     assert moment_of(document["updated"]) >= moment_of(document["published"])
     assert [tag["href"] for tag in document["tag"]] == [carol.uri]
-    # Who was mentioned before may still read it.
+    # Accounts that were mentioned before the edit may still read the post.
     assert {bob.uri, carol.uri} <= {*document["to"], *document["cc"]}
 
 
@@ -221,13 +221,13 @@ def test_the_later_of_two_edits_in_one_second_is_stored(
         first | {"content": "<p>three</p>", "attachment": [_file("a", "other words")], "quote": quoted["id"]},
     ]
     for number, edited in enumerate(edits, 1):
-        # Each twice: a repetition is no edit.
+        # Each is sent twice, because a repetition must not count as an edit.
         for _time in range(2):
             assert deal(zoe, zoe.activity("Update", edited)) == "done"
         assert Status.objects.get(id=status.id).content == edited["content"]
         assert StatusEdit.objects.filter(status=status).count() == number
     assert Quote.objects.filter(status=status).exists()
-    # What others pass on is asked for, and may be what a cache has kept: it counts when its date is later.
+    # A forwarded edit is fetched, perhaps from an outdated cache, so it counts only if its date is later.
     elsewhere.serve(first)
     fetch_again(document["id"])
     assert Status.objects.get(id=status.id).content == "<p>three</p>"

@@ -1,4 +1,4 @@
-"""Custom emojis cross servers: those of others are shown here by this server, and ours are sent with their pictures."""
+"""Tests of custom emojis across servers: remote ones are served from here, and local ones are sent with their pictures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def files(settings: Any, tmp_path: Path) -> Path:
 
 
 def tag(server: RemoteServer, name: str, file: str = "", body: bytes | None = None, **says: Any) -> dict[str, Any]:
-    """An Emoji of a server, whose picture it has."""
+    """Return an Emoji of a server, which also serves its picture."""
     path = f"files/{file or name}.png"
     server.pages[f"/{path}"] = Answer(body or picture(), "image/png")
     icon = {"type": "Image", "mediaType": "image/png", "url": server.uri(path)}

@@ -1,4 +1,4 @@
-"""Encrypted messages across servers (contract, federation section 7; behaviours section 20; seed decision D-05)."""
+"""Tests of encrypted messages across servers (contract, federation section 7; behaviours section 20; seed decision D-05)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_message_from_elsewhere_is_stored_and_streamed_once(zoe: RemotePerson,
     assert (found["body"], found["digest"]) == ("AwgAEiD", "c2lnbg==")
     said = orjson.loads(crypto.decrypt(found["message_franking"]))
     assert (said["source_account_id"], said["original_franking"]) == (str(remote(zoe).id), "theirs")
-    # Sent again, also when the device has taken it, it is not there twice.
+    # A message that is sent again is not stored twice, even if the device has already fetched it.
     assert "deleted" in deal(zoe, activity | {"name": "again"}, "/users/alice/inbox")
     program.api.post(CLEAR, {"up_to_id": found["id"]})
     assert "deleted" in deal(zoe, activity | {"name": "once more"}, "/users/alice/inbox")

@@ -1,4 +1,4 @@
-"""The end of an account elsewhere is worked off in small steps, which may stop and go on anywhere."""
+"""Tests of erasing a remote account in small steps, which may be interrupted anywhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def account(zoe: RemotePerson, alice: Account) -> Account:
-    """Zoe as she is known here: with posts, boosts and favourites of them, favourites of hers, followers."""
+    """Zoe's account as stored here, with followers, posts, favourites and boosts of her posts, and favourites of her own."""
     found = fetch_actor(zoe.uri)
     mine = make_status(alice, "mine")
     for number in range(7):
@@ -39,7 +39,7 @@ def account(zoe: RemotePerson, alice: Account) -> Account:
 
 
 def references(account_id: int) -> list[str]:
-    """The columns in which the account is still named."""
+    """Return the columns that still refer to the account."""
     found = []
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
@@ -80,7 +80,7 @@ def test_an_interrupted_deletion_of_a_remote_account_is_resumed(
     drain("ingress")
     monkeypatch.setattr(erasing, "BATCH_SIZE", 2)
     turns = 0
-    # A process that never gets further than one round.
+    # This process stops after each batch.
     monkeypatch.setattr(erasing, "TURN_SECONDS", 0.0)
     while Account.objects.filter(id=account.id).exists():
         assert OutboxRow.objects.filter(event__in=["AccountDeleted", "AccountErasureDue"]).exists()

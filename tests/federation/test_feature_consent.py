@@ -1,6 +1,4 @@
-"""People are in collections across servers with their consent alone (FEP-7aa9; contract, federation section 7; security
-row 36).
-"""
+"""Tests of consent to appear in collections across servers (FEP-7aa9; contract, federation section 7; security row 36)."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ def api(alice: Account) -> Api:
 
 @pytest.fixture
 def yan(elsewhere: RemoteServer) -> RemotePerson:
-    """Somebody elsewhere whom everybody may put into collections."""
+    """A remote user whom everyone may add to collections."""
     return _open(elsewhere, "yan")
 
 
@@ -54,7 +52,7 @@ def _sent(elsewhere: RemoteServer, kind: str) -> list[dict[str, Any]]:
 
 
 def _asked(api: Api, elsewhere: RemoteServer, yan: RemotePerson) -> tuple[str, dict[str, Any]]:
-    """A collection of Alice's into which she puts Yan, and the request that was sent."""
+    """Create a collection of Alice's with Yan, and return its id and the request that was sent."""
     yan_here = fetch_actor(yan.uri)
     made = api.post("/api/v1/collections", BIRDS | {"account_ids": [str(yan_here.id)]})
     assert made.status_code == 200, made.content
@@ -70,7 +68,7 @@ def _seen(number: str, api: Api | None = None) -> list[str]:
 
 
 def _request(someone: RemotePerson, account: Account, **more: Any) -> dict[str, Any]:
-    """A request without an actor, as Mastodon sends it."""
+    """Return a FeatureRequest without an actor, as Mastodon sends it."""
     activity = someone.activity("FeatureRequest", account.uri, instrument=birds(someone)["id"]) | more
     return {name: value for name, value in activity.items() if name != "actor"}
 
@@ -95,7 +93,7 @@ def test_a_remote_account_is_asked_and_shown_in_a_collection_once_it_consents(
     assert (listing["object"]["featuredObject"], listing["object"]["featureAuthorization"]) == (yan.uri, stamp)
     document = Api().get(f"/users/alice/collections/{number}", headers={"Accept": ACTIVITY}).json()
     assert document["orderedItems"] == [listing["object"]]
-    # Taken back by Yan alone; others hear that Yan is out, and Alice cannot put them in again.
+    # Only Yan can withdraw the consent; other servers are then notified, and Alice cannot add Yan again.
     zoe = remote_person(elsewhere, "zoe")
     deal(zoe, zoe.activity("Delete", stamp))
     assert _seen(number) == ["accepted"]
@@ -110,7 +108,7 @@ def test_a_remote_account_is_asked_and_shown_in_a_collection_once_it_consents(
 
 
 def remote_person(home: RemoteServer, name: str) -> RemotePerson:
-    """Somebody who has a document already."""
+    """Return a user whose document the server already has."""
     return RemotePerson(home, name)
 
 
@@ -174,11 +172,11 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     (entity,) = api.get(f"/api/v1/accounts/{alice.id}/in_collections").json()["collections"]
     assert (entity["uri"], entity["local"], entity["item_count"]) == (birds(yan)["id"], False, 1)
     assert [one["type"] for one in api.get("/api/v1/notifications").json()] == ["added_to_collection"]
-    # Asked once more, she agrees once more.
+    # A second request is accepted too.
     again = request | {"name": "again"}
     assert deal(yan, again) == "done"
     assert [one["result"] for one in _sent(elsewhere, "Accept")] == [stamp, stamp]
-    # She is notified of changes, whether or not anybody here follows Yan.
+    # Yan's server is notified of changes even if no local account follows Yan.
     listed = item(yan, alice.uri, stamp)
     newer = birds(yan, [listed], name="Renamed", updated="2026-01-02T12:00:00Z")
     assert deal(yan, yan.activity("Update", newer)) == "done"
@@ -192,7 +190,7 @@ def test_a_request_for_somebody_here_is_answered_by_their_policy_and_they_can_le
     assert [asked.path for asked in elsewhere.asked if b"#delete" in asked.body] == ["/users/yan/inbox"]
     assert Api().get(stamp.removeprefix("http://social.localhost"), headers={"Accept": ACTIVITY}).status_code == 404
     assert not Notification.objects.exists()
-    # What still lists her does not show her, and a new request is refused.
+    # A collection that still lists Yan does not show Yan, and a new request is refused.
     deal(yan, yan.activity("Update", newer | {"name": "Still", "updated": "2026-01-03T12:00:00Z"}))
     assert _seen(number) == []
     assert deal(yan, _request(yan, alice)) == "done"

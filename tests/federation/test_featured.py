@@ -1,4 +1,4 @@
-"""What people show on their profiles, pinned posts and hashtags, crosses servers (contract, federation sections 7 and 8)."""
+"""Tests of pinned posts and featured hashtags across servers (contract, federation sections 7 and 8)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def api(alice: Account) -> Api:
 
 
 def _shown(account: Account, api: Api) -> tuple[list[str], set[str]]:
-    """The ids of the pinned posts and the names of the hashtags on a profile, as a client sees them."""
+    """Return the ids of the pinned posts and the names of the hashtags on a profile, as a client gets them."""
     base = f"/api/v1/accounts/{account.id}"
     pinned = api.get(f"{base}/statuses", {"pinned": "true"}).json()
     return [post["uri"] for post in pinned], {tag["name"] for tag in api.get(f"{base}/featured_tags").json()}
@@ -160,7 +160,7 @@ def test_a_pinned_post_for_followers_is_fetched_as_soon_as_there_is_one(
     account = fetch_actor(zoe.uri)
     work()
     assert _shown(account, api) == ([], set())
-    # Its server has it for followers only.
+    # This post is for followers only.
     elsewhere.serve(private)
     assert api.post(f"/api/v1/accounts/{account.id}/follow").status_code == 200
     work()

@@ -1,4 +1,4 @@
-"""Collections of people cross servers (FEP-7aa9; contract, federation sections 2, 7 and 8)."""
+"""Tests of collections of local accounts on other servers (FEP-7aa9; contract, federation sections 2, 7 and 8)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Collections of other servers are shown here with those who were found to agree (FEP-7aa9; contract, federation sections 7,
-8 and 16; security rows 36 and 71).
+"""Tests of remote collections, which show only members whose consent was verified (FEP-7aa9; security rows 36 and 71).
+
+Contract, federation sections 7, 8 and 16.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def yan(elsewhere: RemoteServer) -> RemotePerson:
 
 
 def keeper(home: RemoteServer, name: str) -> RemotePerson:
-    """Somebody with a list of collections."""
+    """Create a remote user with a list of collections."""
     return home.person(name, featuredCollections=home.uri(f"users/{name}/featured_collections"))
 
 
@@ -82,7 +83,7 @@ def birds(owner: RemotePerson, items: Iterable[dict[str, Any]] = (), number: int
 
 
 def listed(owner: RemotePerson, *collections: dict[str, Any], **more: Any) -> str:
-    """Serve the list of somebody's collections; its address."""
+    """Serve the list of a user's collections, and return its address."""
     uri = f"{owner.uri}/featured_collections"
     page = {"id": f"{uri}?page=1", "type": "CollectionPage", "partOf": uri, "items": list(collections)} | more
     owner.home.serve({"id": uri, "type": "Collection", "totalItems": len(collections), "first": page})
@@ -90,7 +91,7 @@ def listed(owner: RemotePerson, *collections: dict[str, Any], **more: Any) -> st
 
 
 def stamp(member: RemotePerson, collection: dict[str, Any], number: int = 1, **more: Any) -> str:
-    """Serve somebody's consent; its id."""
+    """Serve a user's consent, and return its id."""
     uri = f"{member.uri}/feature_authorizations/{number}"
     document = {"id": uri, "type": "FeatureAuthorization", "interactingObject": collection["id"]}
     member.home.serve(document | {"interactionTarget": member.uri} | more)
@@ -98,20 +99,20 @@ def stamp(member: RemotePerson, collection: dict[str, Any], number: int = 1, **m
 
 
 def added(owner: RemotePerson, obj: Any, target: str | None = None, kind: str = "Add") -> dict[str, Any]:
-    """An Add or Remove, which have no ids; no two are alike, or the second would be a replay."""
+    """Return an Add or Remove, which have no ids; a number makes each unique, so that it is not refused as a replay."""
     place = target or f"{owner.uri}/featured_collections"
     return {"type": kind, "actor": owner.uri, "target": place, "object": obj, "name": str(next(_NUMBERS))}
 
 
 def shown(account: Account, viewer: Account | None = None) -> list[dict[str, Any]]:
-    """The collections of an account through the client API."""
+    """Return the collections of an account through the client API."""
     api = Api(make_token(User.objects.get(account=viewer))) if viewer is not None else Api()
     found: list[dict[str, Any]] = api.get(f"/api/v1/accounts/{account.id}/collections").json()["collections"]
     return found
 
 
 def members(account: Account, viewer: Account | None = None) -> list[list[str]]:
-    """The names of who is shown in each."""
+    """Return the names of the members shown in each collection."""
     names = dict(Account.objects.values_list("id", "username"))
     return [[names[int(one["account_id"])] for one in each["items"]] for each in shown(account, viewer)]
 
@@ -183,7 +184,7 @@ def test_changes_arrive_from_who_is_followed_and_others_are_not_stored(
     assert deal(zoe, zoe.activity("Update", birds(zoe, name="An old one"))) == "done"
     (entity,) = shown(remote(zoe))
     assert (entity["name"], entity["item_count"]) == ("Friends", 1)
-    # Nobody else speaks for a collection.
+    # Only the owner can change a collection.
     met(yan)
     follow(alice, remote(yan))
     theirs = birds(zoe, attributedTo=yan.uri, **newer)
@@ -219,7 +220,7 @@ def test_row_36_a_consent_counts_that_is_found_on_the_members_own_server(
         true = stamp(vic, base)
         assert deal(zoe, added(zoe, birds(zoe, [item(zoe, vic.uri, true, 5)]))) == "done"
         assert members(remote(zoe)) == [["vic"]]
-        # Taken back by vic alone, and for good as long as it is the same consent.
+        # Only Vic can withdraw the consent, and a withdrawn consent never counts again.
         gone = {"id": true, "type": "FeatureAuthorization"}
         deal(yan, yan.activity("Delete", gone))
         assert members(remote(zoe)) == [["vic"]]
@@ -243,7 +244,7 @@ def test_row_71_a_strangers_list_of_thousands_makes_this_server_look_for_nobody(
         assert victim.asked == []
         assert Collection.objects.count() == 20, "of each page"
         assert CollectionItem.objects.count() == REMOTE_ITEMS_LIMIT
-        # Of somebody who is followed they are, at the pace of their server, and once.
+        # The collections of a followed account are fetched once, at the pace of its server.
         follow(alice, remote(zoe))
         for number in range(2):
             assert deal(zoe, zoe.activity("Update", birds(zoe, many[:20], name=f"Name {number}"))) == "done"
@@ -325,7 +326,7 @@ def test_a_collection_is_found_by_its_address(elsewhere: RemoteServer, zoe: Remo
 def test_the_state_of_an_item_is_never_that_of_another_account(
     elsewhere: RemoteServer, zoe: RemotePerson, yan: RemotePerson, alice: Account
 ) -> None:
-    """A consent is for one account: an item that names another one with it waits again."""
+    """A consent is for one account: an item that uses it for another account waits again."""
     follow(alice, met(zoe))
     xia = elsewhere.person("xia")
     one = item(zoe, yan.uri, stamp(yan, birds(zoe)))
@@ -340,7 +341,7 @@ def test_the_state_of_an_item_is_never_that_of_another_account(
 def test_a_list_that_is_read_ends_no_new_collection_and_no_consent(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Mastodon answers from a cache of some minutes (contract, federation section 1)."""
+    """Mastodon's list may come from a cache that is some minutes old (contract, federation section 1)."""
     follow(alice, met(zoe))
     now = clock.iso(clock.now())
     deal(zoe, added(zoe, birds(zoe, published=now, updated=now)))
@@ -354,7 +355,7 @@ def test_a_list_that_is_read_ends_no_new_collection_and_no_consent(
 
 
 def later(hours: float) -> None:
-    """So many hours have gone by since consent was looked at."""
+    """Pretend that the consent was checked this many hours ago."""
     CollectionItem.objects.update(checked_at=clock.now() - timedelta(hours=hours))
 
 

@@ -1,4 +1,4 @@
-"""The inputs of the folder of field reports (`tests.support.field`), sent here by another server and its pages, or uploaded."""
+"""Tests with the inputs of the field reports (`tests.support.field`), which are delivered by a remote server or uploaded."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.django_db, field.needs_folder]
 
 
 def sent(zoe: RemotePerson, activity: dict[str, Any] | bytes) -> str:
-    """What became of an activity."""
+    """Send an activity, process it, and return its outcome."""
     assert zoe.send(activity).status_code == 202
     received = InboundActivity.objects.latest("id")
     act_upon(received.id)

@@ -1,4 +1,4 @@
-"""What is said of files crosses servers: descriptions, sizes, durations, blurs, focal points and posters, both ways."""
+"""Tests of metadata of files across servers: descriptions, sizes, durations, blurhashes, focal points and posters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def files(settings: Any, tmp_path: Path) -> Path:
 
 
 def received(zoe: RemotePerson, *attachments: dict[str, Any], number: int = 1) -> list[dict[str, Any]]:
-    """The files of a post that has just arrived, as clients see them."""
+    """Return the files of a post that has just arrived, as clients get them."""
     note = zoe.note(number=number, attachment=list(attachments))
     assert deal(zoe, zoe.activity("Create", note)) == "done"
     return entities(Status.objects.get(uri=note["id"]))

@@ -1,6 +1,4 @@
-"""Two servers that disagree about who follows whom find it with the next post for followers, and mend it (FEP-8fcf; contract,
-federation section 9).
-"""
+"""Tests of followers synchronization, which repairs follows (FEP-8fcf; contract, federation section 9)."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ HEADER = "collection-synchronization"
 
 
 def headers_of(server: RemoteServer) -> list[str | None]:
-    """The header of each delivery that has arrived; what has arrived is forgotten."""
+    """Return the header of each delivery that has arrived, and clear the list of requests."""
     work()
     posted = [asked for asked in server.asked if asked.method == "POST"]
     server.asked.clear()
@@ -55,7 +53,7 @@ def send_private(zoe: RemotePerson, number: int, headers: dict[str, str]) -> Non
 
 
 def look() -> None:
-    """Do what waits for a minute."""
+    """Run the fetches that are due in a minute."""
     Fetch.objects.filter(kind=FetchKind.FOLLOWERS).update(due_at=clock.now())
     FETCHES.run()
     work()
@@ -110,7 +108,7 @@ def test_a_server_gets_its_own_followers_and_nobody_elses(
 def test_follows_become_what_the_followed_ones_server_says(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """A lost Accept, a lost Undo and a lost Follow: each is mended once, and nobody else is touched."""
+    """A lost Accept, a lost Undo and a lost Follow are each repaired once, and no other follow changes."""
     zoe_here = introduced(zoe, alice)
     bob, cyd, dan = (make_account(name) for name in ("bob", "cyd", "dan"))
     follow_account(account=bob, target=zoe_here, change=FollowChange())
@@ -156,7 +154,7 @@ def test_no_followers_are_requested_for_a_header_about_another_collection(
 def test_no_follow_ends_for_a_list_that_is_not_what_was_announced_or_not_whole(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Others, a page elsewhere, pages without end, no list at all."""
+    """The cases: another list, a page on another server, endless pages, no list."""
     zoe_here, bob = introduced(zoe, alice), make_account("bob")
     uri = f"{zoe.uri}/followers_synchronization"
     page = {"id": uri, "type": "OrderedCollection", "orderedItems": []}

@@ -1,7 +1,6 @@
-"""Posts, people and acts of other programs are shown, or refused for a reason. Each document is shaped after the public source
-that it names.
+"""Tests of documents of other programs, which are accepted or refused for a reason.
 
-Those of Mastodon itself are in `test_wire.py`.
+Each is shaped after the public source that it names. Those of Mastodon itself are in `test_wire.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ PEOPLE = sorted((Path(__file__).parent / "foreign_people").glob("*.json"))
 
 
 def _seen(entity: dict[str, Any]) -> dict[str, Any]:
-    """What clients show of a post, shortened to what the files compare."""
+    """Return the members of a post that the files compare."""
     return {
         **{name: entity[name] for name in ("content", "spoiler_text", "sensitive", "language", "visibility", "url")},
         "tags": [tag["name"] for tag in entity["tags"]],
@@ -59,7 +58,7 @@ def test_posts_of_other_programs_are_shown_or_refused_for_a_reason(
 
 
 def _person(entity: dict[str, Any]) -> dict[str, Any]:
-    """What clients show of somebody, shortened to what the files compare."""
+    """Return the members of an account that the files compare."""
     return {
         **{name: entity[name] for name in ("username", "display_name", "note", "locked", "bot", "group", "url")},
         "fields": [[field["name"], field["value"]] for field in entity["fields"]],

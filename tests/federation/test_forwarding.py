@@ -1,5 +1,6 @@
-"""What happens to posts of other servers reaches everybody who knows them through people here (contract, federation sections
-10 and 11).
+"""Tests of forwarding activities about remote posts that other servers know through local users.
+
+Contract, federation sections 10 and 11.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def test_only_public_posts_sent_by_their_own_author_are_forwarded(
     ]
     for activity in sent:
         assert deal(zoe, activity) == "done"
-    # What another server has passed on to this one is not passed on again: no circle of servers can arise.
+    # A forwarded activity is not forwarded again, so that servers cannot form a loop.
     relay = elsewhere.person("relay", key=2)
     note = elsewhere.serve(zoe.note(number=6, inReplyTo=uri_of(public)))
     assert deal(relay, zoe.activity("Create", note)) == "done"
@@ -100,7 +101,7 @@ def test_only_public_posts_sent_by_their_own_author_are_forwarded(
 def test_edits_and_deletions_reach_those_who_know_the_post_from_boosts_and_quotes(
     zoe: RemotePerson, alice: Account
 ) -> None:
-    """The server signs: not all followers of one booster need to know of another."""
+    """The server signs, because the followers of one booster need not know of another booster."""
     bob = make_account("bob")
     follow(make_remote("yan", "third.example"), alice)
     follow(make_remote("xan", "fourth.example"), bob)

@@ -1,4 +1,4 @@
-"""Who has an account elsewhere follows and answers from there: their server says where, and nobody is sent anywhere."""
+"""Tests of the page by which remote users follow or reply from their own server, which names the address for this."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def names(server: RemoteServer, template: Any, name: str = "zoe") -> None:
-    """Let WebFinger name this page."""
+    """Add this template to the WebFinger response of a user."""
     server.finger(name, server.uri(name))
     server.fingers[f"acct:{name}@{server.domain}"]["links"].append({"rel": SUBSCRIBE, "template": template})
 

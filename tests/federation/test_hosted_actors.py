@@ -1,6 +1,4 @@
-"""An actor's inbox and collections may be on other hosts than its id: blogs of a hoster, static sites with an inbox service
-(contract, federation section 17).
-"""
+"""Tests of actors whose inbox and collections are on other hosts, as with hosted blogs (contract, federation section 17)."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ PLACES = ("inbox", "outbox", "followers", "following", "featured")
 
 @pytest.fixture
 def hoster(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
-    """A server that takes in and keeps what is for actors of others."""
+    """A server that has the inboxes of actors of another server."""
     with RemoteServer().running() as server:
         server.domain = f"127.0.0.1:{server.http.server_port}"
         server.url = f"http://{server.domain}"
@@ -51,7 +49,7 @@ def places(hoster: RemoteServer) -> dict[str, Any]:
 
 @pytest.fixture
 def ann(elsewhere: RemoteServer, hoster: RemoteServer) -> RemotePerson:
-    """The author of a blog whose hoster has the inbox and the collections."""
+    """The author of a blog whose hosting server has the inbox and the collections."""
     return elsewhere.person("ann", **places(hoster))
 
 

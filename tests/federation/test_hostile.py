@@ -1,4 +1,4 @@
-"""What a hostile server tries is refused without harm (security rows 4 to 9, 13, 19, 34)."""
+"""Tests that attacks of remote servers are refused without harm (security rows 4 to 9, 13, 19, 34)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_what_cannot_be_read_is_a_bad_request(zoe: RemotePerson, alice: Account,
 def test_a_document_that_is_no_activity_is_answered_and_not_stored(
     zoe: RemotePerson, alice: Account, body: bytes
 ) -> None:
-    """Contract, federation section 11: 202 says nothing of the content; but it must be signed."""
+    """Contract, federation section 11: 202 says nothing about the content, but the request must be signed."""
     assert (zoe.send(body).status_code, InboundActivity.objects.count()) == (202, 0)
     assert post("/inbox", body, {"host": "social.localhost"}).status_code == 401
 
@@ -66,7 +66,7 @@ def test_a_request_without_a_content_type_is_not_acceptable(zoe: RemotePerson, a
 
 
 def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
-    """Security row 8: the signer is the actor, and the object is the actor's."""
+    """Security row 8: the signer must be the actor, and the object must belong to the actor."""
     mallory = elsewhere.person("mallory", key=2)
     follow(alice, fetch_actor(zoe.uri))
     follow(alice, fetch_actor(mallory.uri))
@@ -95,7 +95,7 @@ def test_nobody_acts_in_the_name_of_another(elsewhere: RemoteServer, zoe: Remote
 def test_an_actor_cannot_undo_activities_of_another_actor(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Nor is one's own follow, like or block ended by the id of somebody else's."""
+    """An actor's own follow, like or block is not undone by the id of another actor's activity either."""
     mallory, bob = elsewhere.person("mallory", key=2), make_account("bob")
     status = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{status.id}"
@@ -120,7 +120,7 @@ def test_an_actor_cannot_undo_activities_of_another_actor(
 def test_signatures_inside_documents_are_not_believed(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Security row 9: a forwarded post is fetched at its origin, whatever it says of itself."""
+    """Security row 9: a forwarded post is fetched from its origin, whatever signature the document contains."""
     relay = elsewhere.person("relay", key=2)
     question = make_status(alice)
     uri = f"http://social.localhost/users/alice/statuses/{question.id}"
@@ -171,7 +171,7 @@ def test_a_post_that_may_not_be_read_cannot_be_liked_boosted_or_answered(zoe: Re
 
 @pytest.mark.parametrize("whom", ["the account", "its server"])
 def test_an_account_blocked_by_the_author_cannot_like_or_boost(zoe: RemotePerson, alice: Account, whom: str) -> None:
-    """Security row 19; the post is public: nothing but the block forbids it."""
+    """Security row 19; the post is public, so that only the block forbids it."""
     uri = f"http://social.localhost/users/alice/statuses/{make_status(alice).id}"
     account = fetch_actor(zoe.uri)
     if whom == "the account":
@@ -221,7 +221,7 @@ def test_a_document_is_believed_only_where_its_id_is(elsewhere: RemoteServer, db
         elsewhere.serve(target.document() | {"id": victim.uri("users/nobody")}, "/users/nobody")
         with pytest.raises(Rejected):
             fetch_document(elsewhere.uri("users/nobody"))
-        # A redirect of the victim's server to the attacker's.
+        # The victim's server redirects to the attacker's.
         elsewhere.serve(target.document() | {"id": victim.uri("users/moved")}, "/users/moved")
         victim.serve({}, "/users/moved", status=302, headers={"Location": elsewhere.uri("users/moved")})
         with pytest.raises(Rejected):
@@ -296,7 +296,7 @@ def test_no_value_in_any_place_breaks_the_readers(value: Any) -> None:
 
 
 def test_nothing_that_is_sent_stops_what_comes_after(zoe: RemotePerson, alice: Account) -> None:
-    """A poisoned activity is dealt with and the next one of its actor is too."""
+    """Invalid activities are processed, and the next one of the actor is too."""
     strange = ["\0", "\ud83d", "x" * 5000, {"id": ["x"]}, [[[]]], {"type": "Follow", "object": {"object": {}}}]
     for kind in (
         "Follow",

@@ -1,5 +1,6 @@
-"""An id names one thing: nobody takes the id of a person, a post or a collection of their server for something else
-(contract, federation sections 5 and 7; security row 8).
+"""Tests that a server cannot reuse the id of an account, a post or a collection for another object.
+
+Contract, federation sections 5 and 7; security row 8.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def mallory(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> RemotePerson:
-    """Somebody of Zoe's server; both are followed here."""
+    """A user of Zoe's server; Alice follows both."""
     introduced(zoe, alice)
     mallory = elsewhere.person("mallory", key=2)
     introduced(mallory, alice)
@@ -180,7 +181,7 @@ def _path(status: Status) -> str:
 
 
 def test_an_id_used_again_by_its_actor_moves_to_the_new_object(zoe: RemotePerson, alice: Account) -> None:
-    """A server that was restored from a backup counts from there (contract, federation section 17)."""
+    """A server that was restored from a backup counts on from there (contract, federation section 17)."""
     bob, posts = make_account("bob"), [make_status(alice), make_status(alice)]
     uris = {kind: f"{zoe.uri}#{kind}/1" for kind in ("Like", "Follow", "Block")}
     for post in posts:
@@ -225,7 +226,7 @@ def test_the_id_of_what_somebody_else_did_is_not_taken(
 
 
 def test_a_known_account_stays_reachable_when_a_post_claims_its_id(mallory: RemotePerson, zoe: RemotePerson) -> None:
-    """As one may that was kept before this was refused."""
+    """Such a post may have been stored before this was refused."""
     make_remote_status(Account.objects.get(uri=mallory.uri), uri=zoe.uri)
     assert deal(zoe, zoe.activity("Update", zoe.document() | {"name": "Zoe Z."})) == "done"
     assert Account.objects.get(uri=zoe.uri).display_name == "Zoe Z."

@@ -1,4 +1,4 @@
-"""A list that somebody brings along names people who are unknown here: their servers are asked in the background."""
+"""Tests of imported lists with unknown accounts, which are looked up on their servers in the background."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def bring(user: User, addresses: list[str]) -> Import:
 
 
 def go_on() -> None:
-    """As if a while had passed."""
+    """Make all waiting jobs due, as if time had passed."""
     OutboxRow.objects.filter(event__in=("ImportDue", "LookupsDue")).update(due_at="2020-01-01T00:00:00Z")
     Lookup.objects.filter(dead_at=None).update(due_at="2020-01-01T00:00:00Z")
     Host.objects.update(asked_at="2020-01-01T00:00:00Z", retry_at="2020-01-01T00:00:00Z")
@@ -44,13 +44,13 @@ def go_on() -> None:
 
 @pytest.fixture
 def unpaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits a second for the next answer of a server."""
+    """Disable the pause between two requests to a server."""
     monkeypatch.setitem(TERMS, "lookups", replace(TERMS["lookups"], pace=0.0))
 
 
 @pytest.fixture
 def hourly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server is asked once an hour, which only a test lets pass."""
+    """Allow one request to a server per hour; tests move the time."""
     monkeypatch.setitem(TERMS, "lookups", replace(TERMS["lookups"], pace=3600.0))
 
 
@@ -89,7 +89,7 @@ def test_one_server_is_asked_little_at_a_time(elsewhere: RemoteServer, monkeypat
 
 @pytest.mark.usefixtures("unpaced")
 def test_a_server_that_does_not_answer_holds_up_nobody_else(elsewhere: RemoteServer) -> None:
-    """Neither other lines of the list, however many of that server stand before them, nor other people's lists."""
+    """It delays neither other lines of the list, even with many lines of that server before them, nor other users' imports."""
     elsewhere.person("zoe")
     ada, bob = make_user("ada"), make_user("bob")
     dead = [f"p{number}@localhost:1" for number in range(300)]
@@ -152,7 +152,7 @@ def test_row_71_one_server_is_asked_for_the_people_of_lists_at_a_pace_however_ma
         bring(user, [f"p{number}@{elsewhere.domain}" for number in range(first, first + 300)])
     work()
     assert len(looked_up(elsewhere)) == 1
-    # An outage: all of them, and every event, have been due for long.
+    # After an outage all lookups and events have been due for a long time.
     Lookup.objects.update(due_at="2020-01-01T00:00:00Z")
     assert Lookup.objects.count() > 30
     for _turn in range(3):

@@ -1,4 +1,4 @@
-"""What other servers send becomes what a local client would have done, once, and only what they may do."""
+"""Tests of activities of remote servers: they have the effect of a local client's action, once, and only if permitted."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class TestActors:
             zoe = elsewhere.person("zoe")
             elsewhere.finger("zoe", zoe.uri, subject=f"acct:zoe@{short.domain}")
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
-            redis.client("cache").flushdb()  # the five minutes for which a refused key is not asked for again
+            redis.client("cache").flushdb()  # the five minutes during which a refused key is not fetched again
             short.finger("zoe", zoe.uri)
             assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202
             assert remote(zoe).domain == short.domain
@@ -85,7 +85,7 @@ class TestActors:
         assert not Account.objects.filter(id=account.id).exists()
         assert not Status.objects.filter(local=False).exists()
         assert not Follow.objects.exists()
-        # Shown again it comes back (contract, federation section 17): `test_rebuilt_servers.py`.
+        # A post that is public again is restored (contract, federation section 17): `test_rebuilt_servers.py`.
         elsewhere.pages.pop("/users/zoe")
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 401
 

@@ -1,4 +1,4 @@
-"""Whatever stands in an address of the admin, it shows no more than its reader may see and never breaks (security row 55)."""
+"""Tests of the admin with unusual query parameters: no server error, and no rows beyond the role's (security row 55)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _PARAMETERS = ("state", "role", "home", "queue", "queue__isnull", "q", "p", "o",
 
 @pytest.mark.parametrize("value", _WRONG)
 def test_row_55_wrong_values_in_the_address_of_the_admin_are_no_errors_of_the_server(owner: User, value: str) -> None:
-    """Each list with some of the parameters and one of its pages and acts; `make verify` tries all together."""
+    """Each list is requested with some of the parameters, with one of its pages and actions; `make verify` tries all."""
     client = signed_in(owner)
     for place, path in enumerate(_LISTS):
         for name in _PARAMETERS[(place + _WRONG.index(value)) % len(_LISTS) :: len(_LISTS)]:

@@ -1,4 +1,4 @@
-"""Staff work in Django's admin: through the site's sign-in, by role, reading only, acting through services."""
+"""Tests of Django's admin: sign-in by the site, access by role, read-only pages, and actions that call services."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def act(client: Client, path: str, action: str, *ids: object, confirmed: bool = 
 
 
 def listed(client: Client, path: str, **query: str) -> set[str]:
-    """The ids of the rows of a list."""
+    """Return the ids of the rows of a list."""
     return {str(row.pk) for row in client.get(path, query).context["cl"].result_list}
 
 

@@ -1,4 +1,4 @@
-"""Lists of the admin look at few rows, however many there are."""
+"""Tests that lists of the admin read few rows of large tables."""
 
 from __future__ import annotations
 

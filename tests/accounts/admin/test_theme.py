@@ -1,4 +1,4 @@
-"""The frame around the pages of the admin: sidebar, search, headers."""
+"""Tests of the layout of the admin: sidebar, search and headers."""
 
 from __future__ import annotations
 

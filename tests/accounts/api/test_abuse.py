@@ -1,4 +1,4 @@
-"""Acts upon other people under bad conditions: blocked either way, gone, oneself, too much, again and again, all at once."""
+"""Tests of actions on other accounts under bad conditions: blocks, deleted accounts, oneself, simultaneous requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 ACTS = ["follow", "unfollow", "block", "unblock", "mute", "unmute", "endorse", "unendorse", "pin", "unpin", "note"]
 ACTS += ["remove_from_followers"]
-#: Of those that do something; what takes back is always allowed.
+#: Status codes of actions that are refused; actions that undo something are always allowed.
 FORBIDDEN = {"follow": 403, "endorse": 422, "pin": 422}
 GONE = {"follow": 404}
 
@@ -166,7 +166,7 @@ def test_fifty_calls_at_once_leave_the_counters_exact() -> None:
     assert AccountStat.objects.get(account=target).followers_count == sum(following.values())
     for account_id, count in following.items():
         assert AccountStat.objects.get(account_id=account_id).following_count == count
-    # Then in order, so that all end.
+    # Repeat the requests one after the other, so that each of them completes.
     for token in tokens:
         assert act(Api(token), target.id, "unfollow").status_code == 200
     assert AccountStat.objects.get(account=target).followers_count == 0

@@ -1,4 +1,4 @@
-"""What every endpoint promises, for accounts, OAuth, collections and end-to-end encryption."""
+"""Battery rows of accounts, OAuth, collections and end-to-end encryption."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def collections_with_me(callers: Callers, size: int) -> Scene:
 
 
 def program_of(callers: Callers) -> Program:
-    """The client program of the main user with a device; its token has all scopes, so that it may be narrowed."""
+    """Return a client program of the main user with a device; its token has all scopes, so that a test can narrow them."""
     program = Program(callers.user)
     token = AccessToken.objects.get(token=program.api.token)
     program.upload("one")

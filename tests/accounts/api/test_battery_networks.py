@@ -1,4 +1,4 @@
-"""What every endpoint promises, for lists of people and the acts that change them."""
+"""Battery rows of lists of accounts and of the actions that change them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.callers import Callers
 
 
 def _unknown(callers: Callers) -> dict[str, int]:
-    """Somebody who has not confirmed their address: not there for others."""
+    """Return the parameters for an account with an unconfirmed e-mail address, which other users cannot see."""
     return {"id": make_user(confirmed=False).account_id}
 
 

@@ -1,4 +1,4 @@
-"""The directory and suggestions (SEED-036; contract, behaviours section 14)."""
+"""Tests of the directory and of suggestions (SEED-036; contract, behaviours section 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers whose people one wants nothing to do with (SEED-012; contract, behaviours section 14)."""
+"""Tests of the domain blocks of a user (SEED-012; contract, behaviours section 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of people, requests to follow, endorsements and notes (contract, endpoints "accounts"; SEED-010 to SEED-014)."""
+"""Tests of lists of accounts, follow requests, endorsements, notes (contract, endpoints "accounts"; SEED-010 to SEED-014)."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def test_relationships_to_forty_people_take_three_queries_at_most(ann: User, api
     Follow.objects.bulk_create(Follow(account=ann.account, target=person) for person in people[::2])
     Block.objects.bulk_create(Block(account=person, target=ann.account) for person in people[1::2])
     path, ids = "/api/v1/accounts/relationships", [str(person.id) for person in people]
-    # Whose token it is is known after the first call.
+    # The token is cached after the first request.
     assert queries_of(api, path, {"id[]": ids[:2]}, shown=2) >= 1
     found = queries_of(api, path, {"id[]": ids}, shown=40)
     assert found <= 3
@@ -302,7 +302,7 @@ def test_a_page_of_eighty_people_takes_as_many_queries_as_one_of_two(ann: User, 
     Follow.objects.bulk_create(Follow(account=ann.account, target=person) for person in people)
     reader, path = Api(make_token(make_user())), f"/api/v1/accounts/{ann.account_id}/{name}"
     queries_of(reader, path, {"limit": 2}, shown=2)
-    # Bodies of accounts are cached: the first time asks for those that are not, once for all.
+    # Bodies of accounts are cached: the first request loads the missing ones in one query.
     first = queries_of(reader, path, {"limit": 80}, shown=80)
     again = [queries_of(reader, path, {"limit": count}, shown=count) for count in (2, 80)]
     assert first == again[0] + 1 == again[1] + 1

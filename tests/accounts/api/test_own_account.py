@@ -1,4 +1,4 @@
-"""One's own account shows what the rows hold now, though a process keeps what it has encoded."""
+"""Tests that a user's own account shows the current rows although the process caches the encoded entity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How one posts and reads by default (clients.md, traps 28 and 52; contract, entities "Preferences")."""
+"""Tests of the preferences for posting and reading (clients.md, traps 28 and 52; contract, entities "Preferences")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One's own profile: its pictures, its words, in both forms of the endpoint (contract, parameters section 2)."""
+"""Tests of the user's own profile, its pictures and texts, by both forms of the endpoint (contract, parameters section 2)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def changed(api: Api, path: str = UPDATE, **fields: Any) -> dict[str, Any]:
 
 
 def enormous(image_format: str = "PNG") -> bytes:
-    """A picture of 30000 x 30000 pixels in a few bytes; WebP holds no more than 16383."""
+    """Return a picture of a few bytes that declares 30000 x 30000 pixels (WebP: 16383 x 16383, its maximum)."""
     if image_format == "JPEG":
         small = bytearray(still("JPEG"))
         begin = small.index(b"\xff\xc0") + 5
@@ -140,7 +140,7 @@ def test_an_avatar_may_be_sent_as_a_base64_data_url_in_a_form_or_in_json(api: Ap
 def test_metadata_of_an_uploaded_picture_are_not_stored(api: Api, media_root: Path) -> None:
     exif = Image.Exif()
     exif[0x010E] = "my secret place"
-    exif[0x0112] = 6  # lies on its side
+    exif[0x0112] = 6  # orientation: rotated by 90 degrees
     data = still("JPEG", (60, 30), exif=exif, comment=b"my secret words") + b"PK\x03\x04 my secret archive"
     body = changed(api, header=file(data, "a.jpg", "image/jpeg"))
     assert opened(media_root, body["header"]).size == (30, 60)

@@ -1,4 +1,4 @@
-"""Following, blocking, muting, and the Relationship that shows them (SEED-003, 056-062, 104, 105, 149, 150)."""
+"""Tests of following, blocking and muting, and of the entity Relationship (SEED-003, 056-062, 104, 105, 149, 150)."""
 
 from __future__ import annotations
 

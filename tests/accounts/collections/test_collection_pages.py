@@ -1,4 +1,4 @@
-"""Collections in the browser: members make them, fill them, find those of others, and leave those that they are in."""
+"""Tests of the pages of collections: creating, filling, finding and leaving them."""
 
 from __future__ import annotations
 

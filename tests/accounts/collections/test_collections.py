@@ -1,4 +1,4 @@
-"""Collections: made, changed, joined, left, and shown to others (contract, parameters and entities "Collections")."""
+"""Tests of creating, changing, joining, leaving and showing collections (contract, parameters and entities "Collections")."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_only_discoverable_accounts_can_be_put_into_collections(api: Api, owner:
         assert api.post(f"{COLLECTIONS}/{collection}/items", {"account_id": unknown}).status_code == 404
     for unknown in ("1", "x"):
         assert api.post(COLLECTIONS, FULL | {"account_ids": [unknown]}).status_code == 404
-    # Whom it names is looked at before what it says.
+    # The accounts are checked before the texts.
     assert api.post(COLLECTIONS, {"account_ids": ["1"]}).status_code == 404
     assert api.post(COLLECTIONS, {"account_ids": [str(shy.id)]}).status_code == 403
     assert Collection.objects.count() == 1

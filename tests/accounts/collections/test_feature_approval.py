@@ -1,4 +1,4 @@
-"""Who may feature an account, as each viewer gets it, on every page that shows accounts."""
+"""Tests of the policy that says who may feature an account, as each viewer gets it from every endpoint that shows accounts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def api(ann: User) -> Api:
 
 
 def shown(api: Api, account: Account) -> tuple[list[str], str]:
-    """What the account itself and the author of its post say, from a cold and from a warm cache."""
+    """Return the policies that the account and the author of its post show, the same from a cold and from a warm cache."""
     status = make_status(account, visibility="public")
     answers: list[Any] = []
     for _time in range(2):

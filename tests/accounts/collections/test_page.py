@@ -1,4 +1,4 @@
-"""The pages that entities link to: of a collection, and of somebody's posts with a hashtag."""
+"""Tests of the pages that entities link to: a collection, and the posts of an account with a hashtag."""
 
 from __future__ import annotations
 

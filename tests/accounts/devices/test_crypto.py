@@ -1,4 +1,4 @@
-"""The end-to-end encryption API (SEED-039, SEED-162 to SEED-170; contract, parameters "Crypto")."""
+"""Tests of the end-to-end encryption API (SEED-039, SEED-162 to SEED-170; contract, parameters "Crypto")."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def text(data: bytes) -> str:
 
 @dataclass
 class Program:
-    """A client program with keys of its own."""
+    """A client program with its own keys."""
 
     user: User
     device_id: str = "phone"
@@ -267,7 +267,9 @@ def test_no_key_is_handed_out_twice(alice: Program, bob: Program) -> None:
 
 def test_seed_168_messages_reach_the_device_they_are_for(alice: Program, bob: Program) -> None:
     alice.upload()
-    assert bob.api.post(DELIVER, {"device": [message(alice)]}).status_code == 404  # no device of one's own
+    assert (
+        bob.api.post(DELIVER, {"device": [message(alice)]}).status_code == 404
+    )  # a message from a device of another user
     bob.device_id = "laptop"
     bob.upload()
     assert bob.api.post(DELIVER, {"device": [message(alice, "first"), message(alice, "second")]}).json() == {}

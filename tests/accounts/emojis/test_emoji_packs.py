@@ -1,4 +1,4 @@
-"""Promises about packs of custom emojis."""
+"""Tests of packs of custom emojis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An issuer that the settings name, and a browser."""
+"""Fixtures for sign-in by an issuer: an issuer that is configured, and a browser."""
 
 from __future__ import annotations
 

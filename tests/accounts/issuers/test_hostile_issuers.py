@@ -1,4 +1,4 @@
-"""Nobody signs in whom the issuer has not named, whoever sits between (security rows 27 and 28)."""
+"""Tests that only users whom the issuer has authenticated are signed in, even under attack (security rows 27 and 28)."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def test_row_27_an_address_leads_to_no_account_of_somebody_else(issuer: TestIssu
     assert "has already been taken" in taken.content.decode().lower()
     assert not SocialAccount.objects.exists()
     assert User.objects.count() == 1
-    # What the issuer has said is still there: somebody may correct what they typed.
+    # The claims of the issuer are still stored, so that the user can correct the form.
     assert browser.post("/auth/with", NEW | {"email": "other@org.example"}).status_code == 303
-    # Another number at the issuer is another person, whatever else is the same.
+    # Another subject at the issuer is another user, even if all other claims are equal.
     issuer.person["sub"] = "another"
     visitor = Client()
     assert sign_in(visitor, issuer).headers["Location"].startswith("/auth/with")
@@ -125,7 +125,7 @@ def test_a_token_without_the_issuers_signature_signs_nobody_in(issuer: TestIssue
         assert sign_in(visitor, issuer).status_code == 403
         assert not is_signed_in(visitor)
     assert not {"none", "HS256"} & set(ALGORITHMS)
-    # The issuer has another key since: it is read once the known ones are old.
+    # The issuer has changed its key: the new one is fetched once the cached keys are old.
     issuer.sign, issuer.key = issuer.signed, key("second")
     assert sign_in(Client(), issuer).status_code == 403
     with pytest.MonkeyPatch.context() as patch:
@@ -146,7 +146,7 @@ def test_an_answer_is_for_the_browser_that_asked_and_for_once(issuer: TestIssuer
     again = Client()
     again.cookies = browser.cookies
     assert again.get(path).status_code == 403
-    # The code of somebody else's sign-in is refused: its verifier and nonce belong to another session.
+    # The code of another user's sign-in is refused: its verifier and nonce belong to another session.
     victim = Client()
     stolen = asked_in(way_back(issuer, address))["code"]
     state = asked_in(begin(victim))["state"]
@@ -224,7 +224,7 @@ def test_user_info_about_somebody_else_is_refused(issuer: TestIssuer, browser: C
     member(issuer)
     issuer.info = {"sub": "another"}
     assert sign_in(browser, issuer).status_code == 403
-    # What was signed counts more than what was only said.
+    # Signed claims take precedence over those of the userinfo endpoint.
     issuer.changed, issuer.info = {"preferred_username": "signed"}, {"preferred_username": "said"}
     assert sign_in(browser, issuer).status_code == 302
     assert SocialAccount.objects.get().extra_data == {"name": "signed"}

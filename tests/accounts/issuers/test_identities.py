@@ -1,4 +1,4 @@
-"""Identities of an issuer belong to accounts whose owners have linked them."""
+"""Tests that identities of an issuer belong to the accounts whose users have linked them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     assert "Sign in with <bdi>The Organisation</bdi> as well" in page
     assert '<a href="/auth/identities" aria-current="page">' in page
     assert 'href="/auth/identities"' in browser.get("/settings").content.decode()
-    # Who has the open browser of somebody else adds no way of their own.
+    # An attacker who finds a signed-in browser cannot link an identity without confirming the password.
     detour = browser.post(LINK)
     assert detour.headers["Location"].startswith("/auth/reauthenticate")
     browser.post("/auth/reauthenticate", {"password": "correct horse", "next": "/auth/identities"})
@@ -48,7 +48,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     other = Client()
     sign_in(other, issuer)
     assert is_signed_in(other, user)
-    # Somebody else cannot link it to their account.
+    # Another user cannot link the identity to another account.
     thief = make_user("thief")
     thief.set_password("correct horse")
     thief.save()
@@ -64,7 +64,7 @@ def test_an_identity_is_linked_by_its_owner_alone_and_unlinked(issuer: TestIssue
     assert SocialAccount.objects.exists()
     assert browser.post(f"/auth/identities/{identity.pk}/unlink").status_code == 303
     assert not SocialAccount.objects.exists()
-    # Signed out meanwhile, the answer of the issuer links nothing.
+    # After a sign-out meanwhile, the response of the issuer links nothing.
     address = begin(browser, LINK)
     browser.logout()
     assert come_back(browser, issuer, address).status_code == 403
@@ -77,7 +77,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
     user = without_password(member(issuer))
     sign_in(browser, issuer)
     identity = SocialAccount.objects.get()
-    # Having signed in is not enough: each of these would be for whoever finds the browser open.
+    # A session is not enough: each of these would be open to anybody who finds a signed-in browser.
     for method, path in (
         ("get", "/settings/delete"),
         ("get", "/settings/migration"),
@@ -91,7 +91,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
         assert answer.headers["Location"].startswith("/auth/identities/again?next="), path
     page = browser.get(answer.headers["Location"]).content.decode()
     assert f'action="{AGAIN}"' in page
-    # The issuer is asked to ask, and another person there is not this one.
+    # The issuer must ask for authentication again, and another subject there is refused.
     address = begin(browser, AGAIN, next="/settings/delete")
     assert asked_in(address)["max_age"] == "300"
     issuer.changed = {"auth_time": int(time.time()) - 3600}
@@ -101,7 +101,7 @@ def test_a_user_without_a_password_reauthenticates_with_the_issuer(
     assert browser.get("/settings/delete").status_code == 302
     issuer.person = issuer.person | {"sub": identity.uid}
 
-    # What had been sent is done then.
+    # The form that was sent before the confirmation is processed now.
     begun = begin(browser, AGAIN, next=f"/auth/identities/{identity.pk}/unlink")
     done = browser.get(come_back(browser, issuer, begun).headers["Location"])
     assert done.headers["Location"] == "/auth/identities"

@@ -1,4 +1,4 @@
-"""People sign in and up by an issuer of OpenID Connect."""
+"""Tests of signing in and signing up by an issuer of OpenID Connect."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_new_person_chooses_a_username_and_returns_to_the_application(
 
 def test_an_unconfirmed_address_is_confirmed_by_mail_first(issuer: TestIssuer, settings: Any) -> None:
     settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
-    # What the issuer has confirmed is its own address, not any other that is typed in its place.
+    # The issuer's confirmation counts for the address in its claim only, not for another one that the user types.
     for number, (claim, typed) in enumerate(
         [(None, "ann@org.example"), ("true", "b@org.example"), (True, "c@x.example")]
     ):
@@ -118,7 +118,7 @@ def test_registrations_invitations_blocks_age_and_approval_hold_for_identities_t
     assert 'name="date_of_birth"' in page
     assert browser.post("/auth/with", NEW).status_code == 200
     form = NEW | {"reason": "I work here", "date_of_birth": "1990-01-01"}
-    # They may close between the answer of the issuer and the form.
+    # Registrations may be closed between the response of the issuer and the form.
     settings.REGISTRATIONS = "closed"
     assert browser.post("/auth/with", form).status_code == 403
     settings.REGISTRATIONS = "approval"
@@ -188,7 +188,7 @@ def test_the_issuer_gives_and_takes_roles_but_neither_those_of_staff_here_nor_th
     User.objects.filter(pk=user.pk).update(role_id=EVERYONE_ROLE_ID)
     settings.ISSUERS = (issuer.settings(),)
     assert role_after(["mods"]) == ""
-    # Somebody new has the role from the first moment.
+    # A new user has the role from the beginning.
     settings.ISSUERS = (issuer.settings(role_claim="groups", roles={"mods": "Moderator"}),)
     issuer.person |= {"sub": "new", "groups": ["mods"], "email_verified": True}
     visitor = Client()
@@ -204,13 +204,13 @@ def test_each_of_several_issuers_signs_in_its_own_people(issuer: TestIssuer, bro
         page = browser.get("/auth/sign_in").content.decode()
         assert "Continue with <bdi>The Organisation</bdi>" in page
         assert "Continue with <bdi>The Club</bdi>" in page
-        # The same number at another issuer is another person.
+        # The same subject at another issuer is another user.
         answer = come_back(browser, other, begin(browser, "/auth/with/club"))
         assert answer.headers["Location"].startswith("/auth/with")
         assert not is_signed_in(browser)
         sign_in(browser, issuer)
         assert is_signed_in(browser, user)
-        # An answer of one is none of the other (RFC 9207, and the state belongs to one issuer).
+        # A response of one issuer is not accepted for another (RFC 9207, and the state belongs to one issuer).
         visitor = Client()
         state = asked_in(begin(visitor, "/auth/with/club"))["state"]
         assert visitor.get("/auth/with/org/callback", {"code": "x", "state": state}).status_code == 403
@@ -252,7 +252,7 @@ def test_the_issuer_can_be_the_only_way_in_and_the_operator_makes_links(
     assert Client().post(f"{path}x").status_code == 404
     assert "/auth/password" not in browser.get("/settings").content.decode()
 
-    # Who has an account without the identity reads how to get to it.
+    # A user with an account but without the identity reads how to link it.
     visitor = Client()
     sign_in(visitor, issuer)
     assert "a link that signs you in" in visitor.get("/auth/with").content.decode()
@@ -287,7 +287,7 @@ def test_signing_out_ends_the_session_of_the_issuer_too(issuer: TestIssuer, brow
     assert query["post_logout_redirect_uri"] == [f"{settings.BASE_URL}/auth/sign_in"]
     assert query["id_token_hint"][0].count(".") == 2
     assert not is_signed_in(browser)
-    # One that has no such address, or does not answer, keeps nobody here.
+    # An issuer without such an address, or one that does not respond, does not prevent the sign-out.
     for configured in ({"end_session_endpoint": None}, {"issuer": "other"}):
         sign_in(browser, issuer)
         issuer.configured = configured

@@ -1,4 +1,4 @@
-"""A form that is sent twice, by a double click or by Back, creates one thing (pages of members and of staff)."""
+"""Tests that a form which is sent twice, by a double click or by Back, creates one row (pages of members and of staff)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ BLOCKLIST = {
     "noop_as": "ignore",
     "content_type": "text/csv",
 }
-#: The page of each form, what it creates, what is sent, and who sends it.
+#: The page of each form, the model of the created row, the fields, and the role of the sender.
 FORMS: list[tuple[str, type[Model], Callable[[], dict[str, Any]], str | None]] = [
     ("/lists", List, lambda: {"title": "Friends", "replies_policy": "list"}, None),
     ("/collections", Collection, lambda: {"name": "Gardeners", "discoverable": "on"}, None),
@@ -61,14 +61,14 @@ FORMS: list[tuple[str, type[Model], Callable[[], dict[str, Any]], str | None]] =
 
 
 def browser_of(user: User) -> Client:
-    """A browser in which somebody is signed in."""
+    """Return a browser in which the user is signed in."""
     browser = Client()
     browser.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
     return browser
 
 
 def token_of(browser: Client, path: str) -> dict[str, str]:
-    """The token in the forms of a page."""
+    """Return the CSRF token in the forms of a page."""
     found = re.findall(r'name="(csrfmiddlewaretoken)" value="([^"]+)"', browser.get(path).content.decode())
     return dict(found[-1:])
 
@@ -120,7 +120,7 @@ def test_two_clicks_at_once_create_one_list() -> None:
     assert places == {f"/lists/{List.objects.get().id}"}
 
 
-#: Services whose second call makes a second thing.
+#: Services that create a second row when they are called twice.
 CREATING = {"create_list", "create_collection", "create_filter", "create_invite", "file_report", "read_import"}
 CREATING |= {"take_archive", "file_appeal"}
 

@@ -1,4 +1,4 @@
-"""Somebody who is new finds three ways on: an app, their profile, and whom to follow."""
+"""Tests of the front page for new users: it offers apps, the profile and accounts to follow."""
 
 from __future__ import annotations
 

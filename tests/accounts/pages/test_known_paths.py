@@ -1,4 +1,4 @@
-"""Addresses of Mastodon's pages in bookmarks, apps and links of other sites lead to our pages."""
+"""Tests that the paths of Mastodon's pages, from bookmarks, apps and links, lead to the pages of this server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from timelines.models import List
 
 pytestmark = pytest.mark.django_db
 
-#: Paths with where they lead; those that lead nowhere else have the page themselves.
+#: Paths of Mastodon with the path they redirect to; empty if the path has a page itself.
 MEMBERS = {
     "/home": "/",
     "/deck": "/",
@@ -164,7 +164,7 @@ STAFF = {
 
 @pytest.fixture
 def ada(client: Client) -> User:
-    """Somebody who is signed in, with a follow target and a post with a hashtag."""
+    """A user who is signed in, with an account to follow and a post with a hashtag."""
     user = make_user("ada")
     make_user("bob")
     make_status(user.account, "#cats")
@@ -173,7 +173,7 @@ def ada(client: Client) -> User:
 
 
 def check(client: Client, path: str, page: str) -> None:
-    """Fail unless a path leads there at once, or has a page of its own."""
+    """Fail unless the path redirects to `page`, or shows a page of its own if `page` is empty."""
     answer = client.get(path)
     assert (answer.status_code, answer.get("Location", "")) == ((302, page) if page else (200, "")), path
 

@@ -1,4 +1,4 @@
-"""The script of the pages for members: small, ours alone, and nothing that a visitor is asked to run."""
+"""Tests of the script on pages for members: it is small, comes from this server only, and visitors do not load it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page on which people choose what is mailed to them of what happens to them."""
+"""Tests of the page on which users choose which notifications they get by mail."""
 
 from __future__ import annotations
 

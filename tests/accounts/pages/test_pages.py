@@ -1,4 +1,4 @@
-"""What all pages keep: their headers, their language, no script; and the pages of somebody who is signed in."""
+"""Tests of all pages (headers, language, no scripts), and of the pages of signed-in users."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[3] / "social"
 OPEN = ["/", "/auth/sign_in", "/auth/sign_up", "/auth/password/reset", "/auth/password/reset/sent", "/auth/confirm",
         "/auth/disabled", "/auth/confirm/wrong", "/auth/password/reset/abc-def",
         "/oauth/authorize/native?code=abc"]  # fmt: skip
-SCRIPTED = ("/auth/sign_in",)  # browsers hand out passkeys to scripts only
+SCRIPTED = ("/auth/sign_in",)  # browsers offer passkeys to scripts only
 OWN = [
     "/",
     "/oauth/authorize",
@@ -63,7 +63,7 @@ def test_every_page_is_complete_and_has_security_headers(
     assert f'<html lang="{language}" dir="{"rtl" if language == "ar" else "ltr"}">' in text
     assert text.count("<h1") == 1
     assert "social.localhost" in text
-    # What improves the pages of members is looked at by test_member_script.py; steps in a popup go without it.
+    # The script of pages for members is covered by test_member_script.py; pages in a popup do without it.
     improved = signed_in and "member-script" in text
     scripts = re.findall(r"<script(?! type=\"module\" id=\"member-script\").*?</script>", text, re.DOTALL)
     assert scripts == (['<script src="/static/passkeys.js" defer></script>'] if path in SCRIPTED else [])
@@ -92,15 +92,15 @@ def test_templates_and_styles_bring_no_script_and_nothing_from_elsewhere() -> No
     for source in sources:
         text = source.read_text()
         if source.name in ("use.html", "api_docs.html", "api_docs_authorized.html"):
-            # Passkeys, and calls of the interface, need a script: one of ours.
+            # Passkeys, and requests to the API, need a script of this server.
             text = re.sub(r"<script src=\"\{% static '[\w./-]+' %\}\" defer>", "", text)
         if source.name == "captcha.html":
-            # The one page with a script of others, where the operator has chosen their service.
+            # This is the only page with a script of another site, and only if the operator has configured its service.
             text = text.replace('<script src="{{ captcha.script_url }}" async defer>', "")
         if source.name == "member_script.html":
             text = text.replace("""<script type="module" id="member-script" src="{% static 'member.js' %}\"""", "")
         if source.parent.name == "mail":
-            text = text.replace(' style="', " ")  # many mail programs read no style sheet
+            text = text.replace(' style="', " ")  # many mail programs ignore style sheets
         assert not re.search(r"<script|\son(click|load|error)=|@import|url\(\s*['\"]?(https?:)?//|\sstyle=\"", text), (
             source
         )

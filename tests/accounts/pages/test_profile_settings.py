@@ -1,4 +1,4 @@
-"""What an account shows, and how one reads and posts, changed on pages."""
+"""Tests of the pages that change the profile and the preferences for reading and posting."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PROFILE, PREFERENCES = "/settings/profile", "/settings/preferences"
 
 
 def form_of(browser: Client, path: str) -> dict[str, Any]:
-    """What a browser would send without a change."""
+    """Return the form data that a browser would send without a change."""
     form = browser.get(path).context["form"]
     values = {}
     for field in form:
@@ -168,7 +168,7 @@ def test_hashtags_are_shown_on_the_profile_and_taken_off(browser: Client, person
         assert page.status_code == 422
         (problem,) = page.context["tag_form"].errors["name"]
         assert "Validation failed" not in problem
-        # Once at the top of a long page, once beside the field.
+        # The error stands at the top of the long page, and beside the field.
         assert page.content.decode().count(problem) == 2
         assert "<title>Error: Profile" in page.content.decode()
     other = signed_in(make_user())

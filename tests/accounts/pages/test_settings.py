@@ -1,4 +1,4 @@
-"""The navigation between the pages of the settings."""
+"""Tests of the navigation between the settings pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from accounts.pages.settings import GROUPS, Entry, Group, navigation
 from tests.accounts.identity.pages.test_second_factor import show_again
 
 pytestmark = pytest.mark.django_db
-# The page of identities is there where the operator names issuers (tests/accounts/issuers).
+# The page of identities exists where the operator has configured issuers (tests/accounts/issuers).
 ENTRIES = [entry for group in GROUPS for entry in group.entries if entry.url_name != "identities"]
 
 

@@ -1,4 +1,4 @@
-"""People see which of their follows a block or a suspension has ended, and take the lists along."""
+"""Tests of the page that lists the follows which a block or a suspension has ended, and of their download."""
 
 from __future__ import annotations
 

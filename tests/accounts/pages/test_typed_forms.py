@@ -1,4 +1,4 @@
-"""What somebody typed is not lost: who was signed out meanwhile finds it in the form after signing in; errors show it."""
+"""Tests that form values survive a sign-out in between, and errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sign_in(browser: Client, user: User) -> None:
 
 
 def signed_out(user: User, page: str = "/lists") -> Client:
-    """A browser in which somebody has read a page and was signed out meanwhile."""
+    """Return a browser in which the user has opened a page and was signed out afterwards."""
     browser = Client()
     sign_in(browser, user)
     assert browser.get(page).status_code == 200
@@ -53,7 +53,7 @@ def send(browser: Client, path: str, sent: dict[str, Any], page: str = "") -> st
 
 
 def values_in(html: str, form_of: str) -> dict[str, list[str]]:
-    """What the fields of the first form with the field `form_of` hold."""
+    """Return the values of the first form with a field named `form_of`."""
     form = next(form for form in re.findall(r"<form.*?</form>", html, re.S) if f'name="{form_of}"' in form)
     found: dict[str, list[str]] = {}
     for tag in re.findall(r"<input[^>]*>", form):

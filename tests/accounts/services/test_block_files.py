@@ -1,4 +1,4 @@
-"""Files of blocks that two people take in at the same moment."""
+"""Tests of two moderators who import files of blocks at the same time."""
 
 from __future__ import annotations
 

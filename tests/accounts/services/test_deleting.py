@@ -1,4 +1,4 @@
-"""The end of an account here: hidden and shut at once, removed in steps, its name never free again."""
+"""Tests of the deletion of a local account: hidden and locked at once, erased in steps, and its name never available again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _names(account_id: int, user_id: int) -> list[str]:
-    """The columns in which the account or its user is still named."""
+    """Return the columns that still refer to the account or its user."""
     found = []
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
@@ -48,7 +48,7 @@ def attach(media: MediaAttachment, post: Status) -> None:
 
 @pytest.fixture
 def somebody() -> User:
-    """Ada, with posts, files, followers, favourites, boosts and whatever else refers to an account."""
+    """A user with posts, files, followers, favourites, boosts and everything else that refers to an account."""
     user = make_user(
         "ada", note="my life", display_name="Ada", avatar=default_storage.save("ada.png", ContentFile(b"x"))
     )
@@ -129,7 +129,7 @@ def test_an_interrupted_deletion_of_a_user_is_resumed(somebody: User, monkeypatc
     work()
     delete_user(user=somebody)
     monkeypatch.setattr(erasing, "BATCH_SIZE", 2)
-    # A process that never gets further than one round.
+    # This process stops after each batch.
     monkeypatch.setattr(erasing, "TURN_SECONDS", 0.0)
     turns = 0
     while Account.objects.filter(id=somebody.account_id).exists():

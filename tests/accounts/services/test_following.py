@@ -1,4 +1,4 @@
-"""Follows and the locks under which they change."""
+"""Tests of follows and of the locks under which they change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_follow_request_made_while_the_account_unlocks_is_accepted(monkeypatch
     def accept_and_wait(account_id: int) -> None:
         original(account_id)
         accepted.set()
-        asked.wait(1)  # the one who asks should not get through before the commit: a second is all it is given
+        asked.wait(1)  # the requester must not continue before the commit, so waiting one second is enough
 
     monkeypatch.setattr(profiles, "accept_waiting", accept_and_wait)
 
@@ -88,7 +88,7 @@ def test_two_calls_at_once_make_one_follow_and_count_it_once() -> None:
 
     with ThreadPoolExecutor(2) as pool:
         with transaction.atomic():
-            # Whatever changes between the two is decided under their lock: neither gets past it while it is held.
+            # Both transactions change this pair under its lock, so that neither continues while the lock is held.
             lock(pair_name(account.id, target.id))
             calls = [pool.submit(follow) for _call in range(2)]
             with pytest.raises(TimeoutError):

@@ -1,4 +1,4 @@
-"""Links of profiles are verified when their page links back, and in no other case (security row 3)."""
+"""Tests that a link in a profile is verified only if its page links back (security row 3)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_links_are_asked_again_when_the_fields_change(api: Api, site: Site) -> N
 
 
 def test_slow_pages_are_waited_for_together_and_delay_no_fetch(ann: User, api: Api, site: Site) -> None:
-    """Each of four, of two accounts, answers when all have been asked."""
+    """Each of the four pages, of two accounts, responds only when all four were requested."""
     bob = make_user("bob")
     set_fields(api, *(site.show(f"/ann/{number}", f'<a rel="me" href="{ME}">me</a>') for number in range(2)))
     theirs = Api(make_token(bob))

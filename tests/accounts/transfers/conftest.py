@@ -1,4 +1,4 @@
-"""What the tests of bringing lists along share."""
+"""Fixtures for the tests of imports."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def ada() -> User:
 
 @pytest.fixture
 def no_other_servers() -> Any:
-    """Nobody is found elsewhere, unless a test says so."""
+    """Remote accounts cannot be found, unless a test says otherwise."""
     with remote_accounts.replaced(None):
         yield

@@ -1,4 +1,4 @@
-"""Brings lists along, for tests."""
+"""Helper that runs an import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read(user: User, kind: str, text: str | bytes, **options: Any) -> Import:
 
 
 def bring(user: User, kind: str, text: str, **options: Any) -> Import:
-    """Read, start and work off."""
+    """Read a file, start the import, run all jobs, and return the import's row."""
     made = read(user, kind, text, **options)
     start_import(account=user.account, import_id=made.id)
     work()

@@ -1,4 +1,4 @@
-"""An archive of everything somebody has: written in steps that may stop at any byte, once a week, gone after a week."""
+"""Tests of a user's archive: written in resumable steps, once a week, and deleted after a week."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_the_archive_of_an_empty_account_has_complete_documents() -> None:
 
 
 class _Stopped(BaseException):
-    """The process is killed."""
+    """Raised where the process is killed."""
 
 
 @needs_federation
@@ -153,7 +153,7 @@ def test_an_archive_stopped_at_any_byte_is_continued_without_a_difference(
         nonlocal number
         number += 1
         if number % 2:
-            # Everything is on the disk, and nobody knows.
+            # The file is complete on the disk, but no row says so.
             raise _Stopped
         return save(*arguments, **values)
 

@@ -1,4 +1,4 @@
-"""Lists and archives, moves and invitations, on pages."""
+"""Tests of the pages for imports, exports, moves and invitations."""
 
 from __future__ import annotations
 
@@ -386,7 +386,7 @@ def test_invitations_are_shown_in_pages_at_the_same_cost(
 ) -> None:
     for number in range(25):
         Invite.objects.create(code=f"code{number}", inviter=person)
-    browser.get(INVITES)  # the browser is noted with its first visit
+    browser.get(INVITES)  # the first visit sets the browser's cookie
     with django_assert_max_num_queries(8):
         first = browser.get(INVITES).content.decode()
     assert "code24" in first

@@ -1,4 +1,4 @@
-"""Lists that people bring along are worked off in steps that may stop anywhere, each line once, until done or dropped."""
+"""Tests of imports as jobs: in steps that may be interrupted, each line once, until the import is finished or cancelled."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HEADER = "Account address,Show boosts,Notify on new posts,Languages\n"
 
 
 class Elsewhere:
-    """Other servers that answer when they are asked to."""
+    """Remote servers that respond only when the test lets them."""
 
     def __init__(self) -> None:
         self.open: set[Any] = set()
@@ -71,7 +71,7 @@ def test_people_who_are_unknown_here_are_found_in_the_background_some_at_a_time(
                     break
                 assert OutboxRow.objects.get(event="ImportDue").due_at > clock.now() - timedelta(days=1)
                 OutboxRow.objects.filter(event="ImportDue").update(due_at=datetime(2020, 1, 1, tzinfo=UTC))
-                # One server has answered, another says no.
+                # One server has responded, and another refuses.
                 for username, domain in sorted(elsewhere.open)[:1]:
                     if username != "a3":
                         make_remote(username, domain)

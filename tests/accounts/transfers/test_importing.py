@@ -1,4 +1,4 @@
-"""Lists that people bring along: read with clear errors, and what a line of each brings."""
+"""Tests of reading lists for an import, with clear errors, and of the effect of each kind of line."""
 
 from __future__ import annotations
 

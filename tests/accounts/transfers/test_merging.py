@@ -1,4 +1,4 @@
-"""Two records of one person of another server become one; nothing that people here did with the first is lost."""
+"""Tests of merging two rows of the same remote account; everything that local users did with the first one is kept."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def new() -> Account:
 
 
 def follow(account: Account, target: Account) -> None:
-    """`account` follows `target`, and is counted."""
     statuses.follow(account, target)
     bump({(account.id, "following_count"): 1, (target.id, "followers_count"): 1})
 

@@ -1,4 +1,4 @@
-"""Somebody moves to another account: who may, what it means at once, and what people here have to do with them goes along."""
+"""Tests of moving to another account: conditions, immediate effects, and the relations of local users that are moved too."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def old() -> User:
 
 @pytest.fixture
 def new(old: User) -> Account:
-    """The account to move to, which names the old one."""
+    """Create the account to move to, which has the old one as an alias."""
     account = make_account("new")
     add_alias(account=account, alias=old.account)
     return Account.objects.get(id=account.id)
@@ -145,7 +145,7 @@ def test_only_one_of_two_simultaneous_moves_succeeds(old: User, new: Account) ->
 
 
 class Elsewhere:
-    """The server of the account to move to."""
+    """The remote server of the account to move to."""
 
     def __init__(self, names: list[str] | None) -> None:
         self.names = names

@@ -1,4 +1,4 @@
-"""What the tests of imports of old posts share."""
+"""Helpers for the tests of importing old posts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ada() -> User:
 
 
 def read(user: User, data: bytes) -> PastImport:
-    """Take an archive and read it."""
+    """Upload an archive and read it."""
     made = take_archive(account=user.account, file=io.BytesIO(data), file_name="archive.zip")
     assert not process_import(made.id)
     made.refresh_from_db()
@@ -37,7 +37,7 @@ def read(user: User, data: bytes) -> PastImport:
 
 
 def bring(user: User, data: bytes, visibility: str = "") -> PastImport:
-    """Import an archive from start to end."""
+    """Import an archive completely."""
     made = read(user, data)
     assert made.state == "ready", made.problem
     start_past(account=user.account, import_id=made.id, visibility=visibility)

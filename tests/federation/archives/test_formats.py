@@ -1,4 +1,4 @@
-"""Archives of several kinds are read, each made from the public description of its format."""
+"""Tests of archives of several kinds, each made after the public description of its format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def imported() -> dict[str, Status]:
-    """The imported posts by the last part of their former ids."""
+    """Return the imported posts by the last part of their former ids."""
     rows = ImportedPost.objects.select_related("status").order_by("status")
     return {row.uri.rpartition("/")[2]: row.status for row in rows}
 

@@ -1,4 +1,4 @@
-"""Archives that were made to do harm are refused, or do none."""
+"""Tests that malicious archives are refused, or do no harm."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_header_of_a_tar_file_cannot_fill_the_memory(ada: User) -> None:
     long = tarfile.TarInfo("x")
     long.pax_headers = {"comment": "x" * (3 << 20)}
     assert read(ada, tarred(mastodon(note(1)), long)).problem == "too_large"
-    # The gaps of a sparse file, of which a compressed archive can have any number.
+    # The gaps of a sparse file: a compressed archive can declare any number of them.
     sparse = tarfile.TarInfo("x")
     sparse.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "x"}
     head = sparse.tobuf(tarfile.PAX_FORMAT)
@@ -178,7 +178,7 @@ def test_a_long_list_is_read_in_constant_memory() -> None:
     item = json.dumps(create(note(1, content="<p>" + "word " * 400 + "</p>"))).encode()
 
     class Endless(io.RawIOBase):
-        """A list of 20,000 items, about 50 MB."""
+        """A stream with a list of 20,000 items, about 50 MB."""
 
         def __init__(self) -> None:
             self.parts = iter([b'{"a": {"b": [1]}, "orderedItems": [' + item, *[b", " + item] * 19_999, b'], "z": 1}'])
@@ -219,7 +219,7 @@ def test_the_directory_of_a_zip_file_is_bounded_whatever_the_file_states(
             file.writestr(f"{number}", b"")
     data = bytearray(made.getvalue())
     end = data.rindex(b"PK\5\6")
-    # The numbers of the disks, which zipfile ignores, look like the begin of another, harmless end of the file.
+    # The disk numbers, which zipfile ignores, look like the start of a second, harmless end record.
     data[end + 4 : end + 8] = b"PK\5\6"
     data[end + 8 : end + 12] = b"\1\0\1\0"
     (tmp_path / "a.zip").write_bytes(data)

@@ -1,4 +1,4 @@
-"""Old posts come along with their dates, and nobody is notified."""
+"""Tests that old posts are imported with their dates, and that nobody is notified."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FILE = "media_attachments/files/000/000/001/original/a.png"
 
 
 def full() -> dict[str, bytes]:
-    """An archive with all that comes along, and all that does not."""
+    """Return the files of an archive with posts that are imported and posts that are not."""
     mention = '<p><span class="h-card"><a href="https://else.example/@bob" class="u-url mention">@<span>bob</span></a></span> '
     return mastodon(
         note(
@@ -136,7 +136,7 @@ def test_posts_come_along_as_they_were_and_nobody_is_notified(ada: User, packed:
     assert asked.poll.expires_at == datetime(2019, 4, 2, 10, tzinfo=UTC)
     assert (answer.in_reply_to_id, answer.in_reply_to_uri) == (None, "https://else.example/notes/1")
     assert AccountStat.objects.get(account=ada.account).statuses_count == 4
-    # No reaction but the index for searching.
+    # The only job is the one for the search index.
     assert set(OutboxRow.objects.exclude(queue="past").values_list("subscriber", flat=True)) == {
         "timelines.services.search_index.index_posts"
     }
@@ -183,7 +183,7 @@ def test_an_archive_beyond_the_limits_of_a_role_is_refused_before_anything_is_st
     with pytest.raises(Invalid):
         read(ada, data)
     assert ada.account.past_imports.count() == 2
-    # An operator is not bound.
+    # Operators have no limit.
     made = take_archive(account=ada.account, file=io.BytesIO(zipped(mastodon(note(21)))), file_name="a", unlimited=True)
     process_import(made.id)
     made.refresh_from_db()
@@ -239,7 +239,7 @@ def test_an_import_is_undone_as_a_whole(ada: User) -> None:
     assert list(Status.objects.filter(deleted_at=None)) == [own]
     assert not ImportedPost.objects.exists()
     assert AccountStat.objects.get(account=ada.account).statuses_count == 1
-    # Only the post that somebody had marked is deleted before the eyes of others.
+    # Only the post that another user had favourited is streamed as deleted.
     assert set(OutboxRow.objects.exclude(queue="past").values_list("key", flat=True)) == {f"status:{liked.id}"}
     bring(ada, zipped(full()))
     assert Status.objects.filter(deleted_at=None).count() == 5

@@ -1,4 +1,4 @@
-"""The pages and the command that import old posts."""
+"""Tests of the pages and the command that import old posts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_old_posts_are_shown_imported_and_undone_on_pages(ada: User, client: Cli
     assert not Status.objects.exists()
 
     assert client.post(f"/settings/past/{made.id}/start", {"visibility": "unlisted"}).status_code == 303
-    # A second archive waits until the first one is done.
+    # A second archive must wait until the first one is finished.
     assert client.post("/settings/past", {"file": SimpleUploadedFile("b.zip", data)}).status_code == 422
     process_import(made.id)
     assert Status.objects.get().visibility == "unlisted"

@@ -1,4 +1,4 @@
-"""Imported posts stand on their author's profile, and in no timeline, trend or automatic deletion that people do not expect."""
+"""Tests that imported posts appear on their author's profile, but not in timelines, trends or automatic deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An import that is stopped at any point goes on where it was, and nothing is there twice."""
+"""Tests that an import that was stopped at any point continues there, and imports nothing twice."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ pytestmark = pytest.mark.django_db
 
 
 class Killed(BaseException):
-    """What ends a process at this point."""
+    """Raised where the process is killed."""
 
 
 def killing(target: Callable[..., Any], call: int, *, after: bool) -> Callable[..., Any]:
-    """The function, which kills the process at this call, before or after it did its work."""
+    """Wrap the function so that this call raises Killed, before or after its work."""
     calls = iter(range(1_000_000))
 
     def killer(*args: Any, **kwargs: Any) -> Any:
@@ -56,7 +56,7 @@ def archive() -> dict[str, bytes]:
     return mastodon(*posts, files={"media_attachments/a.png": picture()})
 
 
-# (where, which call of it, after its work)
+# The function, the number of the call, and whether it is killed after its work.
 POINTS = [
     (scanning, "recognise", 0, True),
     (scanning, "read_past_note", 3, False),

@@ -1,4 +1,4 @@
-"""Blocks of sign-ups in the admin: made with clear words for what is wrong, looked for as people would, taken back."""
+"""Tests of the admin pages that block sign-ups: creating with clear errors, searching and deleting."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def test_the_command_imports_files_longer_than_the_page_accepts(tmp_path: Path) 
 def test_a_refusal_of_the_service_is_shown_above_the_form_which_keeps_its_values(
     boss: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Somebody else blocks the same name between the check and the writing."""
+    """Another moderator blocks the same name between the check of the form and the write."""
     monkeypatch.setattr("accounts.identity.admin.sign_up_blocks.UsernameForm.clean_username", lambda form: "root")
     service.block_username(by=OPERATOR, username="root")
     answer = boss.post(f"{NAMES}add/", {"username": "root"})

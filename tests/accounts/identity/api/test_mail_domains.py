@@ -1,4 +1,4 @@
-"""Where the operator wants it, the domain of an address must take mail before somebody signs up with it.
+"""Tests of the setting that requires the domain of an e-mail address to accept mail before a sign-up.
 
 Contract, parameters section 2 "POST /api/v1/accounts", `ERR_UNREACHABLE`.
 """

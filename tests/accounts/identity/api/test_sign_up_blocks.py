@@ -1,4 +1,4 @@
-"""Who may not sign up, or only with approval or by an invitation (contract, parameters section 2, behaviours section 6)."""
+"""Tests of sign-up blocks: refusal, approval, invitation required (contract, parameters section 2, behaviours section 6)."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_a_network_without_access_is_refused_everything(path: str, django_captur
 def test_after_blocking_all_addresses_probes_and_loopback_still_work(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    """Security row 79: probes are answered to all, and this machine is refused only when it is named."""
+    """Security row 79: health probes are answered for every address; loopback is refused only if it is blocked explicitly."""
     with django_capture_on_commit_callbacks(execute=True):
         blocks.block_network(by=OPERATOR, network="0.0.0.0/0", severity=Severity.NO_ACCESS)
     stranger, here = Client(REMOTE_ADDR="192.0.2.9"), Client(REMOTE_ADDR="127.0.0.1")

@@ -1,4 +1,4 @@
-"""What the tests of OAuth start from: an application, a person, and a browser in which that person is signed in."""
+"""Fixtures for the tests of OAuth: an application, a user, and a browser in which the user is signed in."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def application(db: None) -> Application:
 
 
 def ask(application: Application, /, **more: Any) -> dict[str, str]:
-    """The parameters an application opens `/oauth/authorize` with; None leaves one out."""
+    """Return the parameters with which an application opens `/oauth/authorize`; None leaves one out."""
     wanted = {
         "client_id": application.client_id,
         "redirect_uri": CALLBACK,
@@ -40,13 +40,13 @@ def ask(application: Application, /, **more: Any) -> dict[str, str]:
 
 
 def answer(response: Any) -> dict[str, str]:
-    """The parameters an application gets by a redirect."""
+    """Return the parameters that an application gets by a redirect."""
     assert response.status_code == 302, response.content[:300]
     return {name: values[0] for name, values in parse_qs(urlsplit(response["Location"]).query).items()}
 
 
 def exchange(application: Application, code: str, **more: Any) -> Any:
-    """`POST /oauth/token` for a code."""
+    """Send `POST /oauth/token` for a code and return the response."""
     wanted = {
         "grant_type": "authorization_code",
         "client_id": application.client_id,
@@ -59,6 +59,6 @@ def exchange(application: Application, code: str, **more: Any) -> Any:
 
 
 def code_for(application: Application, user: User, /, **more: Any) -> str:
-    """A code that the person has allowed the application to have; `more` are parameters of the authorization request."""
+    """Return a code for which the user has authorized the application; `more` are parameters of the authorization request."""
     browser = signed_in(user)
     return answer(browser.post("/oauth/authorize", ask(application, decision="allow", **more)))["code"]

@@ -1,4 +1,4 @@
-"""Registering an application (contract, parameters section 1; clients.md traps 1 to 4; SEED-092)."""
+"""Tests of registering an application (contract, parameters section 1; clients.md traps 1 to 4; SEED-092)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/oauth/authorize` (contract, parameters section 1; clients.md traps 3 to 5; security rows 30, 45, 46)."""
+"""Tests of `/oauth/authorize` (contract, parameters section 1; clients.md traps 3 to 5; security rows 30, 45, 46)."""
 
 from __future__ import annotations
 

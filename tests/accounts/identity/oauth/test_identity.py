@@ -1,4 +1,4 @@
-"""Who a token says somebody is, and what the server says of itself (contract, entities "Applications and tokens")."""
+"""Tests of the endpoints that describe the user of a token and the server (contract, entities "Applications and tokens")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be learned of a token (RFC 7662; contract, endpoints "oauth/introspect" and "oauth/token/info")."""
+"""Tests of token introspection (RFC 7662; contract, endpoints "oauth/introspect" and "oauth/token/info")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mastodon.py, with a browser that knows nothing but HTML forms, registers, authorizes and signs in."""
+"""Tests that Mastodon.py registers, authorizes and signs in, with a browser that only handles HTML forms."""
 
 from __future__ import annotations
 

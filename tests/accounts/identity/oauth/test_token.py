@@ -1,4 +1,4 @@
-"""`/oauth/token` (contract, parameters section 1 and behaviours section 5; clients.md trap 1; security row 45)."""
+"""Tests of `/oauth/token` (contract, parameters section 1 and behaviours section 5; clients.md trap 1; security row 45)."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def test_a_code_used_ten_times_at_once_works_once() -> None:
     code = code_for(application, person, scope="read")
     answers = at_once(10, lambda _place: exchange(application, code))
     assert sorted(answer.status_code for answer in answers) == [200] + [400] * 9
-    # The others have used the code again, which ends the token.
+    # The other requests used the code again, which revokes the token.
     assert not AccessToken.objects.exists()
 
 

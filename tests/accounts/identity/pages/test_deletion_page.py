@@ -1,4 +1,4 @@
-"""The page on which people delete their account."""
+"""Tests of the page on which users delete their accounts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DELETE, MOVE = "/settings/delete", "/settings/migration"
 
 
 def code(user: User) -> str:
-    """What the authenticator app of a user shows now."""
+    """Return the code that the user's authenticator app shows now."""
     authenticator = Authenticator.objects.get(user=user, type=Authenticator.Type.TOTP)
     secret = crypto.decrypt(authenticator.data["secret"])
     return str(format_hotp_value(hotp_value(secret, next(iter(yield_hotp_counters_from_time())))))

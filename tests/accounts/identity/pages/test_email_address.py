@@ -1,4 +1,4 @@
-"""Another e-mail address: confirmed before it counts, and the old one gets a mail (security rows 24, 29)."""
+"""Tests of changing the e-mail address: the new one is confirmed first, and the old one gets a mail (security rows 24, 29)."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ pytestmark = pytest.mark.django_db
 
 
 def ask(browser: Client, email: str = "Lovelace@example.org") -> Any:
-    """Ask for another address."""
+    """Request a change of the e-mail address."""
     show_again(browser)
     return browser.post("/auth/email", {"email": email})
 
 
 def link_in(mails: list[Any]) -> str:
-    """The link of the last mail that has one."""
+    """Return the link in the latest mail that contains one."""
     found = re.search(r"http://social.localhost(/auth/email/confirm/\S+)", "\n".join(mail.body for mail in mails[::-1]))
     assert found is not None
     return found[1]

@@ -1,4 +1,4 @@
-"""Passkeys: as second factor and instead of the password (WebAuthn Level 2, section 7; security rows 20, 24, 25, 26)."""
+"""Tests of passkeys, as second factor or without a password (WebAuthn Level 2, section 7; security rows 20, 24, 25, 26)."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ NONSENSE = [
 
 
 def options_on(page: Any) -> dict[str, Any]:
-    """What a page asks the browser to make or to sign."""
+    """Return the options that a page passes to the browser's WebAuthn API."""
     found: dict[str, Any] = json.loads(page.context_data["options"])
     return found
 
 
 def challenge(client: Client) -> dict[str, Any]:
-    """What the sign-in page asks the browser to sign."""
+    """Return the options with which the sign-in page asks the browser for a signature."""
     found: dict[str, Any] = client.get(ALONE, headers=AJAX).json()["request_options"]
     return found
 
 
 def add(client: Client, key: SoftwareKey, name: str = "Phone") -> Any:
-    """Register a key."""
+    """Register a passkey and return the response."""
     return client.post(ADD, {"name": name, "credential": key.create(options_on(client.get(ADD)))})
 
 
@@ -64,7 +64,7 @@ def test_an_id_of_a_passkey_of_somebody_else_is_refused(browser: Client, person:
     show_again(other)
     copy = SoftwareKey(id=key.id)
     assert REFUSED in add(other, copy).content.decode()
-    # Nor under another name than the signed one.
+    # Neither under a credential id other than the signed one.
     options = options_on(other.get(ADD))
     renamed = json.loads(copy.create(options)) | {"id": "AAAA", "rawId": "AAAA"}
     assert REFUSED in other.post(ADD, {"name": "x", "credential": json.dumps(renamed)}).content.decode()
@@ -77,7 +77,7 @@ def is_signed_in(client: Client) -> bool:
 
 @pytest.fixture
 def key(browser: Client, person: User) -> SoftwareKey:
-    """A passkey of Ada's."""
+    """A passkey of the user `person`."""
     made = SoftwareKey()
     show_again(browser)
     assert add(browser, made).status_code == 200
@@ -152,7 +152,7 @@ def test_row_26_the_challenge_of_a_second_factor_does_not_make_a_stolen_key_enou
     stolen = SoftwareKey(verifies=False)
     show_again(browser)
     add(browser, stolen)
-    # A thief has an account of their own, and so a challenge that asks for no verification.
+    # The attacker has an account, and so gets a challenge that does not require user verification.
     thief = make_user("thief")
     own, visitor = Client(), Client()
     own.force_login(thief)
@@ -161,7 +161,7 @@ def test_row_26_the_challenge_of_a_second_factor_does_not_make_a_stolen_key_enou
     visitor.post("/auth/sign_in", {"login": "thief", "password": "correct horse"})
     options = options_on(visitor.get(SECOND))
     assert options["publicKey"]["userVerification"] == "preferred"
-    visitor.get("/auth/sign_up")  # leaves the sign-in that has begun; the challenge stays
+    visitor.get("/auth/sign_up")  # aborts the sign-in that had begun; the challenge stays
     visitor.post(ALONE, {"credential": stolen.get(options)})
     assert not is_signed_in(visitor)
 
@@ -382,6 +382,6 @@ def test_the_page_of_factors_costs_the_same_for_any_number(
 ) -> None:
     for _time in range(5):
         add(browser, SoftwareKey())
-    # session, user with account, role and what is unread, factors, recovery codes
+    # session, user with account, role and unread counts, factors, recovery codes
     with django_assert_num_queries(4):
         browser.get("/auth/second_factor")

@@ -1,4 +1,4 @@
-"""Forgotten passwords and changed ones, on the pages."""
+"""Tests of the pages for forgotten passwords and for changing a password."""
 
 from __future__ import annotations
 

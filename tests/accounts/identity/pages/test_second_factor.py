@@ -1,4 +1,4 @@
-"""Second factors: authenticator apps, recovery codes, and what their changes end (security rows 24, 26)."""
+"""Tests of second factors: authenticator apps, recovery codes, and sessions ended by changes (security rows 24, 26)."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ CHANGES = [
 
 
 def show_again(client: Client, password: str = "correct horse") -> Any:
-    """Show once more that it is you, as a page that concerns safety demands."""
+    """Confirm the password again, as security pages require."""
     return client.post("/auth/reauthenticate", {"password": password})
 
 
 def codes_on(page: Any) -> list[str]:
-    """The recovery codes that a page shows."""
+    """Return the recovery codes that a page shows."""
     return re.findall(r"\b(?:[0-9a-z]{4}-){3}[0-9a-z]{4}\b", re.sub(r"href=\S+", "", page.content.decode()))
 
 
@@ -147,7 +147,7 @@ def test_a_code_is_good_for_half_a_minute_around_its_time(
 
 
 def set_up(client: Client) -> tuple[str, list[str]]:
-    """Set up an authenticator app: its key, and the recovery codes."""
+    """Set up an authenticator app, and return its key and the recovery codes."""
     show_again(client)
     key = client.get("/auth/second_factor/app/activate").context_data["form"].secret
     done = client.post("/auth/second_factor/app/activate", {"code": code_of(key)})
@@ -273,7 +273,7 @@ def test_row_26_a_code_of_the_app_is_good_once_also_after_its_half_minute(
         sign_in("ada")
         assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 303
         client.post("/auth/sign_out")
-        traveller.shift(35)  # it would still be taken: clocks of phones differ
+        traveller.shift(35)  # the code would still be valid, because clocks of phones differ
         sign_in("ada")
         assert client.post("/auth/second_factor/sign_in", {"code": code}).status_code == 200
         assert client.post("/auth/second_factor/sign_in", {"code": code_of(secret)}).status_code == 303

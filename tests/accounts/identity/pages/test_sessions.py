@@ -1,4 +1,4 @@
-"""In which browsers somebody is signed in, and how that ends (security rows 20, 24)."""
+"""Tests of the list of a user's sessions, and of ending them (security rows 20, 24)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PHONE = "Mozilla/5.0 (Android 15; Mobile; rv:150.0) Gecko/150.0 Firefox/150.0"
 
 
 def signed_in(user_agent: str = LINUX, address: str = "127.0.0.1", name: str = "ada") -> Client:
-    """A browser in which somebody has signed in."""
+    """Return a browser in which the user has signed in."""
     browser = Client(headers={"User-Agent": user_agent}, REMOTE_ADDR=address)
     done = browser.post("/auth/sign_in", {"login": name, "password": "correct horse"})
     assert done.status_code == 303
@@ -76,7 +76,7 @@ def test_the_day_of_the_last_visit_is_noted_once_a_day(person: User, django_asse
         assert (seen.created_at.day, seen.last_seen_at.day, seen.ip) == (5, 8, "192.0.2.9")
         text = browser.get("/auth/sessions").content.decode()
         assert "signed in on Jan. 5, 2026 · last seen on Jan. 8, 2026" in text
-        # session, user with account, role and what is unread, home, suggestions and those of the staff
+        # session, user with account, role and unread counts, home, suggestions and those of the staff
         with django_assert_num_queries(6):
             browser.get("/")
 
@@ -132,7 +132,7 @@ def test_the_list_costs_the_same_for_any_number_and_has_an_end(person: User, dja
     for number in range(120):
         Session.objects.create(session_key=f"key{number}", session_data="", expire_date=expires)
         UserSession.objects.create(user=person, ip="192.0.2.1", session_key=f"key{number}", user_agent="x")
-    with django_assert_num_queries(3):  # session, user with account and what is unread, the list
+    with django_assert_num_queries(3):  # session, user with account and unread counts, the list
         assert len(shown(browser)) == 100
     browser.post("/auth/sessions")
     assert UserSession.objects.count() == Session.objects.count() == 1

@@ -1,4 +1,4 @@
-"""Signing in and out (contract, behaviours section 4; security rows 24, 25, 26, 30)."""
+"""Tests of signing in and out (contract, behaviours section 4; security rows 24, 25, 26, 30)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_limit_per_person_holds_for_every_way_to_write_the_name(
 ) -> None:
     names = ["ada", "@ada", "ada@example.com", "ADA@EXAMPLE.COM", "@ada@social.localhost"]
     for number in range(25):
-        # Each time from another network, so that only the counter of the person fills.
+        # Each request comes from another network, so that only the counter of the user grows.
         client.post("/auth/sign_in", {"login": names[number % 5], "password": "wrong"}, REMOTE_ADDR=f"10.{number}.0.1")
     blocked = client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"}, REMOTE_ADDR="10.99.0.1")
     assert blocked.status_code == 429
@@ -83,7 +83,7 @@ def test_the_limit_per_person_holds_for_every_way_to_write_the_name(
 
 
 def attack() -> None:
-    """A stranger, from many networks, until the person's counter is full."""
+    """Send wrong passwords from many networks until the user's counter reaches the limit."""
     for number in range(25):
         Client().post("/auth/sign_in", {"login": "ada", "password": "wrong"}, REMOTE_ADDR=f"10.{number}.0.1")
     assert Client().post("/auth/sign_in", {"login": "ada", "password": "correct horse"}).status_code == 429
@@ -92,13 +92,13 @@ def attack() -> None:
 def test_failed_attempts_of_strangers_do_not_lock_out_a_known_browser(
     client: Client, sign_in: SignIn, person: User, counted: None
 ) -> None:
-    """Security row 81: a browser that is known counts for itself, also after signing out."""
+    """Security row 81: a known browser has its own counter, also after signing out."""
     assert sign_in("ada").status_code == 303
     client.post("/auth/sign_out")
     attack()
     assert sign_in("ada")["Location"] == "/"
     client.post("/auth/sign_out")
-    # It is known for those who have signed in there, and gets as many attempts as anybody.
+    # The browser is known for the users who have signed in there, and has the usual number of attempts.
     cookie = client.cookies[settings.KNOWN_BROWSER_COOKIE_NAME]
     assert (cookie["path"], cookie["httponly"]) == ("/auth/sign_in", True)
     for number in range(25):
@@ -170,7 +170,9 @@ def test_a_dead_mail_server_undoes_nothing_and_nobody_waits_for_it(
 
 
 def test_a_session_from_before_signing_in_is_worthless_afterwards(client: Client, person: User) -> None:
-    client.get("/auth/passkeys/sign_in", headers={"X-Requested-With": "XMLHttpRequest"})  # keeps a challenge
+    client.get(
+        "/auth/passkeys/sign_in", headers={"X-Requested-With": "XMLHttpRequest"}
+    )  # stores a challenge in the session
     before = client.cookies[settings.SESSION_COOKIE_NAME].value
     client.post("/auth/sign_in", {"login": "ada", "password": "correct horse"})
     after = client.cookies[settings.SESSION_COOKIE_NAME].value

@@ -1,4 +1,4 @@
-"""Signing up by the page, confirming an address, a forgotten password (contract, behaviours sections 4 and 6)."""
+"""Tests of the pages for signing up, confirming an address and a forgotten password (contract, behaviours sections 4 and 6)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_sign_up_signs_nobody_in_before_the_address_is_confirmed(
     assert client.post("/auth/sign_up", FORM)["Location"] == "/auth/confirm"
     assert b"@Grace@" not in client.get("/").content
     assert [type(event) for event in said].count(ConfirmationRequested) == 1, "one mail, not two"
-    # The page says where the mail went, and a wrong address is corrected in the same browser.
+    # The page shows the address to which the mail was sent, and a wrong address can be corrected in the same browser.
     wrong = FORM["email"].lower()
     assert wrong in client.get("/auth/confirm").content.decode()
     assert Client().post("/auth/confirm", {"email": "right@example.com"}).status_code == 200
@@ -161,7 +161,7 @@ AUTHORIZE = "/oauth/authorize?client_id=x&redirect_uri=x%3A%2F%2Fy&response_type
 
 @pytest.fixture
 def confirming(settings: Any) -> None:
-    """E-mail addresses are confirmed before anything else."""
+    """Require that e-mail addresses are confirmed first."""
     settings.CONFIRM_EMAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
 
 

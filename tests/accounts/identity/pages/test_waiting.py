@@ -1,4 +1,4 @@
-"""Who waits for approval sees that, may take the request back, and reaches nothing else."""
+"""Tests of the pages for users who wait for approval: they see that, may withdraw the request, and can open nothing else."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 SENTENCE = "A person reviews every request to join."
-#: Pages that are in no list of settings.
+#: Pages that are not in a list of the settings.
 OTHERS = (
     "/settings",
     "/settings/exports/following_accounts.csv",

@@ -1,4 +1,4 @@
-"""Browsers are called what people call them."""
+"""Tests of the names under which browsers are listed."""
 
 from __future__ import annotations
 

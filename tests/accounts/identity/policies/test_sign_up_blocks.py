@@ -1,4 +1,4 @@
-"""What blocks of signing up compare, and how old somebody is."""
+"""Tests of the comparisons of sign-up blocks, and of the computation of a user's age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What staff do is done by somebody: who may do it is asked in one place, and each act leaves a row."""
+"""Tests of services for staff: permissions are checked in one place, and each action writes a row to the audit log."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_rank_is_a_strict_order_and_administrators_may_do_everything() -> None:
 
 
 def test_a_role_includes_the_permissions_of_everyone() -> None:
-    """Contract, entities "Role"; the roles that a server begins with invite as little as their own bits say."""
+    """Contract, entities "Role"; the default roles may create invitations only if the role of all users may."""
     make_user(role="Owner")
     everybody = Role.objects.get(id=EVERYONE_ROLE_ID)
     moderator = make_user("moderator", role="Moderator")
@@ -151,7 +151,7 @@ def test_a_role_includes_the_permissions_of_everyone() -> None:
             assert bool(int(RoleSerializer(role).data["permissions"]) & Permission.INVITE_USERS) is allowed
             assert role.can(Permission.MANAGE_TAXONOMIES)
             assert not role.can(Permission.MANAGE_ROLES)
-    # Their own bits stay what staff have written.
+    # The stored permissions of the role do not change.
     assert not Role.objects.get(name="Moderator").permissions & Permission.INVITE_USERS
 
 

@@ -1,4 +1,4 @@
-"""Who signs up and never confirms leaves nothing behind after seven days (contract, behaviours section 6)."""
+"""Tests that accounts that are never confirmed are deleted after seven days (contract, behaviours section 6)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 def signed_up(username: str, *, days: float, confirmed: bool = False, **values: Any) -> User:
-    """Somebody who did so as many days ago, and could not use their account since then unless it is confirmed."""
+    """Create a user who signed up `days` ago; the account is usable only if `confirmed`."""
     user = make_user(username, confirmed=confirmed)
     User.objects.filter(pk=user.pk).update(created_at=clock.now() - timedelta(days=days), **values)
     return user
@@ -49,7 +49,7 @@ def test_after_seven_days_they_are_gone_and_name_and_address_are_free_again() ->
     assert not AccessToken.objects.filter(token=token).exists()
     assert not RetiredUsername.objects.exists()
     assert OutboxRow.objects.filter(id__gt=before, subscriber__startswith="federation").count() == 0
-    make_user("late")  # the name and late@example.com
+    make_user("late")  # takes the username and late@example.com
     assert remove_unconfirmed() == 0
     task = "accounts.identity.services.confirmations.remove_unconfirmed"
     assert [entry["schedule"] for entry in SCHEDULE.values() if entry["task"] == task] == [timedelta(hours=1)]
