@@ -46,25 +46,28 @@ This server also sends and accepts these extensions of GoToSocial, which Mastodo
 
 ## Blocklists over GoToSocial's API
 
-Clients that know GoToSocial manage subscriptions, drafts and exceptions at `/api/v1/admin/domain_permission_subscriptions`,
-`domain_permission_drafts` and `domain_permission_excludes` (`adr/0043`, `tests/moderation/test_blocklist_api.py`), with its
-parameters and entities, the scopes `admin:read` and `admin:write`, and a role that may manage federation. The rules are those
-of the administration. What is not as there:
+Clients for GoToSocial manage subscriptions, drafts and exceptions at `/api/v1/admin/domain_permission_subscriptions`,
+`domain_permission_drafts` and `domain_permission_excludes` (`adr/0043`, `tests/moderation/test_blocklist_api.py`), with
+GoToSocial's parameters and entities. They need the scopes `admin:read` and `admin:write`, and a role that may manage
+federation. The same rules apply as in the administration. The differences from GoToSocial:
 
-- Only `permission_type` `block`. `priority` other than 0, `adopt_orphans` and `remove_retracted: false` have no equal: the
-  strictest list counts, no list touches a rule of staff, and what a list takes back ends. Each is answered 422 with the
-  parameter in `details`, as every value that breaks a rule; a missing one is answered 400, one that is there already 409.
-- `content_type` is the format that is asked for first, `text/csv` unless sent. Whatever comes is read by its content.
-- `fetch_password` is in no answer, and ends when the list moves to another origin. It needs a `fetch_username`.
-- A subscription also has `enabled`; `created_by` is empty for one made at the command line. Severities and further values
-  that the administration has chosen are kept. `preview` has the order in which lists were added.
-- Drafts, the answer to `test` and accepted rules also have `severity`: lists here may limit as well as suspend. The
-  `private_comment` of a draft from a list says why it waits. Requests to end a rule are decided in the administration.
-- `accept` changes a rule that came from lists with `overwrite`; one that staff have written only by a draft of staff. What
-  cannot be done is answered 409 with the reason, and still waits. A draft that was removed comes back when the list says
-  something else of the server. `exclude_target` and exceptions protect parent domains as well, and lift what lists have done.
+- Only `permission_type` `block` is supported. `priority` other than 0, `adopt_orphans` and `remove_retracted: false` are not
+  supported: the strictest list applies, lists never change rules of staff, and a rule ends when the list retracts it. Such
+  values get 422 with the parameter in `details`, like all wrong values; a missing value gets 400, one that is taken 409.
+- `content_type` is the format that is requested first, by default `text/csv`. The format of the response is detected from its
+  content.
+- `fetch_password` is in no response, needs a `fetch_username`, and is deleted when the list moves to another origin.
+- A subscription also has `enabled`; `created_by` is empty if the operator has created it at the command line. Changes over the
+  API keep the severities and other values that were chosen in the administration. `preview` lists the oldest list first.
+- Drafts, the response of `test` and accepted rules also have `severity`, because lists can limit as well as suspend servers.
+  The `private_comment` of a draft from a list is the reason why it waits. Entries that would end a rule can only be approved
+  in the administration.
+- `accept` changes an existing rule only with `overwrite`. Only a draft of staff, not one of a list, changes a rule that staff
+  have written. A change that is not possible gets 409 with the reason, and the draft still waits. A draft that was removed is
+  created again if the list changes its entry. `exclude_target` and exceptions also protect parent domains, and remove the
+  rules of lists.
 - `remove` with `remove_children` (the default) ends the rules of that list in the background.
-- Lists must be on https, on the open web. `test` waits 5 s at most, for 4 MB and 20,000 lines at most.
+- Lists must use https and a public address. `test` waits for at most 5 s, and reads at most 4 MB and 20,000 lines.
 
 """
 
@@ -73,8 +76,8 @@ _REFUSALS: Final = """
 
 Everything that other servers send is accepted unless there is a reason to refuse, shorten or ignore it. These reasons are
 counted by name (app, dot, name) and sender for 30 days: operators see the counts in the metrics (`social_refused_today`), on
-the page of a server in the administration, and in the log, one line for a hundred. "Contract" is its section about
-federation, and "behaviours" are the rules of behaviour there.
+the page of a server in the administration, and in the log, one line for each hundred. "Contract" means its section about
+federation, and "behaviours" its section about behaviour.
 
 | App | Name | What | Why | Who is known to send it |
 |---|---|---|---|---|
