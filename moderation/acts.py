@@ -16,16 +16,15 @@ from accounts import acts
 from accounts.models import Account
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
+from accounts.policies.staff import Staff
 from accounts.services import sanctions
 from accounts.services.erasing import delete_account
 from moderation.models import InstanceRule
-from moderation.models.note import NOTE_LIMIT
-from moderation.models.report import STRIKE_TEXT_LIMIT
-from moderation.services.acting import act_on_account
+from moderation.models.report import NOTE_LIMIT, STRIKE_TEXT_LIMIT
+from moderation.services.acting import act_on_account, write_note
 from moderation.services.decisions import decide
 from moderation.services.evidence import REASON_LIMIT
 from moderation.services.evidence_files import request_evidence
-from moderation.services.notes import write_note
 from moderation.services.reports import remove_post
 from social.api.staff_acts import Act, Words
 from social.api.staff_forms import StaffForm, text_field
@@ -100,8 +99,6 @@ def _sanction(name: str, title: Any, kind: str, **declared: Any) -> Act:
 
 
 _REVERSAL: Final = partial(Act, permission=Permission.MANAGE_USERS, ranked=True, menu=acts.SANCTIONS)
-
-
 _DATA_ACT: Final = partial(Act, permission=Permission.DELETE_USER_DATA, ranked=True, menu=acts.SANCTIONS)
 
 ACCOUNT_ACTS: Final = (
@@ -326,27 +323,10 @@ ACCOUNT_ACTS: Final = (
 )
 
 
-def _on_post(kind: str) -> Callable[..., Any]:
-    """Return a function that takes a decision of this kind about one post of a report, `reported_post`. The report
-    stays open.
-    """
-
-    def run(by: Any, report: Any, sent: dict[str, Any]) -> None:
-        decide(
-            by=by,
-            target=report.target_account,
-            report_ids=[],
-            acts=[kind],
-            status_ids=[report.reported_post],
-            settle=False,
-            **sent,
-        )
-
-    return run
-
-
-def _remove_post(by: Any, report: Any) -> None:
-    remove_post(by=by, target=report.target_account, status_id=report.reported_post)
+def _decide_about_post(act: str, by: Staff, report: Any, sent: dict[str, Any]) -> None:
+    """Take a decision about one post of a report, `reported_post`; the report stays open."""
+    target, posts = report.target_account, [report.reported_post]
+    decide(by=by, target=target, report_ids=[], acts=[act], status_ids=posts, settle=False, **sent)
 
 
 #: Actions on one reported post; the row is a report that names the post, with the post's id as `reported_post`.
@@ -354,7 +334,7 @@ REPORTED_POST_ACTS: Final = (
     Act(
         "delete",
         _("Delete"),
-        _on_post("delete"),
+        partial(_decide_about_post, "delete"),
         permission=Permission.MANAGE_REPORTS,
         ranked=True,
         one=Words(
@@ -367,7 +347,7 @@ REPORTED_POST_ACTS: Final = (
     Act(
         "mark",
         _("Mark as sensitive"),
-        _on_post("mark"),
+        partial(_decide_about_post, "mark"),
         permission=Permission.MANAGE_REPORTS,
         ranked=True,
         one=Words(_("Mark this post as sensitive?"), _("The post is marked as sensitive; the reports stay open.")),
@@ -377,7 +357,7 @@ REPORTED_POST_ACTS: Final = (
     Act(
         "remove",
         _("Remove from the report"),
-        _remove_post,
+        lambda by, report: remove_post(by=by, target=report.target_account, status_id=report.reported_post),
         permission=Permission.MANAGE_REPORTS,
         one=Words(
             _("Remove this post from the reports about its author? The post itself stays."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -10,12 +10,13 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.text import capfirst
 
 from accounts.admin.acting import ActingAdmin, acting
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, can
 from social.api.staff_forms import Styled
-from social.kernel.errors import KernelError
+from social.kernel.errors import FieldError, KernelError
 from social.pages.once import once
 
 if TYPE_CHECKING:
@@ -30,11 +31,23 @@ class RowForm(Styled, _ModelForm):
     # The error that the service raised, which is shown above the form; the form keeps the submitted values.
     refusal = ""
 
+    def draft_errors(self) -> Sequence[FieldError]:
+        """Return the errors that the policy finds in values whose fields are all valid; none by default."""
+        return ()
+
     def clean(self) -> dict[str, Any] | None:
-        """Return the values. Raises ValidationError with the error of the service, if there was one."""
+        """Return the values, and add the errors of the policy. Raises ValidationError with the error of the service, if there
+        was one.
+        """
         if self.refusal:
             raise forms.ValidationError(self.refusal)
-        return super().clean()
+        sent = super().clean()
+        for error in () if self.errors else self.draft_errors():
+            if error.field in self.fields:
+                self.add_error(error.field, capfirst(error.message))
+            else:
+                self.add_error(None, error.sentence)
+        return sent
 
 
 class DraftForm(RowForm):

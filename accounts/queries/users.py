@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from django.db.models import F, Func, IntegerField, OuterRef, QuerySet, Subquery, TextField
 
-from accounts.models import Account, FollowRequest, User
+from accounts.models import Account, FollowRequest, Role, User
 from accounts.models.user import WAITING_COUNTS, Permission
 from accounts.policies.audience import is_present
 from social.kernel.errors import NotFound, require_found
@@ -107,6 +107,12 @@ def find_own_state(user_id: int) -> OwnState | None:
     """Return the state of a user's rows, or None for an unknown user. One small query."""
     rows = rows_of(_OWN_STATE, {"user": user_id})
     return OwnState(*rows[0]) if rows else None
+
+
+def find_role(account_id: int) -> Role | None:
+    """Return the role of an account's user, as `require` expects it for `over`; None for a remote account. One query."""
+    user = User.objects.select_related("role").filter(account_id=account_id).first()
+    return None if user is None else user.role
 
 
 def _known(user: User | None) -> User:

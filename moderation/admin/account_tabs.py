@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -30,32 +29,26 @@ REPORT_STATES = States(
 )
 
 
-def overview_of(account: Account) -> AccountOverview:
-    """Return the overview that the page has loaded for this account."""
-    found: AccountOverview = account.__dict__["overview"]
-    return found
+def _tab(name: str, label: Any, read: Callable[[AccountOverview], Any]) -> Column:
+    """Return a line that shows a part of the overview, which the page has loaded for its account."""
+    return shown(name, label, lambda account: read(account.__dict__["overview"]))
 
 
-def _tab(name: str, label: Any, read: Any) -> Column:
-    return shown(name, label, lambda account: read(overview_of(account)))
+def _posts(overview: AccountOverview) -> Any:
+    posts = posts_by_id(overview.posts).values()
+    return format_html_join("", "{}", ((render_to_string("admin/case_post.html", {"post": post}),) for post in posts))
 
 
-def _posts(found: AccountOverview) -> Any:
-    posts = posts_by_id(found.posts).values()
-    shown = ((mark_safe(render_to_string("admin/case_post.html", {"post": post})),) for post in posts)  # noqa: S308 (a template)
-    return format_html_join("", "{}", shown)
-
-
-def _strikes(found: AccountOverview) -> Any:
+def _strikes(overview: AccountOverview) -> Any:
     rows = [
         (
-            row_link(Strike, strike.pk, str(strike.get_action_display())),
+            row_link(Strike, strike.pk, strike.get_action_display()),
             shortened(strike.text, EXCERPT),
             account_link(strike.account) if strike.account else _("The operator"),
             strike.created_at,
             strike_state(strike),
         )
-        for strike in found.strikes
+        for strike in overview.strikes
     ]
     return table([_("Action"), _("Text"), _("By"), _("Since"), _("Appeal")], rows)
 
@@ -71,7 +64,7 @@ def strike_state(strike: Any) -> Any:
     return row_link(Appeal, appeal.pk, words)
 
 
-def _notes(found: AccountOverview) -> Any:
+def _notes(overview: AccountOverview) -> Any:
     rows = [
         (
             format_html('<span class="words text" dir="auto">{}</span>', note.text),
@@ -79,20 +72,20 @@ def _notes(found: AccountOverview) -> Any:
             note.created_at,
             link(reverse("admin:accounts_account_remove_note", args=[note.account_id, note.pk]), _("Remove")),
         )
-        for note in found.notes
+        for note in overview.notes
     ]
     return table([_("Note"), _("By"), _("Since"), _("Remove")], rows)
 
 
-def _addresses(found: AccountOverview) -> Any:
-    rows = [(address(one.ip), one.used_at) for one in found.card.admin.ips]
+def _addresses(overview: AccountOverview) -> Any:
+    rows = [(address(one.ip), one.used_at) for one in overview.card.admin.ips]
     return table([_("IP address"), _("Last seen")], rows)
 
 
-def _sessions(found: AccountOverview) -> Any:
+def _sessions(overview: AccountOverview) -> Any:
     rows = [
         (shortened(session.user_agent, 120), address(session.ip), session.created_at, session.last_seen_at)
-        for session in found.sessions
+        for session in overview.sessions
     ]
     return table([_("Browser"), _("IP address"), _("Since"), _("Last seen")], rows)
 
@@ -113,11 +106,7 @@ def _standing(account: Account) -> Any:
 def _reports(reports: Sequence[Report], person: str) -> Any:
     rows = [
         (
-            row_link(
-                Report,
-                report.pk,
-                str(report.get_category_display() if hasattr(report, "get_category_display") else report.category),
-            ),
+            row_link(Report, report.pk, report.get_category_display()),
             shortened(report.comment, EXCERPT),
             account_link(getattr(report, person)),
             report.created_at,
@@ -128,19 +117,9 @@ def _reports(reports: Sequence[Report], person: str) -> Any:
     return table([_("Report"), _("Comment"), _("Account"), _("Since"), _("State")], rows)
 
 
-def _audit(found: AccountOverview) -> Any:
-    return table([_("When"), _("What")], [(entry.created_at, sentence(entry)) for entry in found.audit])
-
-
-def _user(read: Any) -> Any:
-    def column(found: AccountOverview) -> Any:
-        return None if found.card.admin.user is None else read(found.card.admin.user)
-
-    return column
-
-
-def _role(user: User) -> Any:
-    return None if user.role_id == EVERYONE_ROLE_ID else role_name(user.role)
+def _user_line(name: str, label: Any, read: Callable[[User], Any]) -> Column:
+    """Return a line about the user of the account; it is empty for a remote account."""
+    return _tab(name, label, lambda overview: (user := overview.card.admin.user) and read(user))
 
 
 def _inviter(user: User) -> Any:
@@ -148,14 +127,14 @@ def _inviter(user: User) -> Any:
     return None if inviter is None else row_link(User, inviter.pk, inviter.email)
 
 
-def _sign_in(found: AccountOverview) -> Any:
+def _sign_in(overview: AccountOverview) -> Any:
     """Return a label: whether the user can sign in, or the first reason why not; None for a remote account."""
-    user = found.card.admin.user
+    user = overview.card.admin.user
     if user is None:
         return None
     if user.disabled_at is not None:
         return mark(_("Disabled"), "bad")
-    if not found.card.admin.confirmed:
+    if not overview.card.admin.confirmed:
         return mark(_("Address not confirmed"), "waiting")
     return mark(_("Active"), "good") if user.approved else mark(_("Waiting for approval"), "waiting")
 
@@ -165,22 +144,30 @@ STRIKES_TAB = _tab("strikes", gettext_lazy("Strikes"), _strikes)
 NOTES_TAB = _tab("notes", gettext_lazy("Notes"), _notes)
 ADDRESSES_TAB = _tab("addresses", gettext_lazy("IP addresses"), _addresses)
 SESSIONS_TAB = _tab("sessions", gettext_lazy("Browsers"), _sessions)
-SAME_ADDRESS_TAB = _tab("same_address", gettext_lazy("Same IP address"), lambda found: _people(found.same_address))
+SAME_ADDRESS_TAB = _tab(
+    "same_address", gettext_lazy("Same IP address"), lambda overview: _people(overview.same_address)
+)
 SAME_DOMAIN_TAB = _tab(
-    "same_mail_domain", gettext_lazy("Same mail server"), lambda found: _people(found.same_mail_domain)
+    "same_mail_domain", gettext_lazy("Same mail server"), lambda overview: _people(overview.same_mail_domain)
 )
 REPORTS_TAB = _tab(
-    "reports", gettext_lazy("Reports about this account"), lambda found: _reports(found.reports, "account")
+    "reports", gettext_lazy("Reports about this account"), lambda overview: _reports(overview.reports, "account")
 )
 REPORTED_TAB = _tab(
-    "reported", gettext_lazy("Reports by this account"), lambda found: _reports(found.reported, "target_account")
+    "reported", gettext_lazy("Reports by this account"), lambda overview: _reports(overview.reported, "target_account")
 )
-AUDIT_TAB = _tab("audit", gettext_lazy("Audit log"), _audit)
+AUDIT_TAB = _tab(
+    "audit",
+    gettext_lazy("Audit log"),
+    lambda overview: table([_("When"), _("What")], [(entry.created_at, sentence(entry)) for entry in overview.audit]),
+)
 
-EMAIL = _tab("email", gettext_lazy("E-mail address"), _user(lambda user: address(user.email)))
+EMAIL = _user_line("email", gettext_lazy("E-mail address"), lambda user: address(user.email))
 SIGN_IN = _tab("sign_in", gettext_lazy("Sign-in"), _sign_in)
-ROLE = _tab("role", gettext_lazy("Role"), _user(_role))
-REASON = _tab("sign_up_reason", gettext_lazy("Why they want to join"), _user(lambda user: user.sign_up_reason))
-INVITED_BY = _tab("invited_by", gettext_lazy("Invited by"), _user(_inviter))
-LANGUAGE = _tab("locale", gettext_lazy("Language"), _user(lambda user: user.locale))
-LAST_SEEN = _tab("active_at", gettext_lazy("Last seen"), _user(lambda user: user.active_at))
+ROLE = _user_line(
+    "role", gettext_lazy("Role"), lambda user: None if user.role_id == EVERYONE_ROLE_ID else role_name(user.role)
+)
+REASON = _user_line("sign_up_reason", gettext_lazy("Why they want to join"), lambda user: user.sign_up_reason)
+INVITED_BY = _user_line("invited_by", gettext_lazy("Invited by"), _inviter)
+LANGUAGE = _user_line("locale", gettext_lazy("Language"), lambda user: user.locale)
+LAST_SEEN = _user_line("active_at", gettext_lazy("Last seen"), lambda user: user.active_at)

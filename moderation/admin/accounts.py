@@ -12,21 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.accounts import (
-    ADDRESS,
-    CREATED_TIME,
-    FIGURES,
-    FOLLOWERS,
-    MOMENTS,
-    NAME,
-    POSTS,
-    PROFILE,
-    STATE,
-    SUMMARY,
-    HomeFilter,
-    KindFilter,
-    find_addressed,
-)
+from accounts.admin import accounts as columns
 from accounts.admin.acting import ActingAdmin, acting
 from accounts.models import Account, SuppressedSuggestion, User
 from accounts.policies.staff import Staff, outranks_user
@@ -35,9 +21,8 @@ from moderation.acts import ACCOUNT_ACTS
 from moderation.admin import account_tabs as tabs
 from moderation.admin.person_cards import shown_card
 from moderation.queries.account_overview import load_account_overview
-from moderation.queries.admin_accounts import by_address, of_status
-from moderation.queries.suggestions import recommended, writing_in
-from moderation.services.notes import remove_note
+from moderation.queries.admin_accounts import by_address, of_status, recommended, writing_in
+from moderation.services.acting import remove_note
 from social.api.staff_acts import BoundAct
 from social.api.staff_columns import COUNT_LIMIT, condition_filter, lines, shown
 from social.api.staff_filters import AutocompleteSelectFilter, text_filter
@@ -82,15 +67,23 @@ class AccountAdmin(ActingAdmin):
     in_palette = True
     person_column = "pk"
     change_form_template = "admin/account.html"
-    list_display = (ADDRESS, NAME, STATE, POSTS, FOLLOWERS, CREATED_TIME, LAST_SEEN)
+    list_display = (
+        columns.ADDRESS,
+        columns.NAME,
+        columns.STATE,
+        columns.POSTS,
+        columns.FOLLOWERS,
+        columns.CREATED_TIME,
+        LAST_SEEN,
+    )
     list_filter = (
-        HomeFilter,
+        columns.HomeFilter,
         StateFilter,
         ("user__role", AutocompleteSelectFilter),
         AddressFilter,
         MailDomainFilter,
         ServerFilter,
-        KindFilter,
+        columns.KindFilter,
         SuggestedFilter,
         LanguageFilter,
     )
@@ -99,9 +92,9 @@ class AccountAdmin(ActingAdmin):
     list_select_related = ("stat",)
     actions = ("limit",)
     fieldsets = (
-        lines(None, *SUMMARY, tabs.EMAIL, tabs.SIGN_IN, tabs.ROLE, tabs.REASON),
-        PROFILE,
-        lines(_("Posts"), *FIGURES, tabs.POSTS_TAB, tab=True),
+        lines(None, *columns.SUMMARY, tabs.EMAIL, tabs.SIGN_IN, tabs.ROLE, tabs.REASON),
+        columns.PROFILE,
+        lines(_("Posts"), *columns.FIGURES, tabs.POSTS_TAB, tab=True),
         lines(_("Strikes and notes"), tabs.STRIKES_TAB, tabs.NOTES_TAB, tab=True),
         lines(
             _("Where from"),
@@ -115,7 +108,7 @@ class AccountAdmin(ActingAdmin):
             tab=True,
         ),
         lines(_("Reports"), tabs.REPORTS_TAB, tabs.REPORTED_TAB, tab=True),
-        MOMENTS,
+        columns.MOMENTS,
         lines(_("Audit log"), tabs.AUDIT_TAB, tab=True),
     )
 
@@ -130,47 +123,40 @@ class AccountAdmin(ActingAdmin):
         return rows.annotate(confirmed=Exists(confirmed), factors=Exists(factors), suppressed=Exists(suppressed))
 
     def name_of(self, row: Account) -> str:
-        """Return the display name and the address of the account."""
         return f"{row.display_name} @{row.acct}".strip()
 
     def outranks(self, by: Staff, row: Account) -> bool:
         return outranks_user(by, getattr(row, "user", None))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """Return the account; it is read once per request."""
+        """Return the account, which is read only once to show its page."""
         known: dict[str, Any] = request.__dict__.setdefault("staff_accounts", {})
-        if request.method == "POST":
-            # The account is read again, because the action will change it.
-            return super().get_object(request, object_id, from_field)
-        if object_id not in known:
+        # For a POST the account is read again, because the action will change it.
+        if object_id not in known or request.method == "POST":
             known[object_id] = super().get_object(request, object_id, from_field)
         return known[object_id]
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         account = context["original"]
-        account.__dict__["overview"] = load_account_overview(account)
-        context["people"] = [shown_card(account.__dict__["overview"].card)]
+        overview = account.__dict__["overview"] = load_account_overview(account)
+        context["people"] = [shown_card(overview.card)]
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer
 
     def find_rows(self, rows: QuerySet[Account], term: str) -> QuerySet[Account]:
         """Find accounts by address, name or e-mail address."""
-        found = find_addressed(term)
-        found += User.objects.filter(email__icontains=term).values_list("account_id", flat=True)[:COUNT_LIMIT]
+        ids = columns.find_addressed(term)
+        ids += User.objects.filter(email__icontains=term).values_list("account_id", flat=True)[:COUNT_LIMIT]
         if "@" not in term:
-            found += find_named(term, COUNT_LIMIT)
-        return rows.filter(id__one_of=list(set(found)))
+            ids += find_named(term, COUNT_LIMIT)
+        return rows.filter(id__one_of=list(set(ids)))
 
     def get_custom_urls(self) -> Any:
-        """Return the URL of the page on which a note is removed."""
         return (("<int:account_id>/notes/<int:note_id>/remove/", "accounts_account_remove_note", self._remove_note),)
 
     def _remove_note(self, request: HttpRequest, *, account_id: int, note_id: int, **_rest: Any) -> HttpResponse:
-        by = acting(request)
-        act = BoundAct(
-            lambda _account: remove_note(by=by, note_id=note_id),
-            "remove_note",
-            _("The note is removed."),
-            _("Remove this note?"),
-        )
+        def remove(_account: Account) -> None:
+            remove_note(by=acting(request), note_id=note_id)
+
+        act = BoundAct(remove, "remove_note", _("The note is removed."), _("Remove this note?"))
         return self.one(request, account_id, act)

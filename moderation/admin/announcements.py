@@ -16,15 +16,10 @@ from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.models.user import Permission
 from moderation.models import Announcement
 from moderation.policies.announcements import AnnouncementDraft, announcement_errors
-from moderation.services.announcements import (
-    create_announcement,
-    delete_announcement,
-    publish_announcement,
-    unpublish_announcement,
-    update_announcement,
-)
+from moderation.services import announcements
 from social.api.staff_acts import Act, Words
 from social.api.staff_columns import States, shortened, shown
+from social.kernel.errors import FieldError
 
 _MOMENT = "%Y-%m-%dT%H:%M"
 
@@ -57,28 +52,21 @@ class AnnouncementForm(DraftForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         zone = timezone.get_current_timezone()
-        hints = {"starts_at": "", "ends_at": gettext("it is hidden after this")}
-        hints["scheduled_at"] = gettext("leave empty for a draft")
-        for name, hint in hints.items():
-            self.fields[name].help_text = f"{zone}; {hint}" if hint else str(zone)
+        self.fields["starts_at"].help_text = str(zone)
+        self.fields["ends_at"].help_text = f"{zone}; {gettext('it is hidden after this')}"
+        self.fields["scheduled_at"].help_text = f"{zone}; {gettext('leave empty for a draft')}"
         for name in ("starts_at", "ends_at") if self.instance.all_day else ():
             self.initial[name] = _at_same_clock_time(self.initial.get(name), UTC, zone)
 
     @property
     def draft(self) -> AnnouncementDraft:
-        """Return the draft that the form holds."""
         sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
         for name in ("starts_at", "ends_at") if sent["all_day"] else ():
             sent[name] = _at_same_clock_time(sent[name], timezone.get_current_timezone(), UTC)
         return AnnouncementDraft(**sent)
 
-    def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy."""
-        sent: dict[str, Any] = super().clean() or {}
-        if "text" in sent:
-            for error in announcement_errors(self.draft):
-                self.add_error(error.field, error.message)
-        return sent
+    def draft_errors(self) -> list[FieldError]:
+        return announcement_errors(self.draft)
 
 
 _STATES = States(
@@ -95,9 +83,9 @@ class AnnouncementAdmin(EditedAdmin):
     permission = Permission.MANAGE_ANNOUNCEMENTS
     form = AnnouncementForm
     writes = Writes(
-        create=lambda by, row, form: create_announcement(by=by, draft=form.draft),
-        change=lambda by, row, form: update_announcement(by=by, announcement=row, draft=form.draft),
-        remove=lambda by, row: delete_announcement(by=by, announcement=row),
+        create=lambda by, row, form: announcements.create_announcement(by=by, draft=form.draft),
+        change=lambda by, row, form: announcements.update_announcement(by=by, announcement=row, draft=form.draft),
+        remove=lambda by, row: announcements.delete_announcement(by=by, announcement=row),
     )
     list_display = (
         shown("text", _("Announcement"), lambda row: shortened(row.text, 120)),
@@ -111,7 +99,7 @@ class AnnouncementAdmin(EditedAdmin):
         Act(
             "publish",
             _("Publish now"),
-            lambda by, row: publish_announcement(by=by, announcement=row),
+            lambda by, row: announcements.publish_announcement(by=by, announcement=row),
             icon="campaign",
             one=Words(
                 _("Publish this announcement now, as it was last saved? Everybody here will see it."),
@@ -128,7 +116,7 @@ class AnnouncementAdmin(EditedAdmin):
         Act(
             "unpublish",
             _("Unpublish"),
-            lambda by, row: unpublish_announcement(by=by, announcement=row),
+            lambda by, row: announcements.unpublish_announcement(by=by, announcement=row),
             icon="undo",
             one=Words(
                 _("Unpublish this announcement? It becomes a draft, which nobody sees."),

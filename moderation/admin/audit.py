@@ -98,15 +98,13 @@ class AuditAdmin(PermittedAdmin):
         return rows.annotate(about=Subquery(reports.values("person")[:1]))
 
     def find_rows(self, rows: QuerySet[AuditEntry], term: str) -> QuerySet[AuditEntry]:
-        """Find entries by whole names: a search for parts of words would scan the whole table.
+        """Find entries by whole names, with or without `@`: a search for parts of words would scan the whole table.
 
         Actors are searched for by id: there are few, and a search by name would read the whole table, because the planner
         expects every name to be common.
         """
-        # An account may be searched for as `@anna` or `anna`.
-        names = [term, f"@{term}"]
-        lowered = {name.lower() for name in names}
-        found = Q(target_name__iexact=names[0]) | Q(target_name__iexact=names[1])
-        if OPERATOR.name in lowered:
-            found |= Q(account_id=None)
-        return rows.filter(found | Q(account_id__one_of=[by for by, name in list_actors() if name.lower() in lowered]))
+        names = {term.lower(), f"@{term.lower()}"}
+        matches = Q(target_name__iexact=term) | Q(target_name__iexact=f"@{term}")
+        if OPERATOR.name in names:
+            matches |= Q(account_id=None)
+        return rows.filter(matches | Q(account_id__one_of=[by for by, name in list_actors() if name.lower() in names]))

@@ -104,13 +104,13 @@ def sentences() -> dict[tuple[str, str], str | Promise]:
     """Return the sentences by action and kind of the target: the sentences above, and those of the actions that the admin
     declares.
     """
-    found = dict(_SENTENCES)
+    declared = dict(_SENTENCES)
     for model, model_admin in admin.site._registry.items():
         kind = _PERSON if model.__name__ in PEOPLE else model.__name__
         for act in getattr(model_admin, "acts", ()):
             if act.audit:
-                found[act.recorded or act.logged, kind] = act.audit
-    return found
+                declared[act.recorded or act.logged, kind] = act.audit
+    return declared
 
 
 def _name(entry: AuditEntry) -> str:
@@ -147,8 +147,8 @@ def sentence(entry: AuditEntry) -> str:
 
 def history_of(entries: Sequence[AuditEntry], name: str) -> list[tuple[datetime, str]]:
     """Return the moments and the sentences of entries about an account and its reports; `name` is the account's address."""
-    found = []
+    history = []
     for entry in entries:
         entry.__dict__["about"] = name
-        found.append((entry.created_at, sentence(entry)))
-    return found
+        history.append((entry.created_at, sentence(entry)))
+    return history

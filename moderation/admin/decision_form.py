@@ -13,9 +13,7 @@ from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, can
 from moderation.models import Decision, ReportCategory
-from moderation.models.decision import UNDO_PERIOD
-from moderation.models.note import NOTE_LIMIT
-from moderation.models.report import STRIKE_TEXT_LIMIT
+from moderation.models.report import NOTE_LIMIT, STRIKE_TEXT_LIMIT, UNDO_PERIOD
 from social.api.staff_forms import StaffForm, text_field
 
 CATEGORIES: Final = {
@@ -65,14 +63,14 @@ class DecisionForm(StaffForm):
 
     def clean(self) -> dict[str, Any]:
         """Require an action or a note. Resolving without a sanction cannot be combined with an action on the person."""
-        found = super().clean() or {}
-        if not self.errors and not (found["acts"] or found["note"].strip()):
+        sent = super().clean() or {}
+        if not self.errors and not (sent["acts"] or sent["note"].strip()):
             raise forms.ValidationError(gettext("Choose at least one action, or write a note."))
-        if not self.errors and "resolve" in found["acts"] and not set(found["acts"]) <= {"resolve", "assign"}:
+        if not self.errors and "resolve" in sent["acts"] and not set(sent["acts"]) <= {"resolve", "assign"}:
             raise forms.ValidationError(
                 gettext("Choose either actions on the account, or to resolve without any other action.")
             )
-        return found
+        return sent
 
     @property
     def has_words(self) -> bool:

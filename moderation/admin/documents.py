@@ -8,10 +8,10 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from accounts.admin.permitted import EditedAdmin, RowForm, Writes
 from accounts.models.user import Permission
@@ -19,9 +19,10 @@ from moderation.models import InstanceRule, TermsOfService
 from moderation.policies.documents import POSITION_MAXIMUM, RuleDraft, TermsDraft, rule_errors, terms_errors
 from moderation.services import documents
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import mark, shortened, shown
+from social.api.staff_columns import States, shortened, shown
 from social.api.staff_forms import text_field
 from social.kernel import clock
+from social.kernel.errors import FieldError
 from social.kernel.identity import default_language
 
 
@@ -53,23 +54,17 @@ class RuleForm(RowForm):
 
     @property
     def draft(self) -> RuleDraft:
-        """Return the draft that the form holds."""
         sent = self.cleaned_data
         translations = dict(self.instance.translations)
         for code in self._languages():
-            words = {part: sent.get(f"{part}_{code}") or "" for part in ("text", "hint")}
+            words = {part: sent[f"{part}_{code}"] or "" for part in ("text", "hint")}
             translations.pop(code, None)
             if any(words.values()):
                 translations[code] = words
-        return RuleDraft(sent["text"], sent.get("hint") or "", translations, sent.get("position") or 0)
+        return RuleDraft(sent["text"], sent["hint"] or "", translations, sent["position"] or 0)
 
-    def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy."""
-        sent: dict[str, Any] = super().clean() or {}
-        if "text" in sent:
-            for error in rule_errors(self.draft):
-                self.add_error(error.field if error.field in self.fields else None, error.message)
-        return sent
+    def draft_errors(self) -> list[FieldError]:
+        return rule_errors(self.draft)
 
 
 for _code, _name in settings.LANGUAGES:
@@ -127,22 +122,18 @@ class TermsForm(RowForm):
 
     @property
     def draft(self) -> TermsDraft:
-        """Return the draft that the form holds."""
-        sent = self.cleaned_data
-        return TermsDraft(sent["text"], sent.get("changelog") or "", sent.get("effective_date"))
+        return TermsDraft(**self.cleaned_data)
 
-    def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy. Django itself refuses the date of another version."""
-        sent: dict[str, Any] = super().clean() or {}
-        if "text" in sent:
-            today = clock.now().astimezone(UTC).date()
-            for error in terms_errors(self.draft, publish=False, today=today, is_date_taken=False):
-                self.add_error(error.field, error.message)
-        return sent
+    def draft_errors(self) -> list[FieldError]:
+        """Return the errors of the policy. Django itself refuses the date of another version."""
+        today = clock.now().astimezone(UTC).date()
+        return terms_errors(self.draft, publish=False, today=today, is_date_taken=False)
 
 
-def _state(terms: TermsOfService) -> Any:
-    return mark(gettext("Published"), "good") if terms.published_at is not None else mark(gettext("Draft"), "waiting")
+_STATES = States(
+    published=(_("Published"), "good", Q(published_at__isnull=False)),
+    draft=(_("Draft"), "waiting", Q(published_at=None)),
+)
 
 
 @admin.register(TermsOfService)
@@ -158,7 +149,7 @@ class TermsAdmin(EditedAdmin):
     )
     list_display = (
         shown("name", _("In force from"), str, order="effective_date"),
-        shown("state", _("State"), _state),
+        _STATES.column(),
         shown("published_at", _("Published"), minor=True),
     )
     ordering = ("-effective_date",)
@@ -175,9 +166,8 @@ class TermsAdmin(EditedAdmin):
     )
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Tell whether this is a draft, the only state that may be changed."""
+        """Tell whether this is a draft: a published version may be neither changed nor deleted."""
         return self.is_permitted(request) and (obj is None or obj.published_at is None)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Tell whether this is a draft, the only state that may be deleted."""
         return self.has_change_permission(request, obj)

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -27,7 +28,11 @@ from social.api.staff_columns import CREATION, address, mark, moment, shortened,
 from social.api.staff_forms import text_field
 from social.kernel.text.names import normalise_domain, unambiguous_domain
 
-SEVERITY_KINDS: Final = {DomainSeverity.NOOP: "plain", DomainSeverity.SILENCE: "waiting", DomainSeverity.SUSPEND: "bad"}
+_SEVERITY_KINDS: Final = {
+    DomainSeverity.NOOP: "plain",
+    DomainSeverity.SILENCE: "waiting",
+    DomainSeverity.SUSPEND: "bad",
+}
 
 
 class ServerForm(RowForm):
@@ -42,8 +47,8 @@ class ServerForm(RowForm):
 
 
 class DomainRuleForm(ServerForm):
-    """Form for a domain rule; the domain of a stored rule cannot be changed. If the rule would end follows, the form first
-    names them and asks for confirmation, and so it does for a new rule about a country or more (`is_registry`).
+    """Form for a domain rule; the domain of a stored rule cannot be changed. The form names the follows that the rule would
+    end, and asks for confirmation. It also asks for confirmation of a new rule for a country or more (`is_registry`).
     """
 
     public_comment = text_field(_("Public reason"), DOMAIN_COMMENT_LIMIT)
@@ -85,28 +90,19 @@ class DomainRuleForm(ServerForm):
             del self.fields["concern_all"]
 
     def clean_end_follows(self) -> bool:
-        """Return the confirmation that follows may end. Raises ValidationError if it is needed but missing."""
         if self.follows is not None and not self.cleaned_data["end_follows"]:
             raise ValidationError(gettext("These follows would end: %(follows)s") % {"follows": ending(self.follows)})
         return True
 
     def clean_concern_all(self) -> bool:
-        """Return the confirmation of a rule that would concern a country or more. Raises ValidationError if it is missing."""
         if not self.cleaned_data["concern_all"]:
             raise ValidationError(capfirst(all_below()))
         return True
 
     @property
     def draft(self) -> DomainRuleDraft:
-        """Return the draft that the form holds."""
-        sent = self.cleaned_data
         return DomainRuleDraft(
-            severity=sent["severity"],
-            reject_media=sent["reject_media"],
-            reject_reports=sent["reject_reports"],
-            obfuscate=sent["obfuscate"],
-            public_comment=sent["public_comment"] or "",
-            private_comment=sent["private_comment"] or "",
+            **{name: self.cleaned_data[name] for name in DomainRuleForm.Meta.fields if name != "domain"}
         )
 
 
@@ -125,8 +121,9 @@ def _concerns_all(request: Any, rule: DomainRule | None) -> bool:
     return rule is None and domain is not None and is_registry(domain)
 
 
-def _severity(rule: DomainRule) -> Any:
-    return mark(rule.get_severity_display(), SEVERITY_KINDS[DomainSeverity(rule.severity)])
+def severity_mark(severity: str) -> SafeString:
+    """Return a label for a severity."""
+    return mark(DomainSeverity(severity).label, _SEVERITY_KINDS[DomainSeverity(severity)])
 
 
 def _server(row: DomainRule | DomainAllow) -> Any:
@@ -137,7 +134,7 @@ def _lists(rule: DomainRule) -> Any:
     rows = [
         [
             format_html("<bdi>{}</bdi>", entry.list_name),
-            mark(entry.get_severity_display(), SEVERITY_KINDS[DomainSeverity(entry.severity)]),
+            severity_mark(entry.severity),
             shortened(entry.comment, 120),
             moment(entry.created_at),
         ]
@@ -162,7 +159,7 @@ class DomainRuleAdmin(FiledBlockListAdmin):
     )
     list_display = (
         shown("domain", _("Server"), _server, order="domain"),
-        shown("severity", _("Its accounts are"), _severity, order="severity"),
+        shown("severity", _("Its accounts are"), lambda rule: severity_mark(rule.severity), order="severity"),
         shown("public_comment", _("Public reason"), lambda rule: shortened(rule.public_comment or "", 120)),
         CREATION,
     )
@@ -173,18 +170,17 @@ class DomainRuleAdmin(FiledBlockListAdmin):
     ordering = ("domain",)
 
     def get_fields(self, request: HttpRequest, obj: DomainRule | None = None) -> Any:
-        """Return the fields of the form; for a stored rule also the entries of blocklists for this server, and, if follows
-        would end or a country would be concerned, the fields that confirm it.
+        """Return the fields of the form; for a stored rule also the entries of blocklists for this server; and the fields that
+        confirm what needs a confirmation.
         """
-        fields: list[Any] = list(DomainRuleForm.Meta.fields)
-        if obj is not None:
-            fields += [LIST_MARK, LISTS]
-        if _concerns_all(request, obj):
-            fields.append("concern_all")
-        return [*fields, "end_follows"] if _follows_that_end(request, obj) is not None else fields
+        return [
+            *DomainRuleForm.Meta.fields,
+            *((LIST_MARK, LISTS) if obj is not None else ()),
+            *(("concern_all",) if _concerns_all(request, obj) else ()),
+            *(("end_follows",) if _follows_that_end(request, obj) is not None else ()),
+        ]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form, with the follows that the rule would end."""
         form: Any = super().get_form(request, obj, change, **kwargs)
         form.follows = _follows_that_end(request, obj)
         form.concerns_all = _concerns_all(request, obj)

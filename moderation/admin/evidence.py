@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -67,23 +67,20 @@ class EvidenceFileAdmin(PermittedAdmin):
         ),
     )
 
-    def get_urls(self) -> Any:
-        """Return the URLs of the model, and the URL of the download."""
-        fetch = self.admin_site.admin_view(self.fetch)
-        return [path("<int:file_id>/fetch/", fetch, name="moderation_evidencefile_fetch"), *super().get_urls()]
+    def get_custom_urls(self) -> Any:
+        return (("<int:file_id>/fetch/", "moderation_evidencefile_fetch", self._fetch),)
 
-    def fetch(self, request: HttpRequest, file_id: int) -> HttpResponseBase:
-        """Return the file as a download. Raises PermissionDenied and Http404."""
+    def _fetch(self, request: HttpRequest, *, file_id: int, **_rest: Any) -> HttpResponseBase:
         row = self.get_object(request, str(file_id))
         if not self.has_view_permission(request):
             raise PermissionDenied
         if row is None:
             raise Http404
         try:
-            found = find_evidence_file(by=acting(request), row=row)
+            path = find_evidence_file(by=acting(request), row=row)
         except Forbidden:
             raise PermissionDenied from None
         except NotFound:
             raise Http404 from None
         name = f"evidence-{row.account.acct}-{row.created_at:%Y%m%d}.zip"
-        return FileResponse(found.open("rb"), as_attachment=True, filename=name, content_type="application/zip")
+        return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="application/zip")

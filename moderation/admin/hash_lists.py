@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.utils.text import capfirst, slugify
+from django.utils.text import slugify
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -17,18 +17,13 @@ from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.copies.models import DISTANCE_LIMIT, HashKind, HashList
 from accounts.copies.policies import HashListDraft, list_errors
 from accounts.copies.queries import export_hashes, list_hash_lists
-from accounts.copies.services.hash_lists import (
-    change_list,
-    create_list,
-    delete_list,
-    import_hashes,
-    switch_list,
-)
+from accounts.copies.services import hash_lists
 from accounts.models.user import Permission
 from social.api.staff import action, takes
 from social.api.staff_acts import BoundAct, Words, switches
 from social.api.staff_columns import ENABLED_STATES, shortened, shown
 from social.api.staff_forms import StaffForm
+from social.kernel.errors import FieldError
 
 # A whole file is read in one request; a perceptual hash takes about a millisecond.
 FILE_BYTES: Final = 1024 * 1024
@@ -65,23 +60,15 @@ class HashListForm(DraftForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if self.instance.pk is not None:
-            for name in ("name", "kind"):
-                self.fields[name].disabled = True
+        for name in ("name", "kind"):
+            self.fields[name].disabled = self.instance.pk is not None
 
     @property
     def draft(self) -> HashListDraft:
-        """Return the draft that the form holds."""
-        sent: dict[str, Any] = self.cleaned_data
-        return HashListDraft(**{name: sent[name] for name in self.Meta.fields})
+        return HashListDraft(**{name: self.cleaned_data[name] for name in self.Meta.fields})
 
-    def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy."""
-        sent: dict[str, Any] = super().clean() or {}
-        if not self.errors:
-            for error in list_errors(self.draft):
-                self.add_error(error.field, capfirst(error.message))
-        return sent
+    def draft_errors(self) -> list[FieldError]:
+        return list_errors(self.draft)
 
 
 class HashFileForm(StaffForm):
@@ -91,7 +78,6 @@ class HashFileForm(StaffForm):
     replace = forms.BooleanField(label=_("Replace the hashes that are on the list now"), required=False)
 
     def clean_file(self) -> Any:
-        """Return the file. Raises ValidationError for one that is too large for a request."""
         sent = self.cleaned_data["file"]
         if sent.size > FILE_BYTES:
             text = gettext("The file is larger than %(most)d kB. The operator can import it with %(command)s.")
@@ -106,15 +92,15 @@ class HashListAdmin(EditedAdmin):
     permission = Permission.MANAGE_BLOCKS
     form = HashListForm
     writes = Writes(
-        create=lambda by, row, form: create_list(by=by, draft=form.draft),
-        change=lambda by, row, form: change_list(by=by, hash_list=row, draft=form.draft),
-        remove=lambda by, row: delete_list(by=by, hash_list=row),
+        create=lambda by, row, form: hash_lists.create_list(by=by, draft=form.draft),
+        change=lambda by, row, form: hash_lists.change_list(by=by, hash_list=row, draft=form.draft),
+        remove=lambda by, row: hash_lists.delete_list(by=by, hash_list=row),
     )
     list_display = (
-        shown("name", _("List"), lambda found: shortened(found.name, 80), order="name"),
+        shown("name", _("List"), lambda hash_list: shortened(hash_list.name, 80), order="name"),
         ENABLED_STATES.column(),
-        shown("kind", _("Kind of hashes"), lambda found: found.get_kind_display(), minor=True),
-        shown("act", _("What it does"), lambda found: found.get_act_display(), minor=True),
+        shown("kind", _("Kind of hashes"), lambda hash_list: hash_list.get_kind_display(), minor=True),
+        shown("act", _("What it does"), lambda hash_list: hash_list.get_act_display(), minor=True),
         shown("size", _("Hashes"), order="size"),
         shown("matches", _("Refused files")),
     )
@@ -122,7 +108,7 @@ class HashListAdmin(EditedAdmin):
     ordering = ("name",)
     actions_detail = ("import_hashes", "export_hashes")
     acts = switches(
-        lambda by, found, enabled: switch_list(by=by, hash_list=found, enabled=enabled),
+        lambda by, hash_list, enabled: hash_lists.switch_list(by=by, hash_list=hash_list, enabled=enabled),
         on=(
             Words(
                 _("Switch this list on? New files will be compared with it."),
@@ -152,8 +138,10 @@ class HashListAdmin(EditedAdmin):
     def import_hashes(self, request: HttpRequest, object_id: Any) -> HttpResponse:
         """Ask for a file, and add its hashes to the list."""
 
-        def read(found: HashList, sent: dict[str, Any]) -> None:
-            done = import_hashes(by=acting(request), hash_list=found, file=sent["file"], replace=sent["replace"])
+        def read(hash_list: HashList, sent: dict[str, Any]) -> None:
+            done = hash_lists.import_hashes(
+                by=acting(request), hash_list=hash_list, file=sent["file"], replace=sent["replace"]
+            )
             self.message_user(request, done.words, messages.WARNING if done.wrong else messages.SUCCESS)
 
         act = BoundAct(read, "import", _("The file was read."), _("Which file has the hashes?"), HashFileForm)
@@ -162,10 +150,10 @@ class HashListAdmin(EditedAdmin):
     @action(description=_("Export"), icon="download", permissions=["manage"])
     def export_hashes(self, request: HttpRequest, object_id: Any) -> StreamingHttpResponse:
         """Return the hashes as a file to download."""
-        found = self.get_object(request, str(object_id))
-        if found is None:
+        hash_list = self.get_object(request, str(object_id))
+        if hash_list is None:
             raise Http404
-        answer = StreamingHttpResponse(export_hashes(found), content_type="text/csv; charset=utf-8")
-        name = slugify(found.name) or HashKind(found.kind)
+        answer = StreamingHttpResponse(export_hashes(hash_list), content_type="text/csv; charset=utf-8")
+        name = slugify(hash_list.name) or HashKind(hash_list.kind)
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}.csv"'
         return answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -100,12 +100,12 @@ def _first_steps(request: HttpRequest) -> list[dict[str, Any]]:
             % {"command": "manage.py backup"},
         ),
     }  # fmt: skip
-    found = []
+    open_steps = []
     for name in open_first_steps(user):
         icon, page, title, text = steps[name]
         link = reverse(f"admin:{page}") if page else reverse("mfa_index") if name == "factor" else ""
-        found.append({"icon": icon, "title": title, "text": text, "link": link})
-    return found
+        open_steps.append({"icon": icon, "title": title, "text": text, "link": link})
+    return open_steps
 
 
 def _period() -> tuple[Any, Any]:
@@ -139,16 +139,13 @@ def _lanes() -> dict[str, Any]:
     figures = outbox.measure()
     rows = []
     for lane in LANES:
-        mine = [found for found in figures if _lane_of(found.queue) == lane]
-        oldest = max((found.oldest for found in mine), default=0.0)
-        depth, dead = sum(found.depth for found in mine), sum(found.dead for found in mine)
+        mine = [
+            figure for figure in figures if (QUEUES[figure.queue].lane if figure.queue in QUEUES else "local") == lane
+        ]
+        oldest = max((figure.oldest for figure in mine), default=0.0)
+        depth, dead = sum(figure.depth for figure in mine), sum(figure.dead for figure in mine)
         rows.append([str(_LANE_NAMES[lane]), depth, _age(oldest) if depth else "–", dead])
     return {"headers": [_("Queue"), _("Waiting"), _("Oldest"), _("Given up")], "rows": rows}
-
-
-def _lane_of(queue: str) -> str:
-    terms = QUEUES.get(queue)
-    return terms.lane if terms is not None else "local"
 
 
 def _age(seconds: float) -> str:
@@ -163,11 +160,11 @@ def _hosts() -> dict[str, Any] | None:
     """Return the table of failing servers; None without the app `federation`, which holds their pages."""
     if not apps.is_installed("federation"):
         return None
-    found = list_troubled().order_by("-failing_since")[:HOSTS_SHOWN]
-    names = load_names(host.name for host in found)
+    hosts = list_troubled().order_by("-failing_since")[:HOSTS_SHOWN]
+    names = load_names(host.name for host in hosts)
     rows = [
         [shortened(", ".join(names[host.name]), 80), moment(host.failing_since) if host.failing_since else "–"]
-        for host in found
+        for host in hosts
     ]
     link = reverse("admin:social_host_changelist") if may_open(Host) else ""
     return {"headers": [_("Server"), _("Failing since")], "rows": rows, "link": link}
@@ -194,11 +191,8 @@ def _space() -> list[Part]:
 
 
 def _posts(name: str, count: float, size: float) -> Part:
-    sign = "-" if size < 0 else ""
-    values = {
-        "count": number_format(round(count), force_grouping=True),
-        "size": f"{sign}{human_size(abs(round(size)))}",
-    }
+    signed_size = f"{'-' if size < 0 else ''}{human_size(abs(round(size)))}"
+    values = {"count": number_format(round(count), force_grouping=True), "size": signed_size}
     return Part("", name, "", shown=_("%(count)s, about %(size)s") % values)
 
 
@@ -206,14 +200,14 @@ def _time(written: str) -> datetime:
     return datetime.fromisoformat(written)
 
 
-def _line(title: str, found: Measured) -> dict[str, Any]:
+def _line(title: str, measured: Measured) -> dict[str, Any]:
     """Return a line chart of a measure, in the format of the theme's script, with its totals as a sentence."""
     data = {
-        "labels": [date_format(day, "j M") for day, _count in found.days],
+        "labels": [date_format(day, "j M") for day, _count in measured.days],
         "datasets": [
             {
                 "label": title,
-                "data": [count for _day, count in found.days],
+                "data": [count for _day, count in measured.days],
                 "borderColor": "var(--color-primary-600)",
                 "backgroundColor": "var(--color-primary-600)",
                 "borderWidth": 2,
@@ -224,23 +218,22 @@ def _line(title: str, found: Measured) -> dict[str, Any]:
     return {
         "title": title,
         "data": json.dumps(data),
-        "total": found.total,
-        "previous": found.previous,
-        "days": found.days,
+        "total": measured.total,
+        "previous": measured.previous,
+        "days": measured.days,
     }
 
 
-def _retention(cohorts: Iterable[Cohort]) -> dict[str, Any]:
+def _retention(cohorts: Sequence[Cohort]) -> dict[str, Any]:
     """Return a table of retention: for each month of sign-up, the percentage of users who were seen in that month or a later
     one.
     """
-    found = list(cohorts)
     rows = []
-    for cohort in found:
+    for cohort in cohorts:
         shares = [f"{round(100 * count / cohort.size)} %" if cohort.size else "–" for _day, count in cohort.seen]
-        rows.append([date_format(cohort.period, "F Y"), cohort.size, *shares, *[""] * (len(found) - len(shares))])
+        rows.append([date_format(cohort.period, "F Y"), cohort.size, *shares, *[""] * (len(cohorts) - len(shares))])
     later = [
         ngettext("%(count)d month later", "%(count)d months later", number) % {"count": number}
-        for number in range(1, len(found))
+        for number in range(1, len(cohorts))
     ]
     return {"headers": [_("Joined in"), _("People"), _("Same month"), *later], "rows": rows}

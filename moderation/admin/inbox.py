@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import ceil
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import BadRequest, PermissionDenied
@@ -22,19 +22,11 @@ from accounts.policies.staff import Staff, outranks_user
 from moderation.acts import REPORTED_POST_ACTS
 from moderation.admin.audit_sentences import history_of
 from moderation.admin.decision_form import ACTS, CATEGORIES, MINUTES, POST_ACTS, DecisionForm, outcome
-from moderation.admin.person_cards import load_shown_cards, shown_card
+from moderation.admin.person_cards import shown_card
 from moderation.admin.reported_posts import people_with_posts, seen_posts, threads
 from moderation.models import Decision, Report, ReportCategory
-from moderation.queries.inbox import (
-    PEOPLE_SHOWN,
-    REPORTS_SHOWN,
-    count_reported,
-    load_authors,
-    load_case,
-    load_reported,
-    open_reports,
-    undoable_decisions,
-)
+from moderation.queries import inbox as queries
+from moderation.queries.inbox import PEOPLE_SHOWN, REPORTS_SHOWN, open_reports, undoable_decisions
 from moderation.queries.reports import reports_naming
 from moderation.services.decisions import SANCTIONS, decide, undo_decision
 from moderation.services.reports import note_posts_seen
@@ -45,6 +37,16 @@ from social.kernel.ids import parse_id
 from social.pages.frame import is_local_path
 
 _PAGES: Final = 1000
+
+
+class _Selection(NamedTuple):
+    """The open reports that the page showed about the chosen accounts, these accounts, and the authors of the chosen posts
+    by id of the post.
+    """
+
+    rows: QuerySet[Report]
+    accounts: Sequence[int]
+    authors: dict[int, int]
 
 
 class InboxAdmin(PermittedAdmin):
@@ -70,13 +72,12 @@ class InboxAdmin(PermittedAdmin):
         """
         by = self._staff(request)
         wanted = _requested_filter(request)
-        rows = open_reports(
-            category=wanted["category"], origin=wanted["origin"], mine=by.account_id if wanted["mine"] else None
-        )
+        mine = by.account_id if wanted["mine"] else None
+        rows = open_reports(category=wanted["category"], origin=wanted["origin"], mine=mine)
         form = _form(request, "decide")
         form.offer(by)
         posts = _submitted_ids(request.POST.getlist("post"))
-        authors = load_authors(posts)
+        authors = queries.load_authors(posts)
         # Choosing a post also chooses its author.
         chosen = sorted({*_submitted_ids(request.POST.getlist("account")), *authors.values()})
         if form.is_bound:
@@ -84,27 +85,26 @@ class InboxAdmin(PermittedAdmin):
                 self.message_user(request, gettext("Select at least one account."), messages.WARNING)
             elif form.is_valid():
                 # Reports that arrived after the page was loaded are not part of the decision.
-                last = _newest_shown_report(request)
-                shown_rows = rows.filter(id__lte=last, target_account_id__one_of=chosen)
+                shown_rows = rows.filter(id__lte=_newest_shown_report(request), target_account_id__one_of=chosen)
+                selection = _Selection(shown_rows, chosen, authors)
                 if "confirmed" not in request.POST:
-                    return self._confirm(request, shown_rows, chosen, authors, last, form)
-                self._decide_each(request, by, shown_rows, chosen, authors, form)
+                    return self._confirm(request, selection, form)
+                self._decide_each(request, by, selection, form)
                 return see(request.get_full_path())
-        count, reports = count_reported(rows)
+        count, reports = queries.count_reported(rows)
         number = min(wanted["page"], max(1, ceil(count / PEOPLE_SHOWN)))
-        found = load_reported(rows, (number - 1) * PEOPLE_SHOWN)
-        cards = load_shown_cards([one.account_id for one in found.people])
+        people, page = queries.load_reported(rows, (number - 1) * PEOPLE_SHOWN)
         ticked: Collection[int] = posts
         select = request.POST.get("select", "")
         if select in ("people", "posts"):
-            chosen = [one.account_id for one in found.people]
+            chosen = [one["target_account_id"] for one in people]
         if select == "posts":
-            ticked = found.page.ids
+            ticked = page.ids
         elif select == "none":
             chosen, ticked = [], ()
         context = {
             "title": gettext("Reports"),
-            "people": people_with_posts(found, cards, ticked, chosen),
+            "people": people_with_posts(people, page, ticked, chosen),
             "count": count,
             "reports": reports,
             "last": rows.order_by("-id").values_list("id", flat=True).first() or 0,
@@ -113,7 +113,7 @@ class InboxAdmin(PermittedAdmin):
             "categories": CATEGORIES,
             "before": number - 1,
             "after": number + 1 if number * PEOPLE_SHOWN < count else 0,
-            "decisions": _recent(by),
+            "decisions": _undoable(by).select_related("target_account")[:PEOPLE_SHOWN],
             "query": _query(wanted),
         }
         return self._page(request, "admin/inbox.html", context)
@@ -135,35 +135,35 @@ class InboxAdmin(PermittedAdmin):
             if decision is not None:
                 remember(request, [decision])
                 return self._redirect_to_next_case(target)
-        found = load_case(target, by.account_id)
+        case = queries.load_case(target, by.account_id)
         note_posts_seen(
             by=by,
             posts=[
-                (post.id, f"@{target.acct}", post.visibility) for post in found.page.rows if post.id in set(found.posts)
+                (post.id, f"@{target.acct}", post.visibility) for post in case.page.rows if post.id in set(case.posts)
             ],
         )
         select = request.POST.get("select", "")
         if select in ("posts", "none"):
-            posts = found.posts if select == "posts" else ()
+            posts = case.posts if select == "posts" else ()
             chosen = None if select == "posts" else []
         context = {
             "title": f"@{target.acct}",
-            "case": found,
-            "card": shown_card(found.card),
+            "case": case,
+            "card": shown_card(case.card),
             "target": target,
             "opens_accounts": may_open(Account),
-            "posts": threads(found, posts),
+            "posts": threads(case, posts),
             "form": form,
             "categories": CATEGORIES,
-            "history": history_of(found.history, f"@{target.acct}"),
+            "history": history_of(case.history, f"@{target.acct}"),
             "acts_on_post": REPORTED_POST_ACTS if outranks_user(by, user) else (),
             "rules": [
                 (
                     report,
-                    [found.rules[number].text for number in report.rule_ids or () if number in found.rules],
+                    [case.rules[number].text for number in report.rule_ids or () if number in case.rules],
                     chosen is None or report.pk in chosen,
                 )
-                for report in found.reports
+                for report in case.reports
             ],
         }
         return self._page(request, "admin/case.html", context)
@@ -180,12 +180,13 @@ class InboxAdmin(PermittedAdmin):
             raise Http404
         row: Any = named[0]
         row.reported_post = status_id
-        before = _last_decision(by, target)
+        before = _undoable(by).filter(target_account=target).first()
         case = reverse("admin:moderation_report_case", args=[target.pk])
         answer = self.about(request, row, bound(act, request, act.one), page=case)
-        decision = _last_decision(by, target) if answer.status_code in (302, 303) else before
-        if decision is not None and decision != before:
-            remember(request, [decision])
+        if answer.status_code in (302, 303):
+            decision = _undoable(by).filter(target_account=target).first()
+            if decision is not None and decision != before:
+                remember(request, [decision])
         return answer
 
     def shown_posts(self, request: HttpRequest, rows: Sequence[Any]) -> list[dict[str, Any]]:
@@ -244,62 +245,43 @@ class InboxAdmin(PermittedAdmin):
         status = 422 if context.get("form") is not None and context["form"].errors else 200
         return TemplateResponse(request, template, known | context, status=status)
 
-    def _confirm(
-        self,
-        request: HttpRequest,
-        rows: QuerySet[Report],
-        chosen: Sequence[int],
-        authors: dict[int, int],
-        last: int,
-        form: DecisionForm,
-    ) -> TemplateResponse:
+    def _confirm(self, request: HttpRequest, selection: _Selection, form: DecisionForm) -> TemplateResponse:
         """Ask for confirmation, and show the accounts, their reports, their chosen posts and the names of the actions. Reports
         that were not on the page are shown as well, because a sanction settles them, too.
         """
-        words = dict(ACTS)
+        acts, words = form.cleaned_data["acts"], dict(ACTS)
+        rows, chosen, authors = selection
         hidden = Report.objects.none()
-        if set(form.cleaned_data["acts"]) & set(SANCTIONS):
-            hidden = open_reports().filter(target_account_id__one_of=list(chosen)).exclude(id__in=rows.values("id"))
-        found = load_reported(rows, 0)
-        cards = load_shown_cards([one.account_id for one in found.people])
+        if set(acts) & set(SANCTIONS):
+            hidden = open_reports().filter(target_account_id__one_of=chosen).exclude(id__in=rows.values("id"))
+        people, page = queries.load_reported(rows, 0)
         context = {
             "title": gettext("Please confirm"),
-            "people": people_with_posts(found, cards, list(authors), chosen),
+            "people": people_with_posts(people, page, list(authors), chosen),
             "posts": list(authors),
-            "several": len(found.people) > 1,
+            "several": len(people) > 1,
             "hidden": hidden.select_related("account", "target_account").order_by("-id")[:REPORTS_SHOWN],
             "hidden_count": hidden.count(),
             "categories": CATEGORIES,
-            "last": last,
+            "last": _newest_shown_report(request),
             "form": form,
-            "acts_on_posts": bool(POST_ACTS & set(form.cleaned_data["acts"])),
-            "words": [words[act] for act in form.cleaned_data["acts"]],
+            "acts_on_posts": bool(POST_ACTS & set(acts)),
+            "words": [words[act] for act in acts],
             "back": request.get_full_path(),
         }
         return self._page(request, "admin/decide.html", context)
 
-    def _decide_each(
-        self,
-        request: HttpRequest,
-        by: Staff,
-        rows: QuerySet[Report],
-        chosen: Sequence[int],
-        authors: dict[int, int],
-        form: DecisionForm,
-    ) -> None:
-        """Decide about each chosen account and its chosen posts."""
-        done = []
-        for account in Account.objects.filter(id__one_of=list(chosen)).order_by("id"):
-            ids = list(rows.filter(target_account=account).order_by("id").values_list("id", flat=True))
+    def _decide_each(self, request: HttpRequest, by: Staff, selection: _Selection, form: DecisionForm) -> None:
+        decisions = []
+        for account in Account.objects.filter(id__one_of=selection.accounts).order_by("id"):
+            ids = list(selection.rows.filter(target_account=account).order_by("id").values_list("id", flat=True))
             if not ids:
                 text = gettext("@%(name)s: somebody has already resolved these reports.") % {"name": account.acct}
                 self.message_user(request, text, messages.WARNING)
                 continue
-            posts = [number for number, author in authors.items() if author == account.pk]
-            decision = self._decide(request, by, account, ids, posts, form)
-            if decision is not None:
-                done.append(decision)
-        remember(request, done)
+            posts = [number for number, author in selection.authors.items() if author == account.pk]
+            decisions.append(self._decide(request, by, account, ids, posts, form))
+        remember(request, [decision for decision in decisions if decision is not None])
 
     def _decide(
         self,
@@ -322,11 +304,10 @@ class InboxAdmin(PermittedAdmin):
 
     def _redirect_to_next_case(self, done: Account) -> HttpResponseRedirect:
         """Redirect to the next reported account, or to the inbox if there is none."""
-        left = open_reports().exclude(target_account=done).order_by("-id").values_list("target_account_id", flat=True)
-        following = left.first()
+        following = open_reports().exclude(target_account=done).order_by("-id").first()
         if following is None:
             return see(reverse("admin:moderation_report_inbox"))
-        return see(reverse("admin:moderation_report_case", args=[following]))
+        return see(reverse("admin:moderation_report_case", args=[following.target_account_id]))
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:
@@ -343,14 +324,14 @@ def _form(request: HttpRequest, *names: str) -> DecisionForm:
 
 def _find_target(account_id: int) -> Account:
     """Return the account with this id. Raises Http404."""
-    found = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
-    if found is None:
+    account = Account.objects.filter(pk=account_id).first() if account_id < 1 << 63 else None
+    if account is None:
         raise Http404
-    return found
+    return account
 
 
-def _last_decision(by: Staff, target: Account) -> Decision | None:
-    return undoable_decisions().filter(account=by.account_id, target_account=target).first()
+def _undoable(by: Staff) -> QuerySet[Decision]:
+    return undoable_decisions().filter(account=by.account_id)
 
 
 def _requested_filter(request: HttpRequest) -> dict[str, Any]:
@@ -366,10 +347,10 @@ def _requested_filter(request: HttpRequest) -> dict[str, Any]:
 
 def _submitted_ids(sent: Sequence[str]) -> list[int]:
     """Return the submitted ids. Raises BadRequest for an invalid id, and for more than REPORTS_SHOWN ids."""
-    found = [parse_id(word) for word in sent]
-    if len(found) > REPORTS_SHOWN or None in found:
+    ids = [parse_id(word) for word in sent]
+    if len(ids) > REPORTS_SHOWN or None in ids:
         raise BadRequest
-    return [number for number in found if number is not None]
+    return [number for number in ids if number is not None]
 
 
 def _newest_shown_report(request: HttpRequest) -> int:
@@ -384,8 +365,3 @@ def _query(wanted: dict[str, Any]) -> str:
     """Return the filter as the beginning of a URL's query, for links to other pages of the list."""
     values = {"category": wanted["category"], "origin": wanted["origin"], "mine": "yes" if wanted["mine"] else ""}
     return "".join(f"{name}={value}&" for name, value in values.items() if value)
-
-
-def _recent(by: Staff) -> list[Decision]:
-    """List the decisions of this member of staff that can still be undone."""
-    return list(undoable_decisions().filter(account=by.account_id).select_related("target_account")[:PEOPLE_SHOWN])

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from django.urls import reverse
 from django.utils.html import escape
-from django.utils.safestring import SafeString
 
 from accounts.admin.accounts import state_of
 from accounts.emojis.pages import with_emojis
 from accounts.emojis.queries import account_texts
 from accounts.models import Account
-from accounts.pages.person import Person, shown_person
+from accounts.pages.person import shown_person
 from accounts.serializers.account import CustomEmojiSerializer, FieldSerializer, picture_urls
 from moderation.models import StrikeAction
 from moderation.queries.person_cards import PersonCard, load_person_cards
@@ -26,39 +24,16 @@ from social.pages.text import shown_html
 SAME_SHOWN: Final = 5
 
 
-class ShownCard(NamedTuple):
-    """A person as staff see them. `link` is the account's page in the admin, empty for staff who may not open it.
-    `same_address` are accounts with the same IP address, with their links; `same_more` is the number of further accounts with
-    this address.
-    """
-
-    id: int
-    person: Person
-    name: SafeString
-    acct: str
-    link: str
-    header: str
-    note: SafeString
-    fields: list[tuple[SafeString, SafeString]]
-    state: SafeString
-    local: bool
-    created_at: datetime
-    followers: int
-    following: int
-    posts: int
-    reason: str
-    same_address: list[tuple[str, str]]
-    same_more: int
-    strikes: list[tuple[str, int]]
-
-
-def load_shown_cards(account_ids: Collection[int]) -> dict[int, ShownCard]:
+def load_shown_cards(account_ids: Collection[int]) -> dict[int, dict[str, Any]]:
     """Return the cards of these accounts by id, in at most seven statements."""
     return {number: shown_card(card) for number, card in load_person_cards(account_ids).items()}
 
 
-def shown_card(card: PersonCard) -> ShownCard:
-    """Return a loaded card as templates show it, without a query."""
+def shown_card(card: PersonCard) -> dict[str, Any]:
+    """Return a loaded card as templates show it, without a query. `link` is the account's page in the admin, empty for staff
+    who may not open it. `same_address` are accounts with the same IP address, with their links; `same_more` is the number of
+    further accounts with this address.
+    """
     account = card.account
     emojis = CustomEmojiSerializer(card.emojis.find(account.domain, *account_texts(account)), many=True).data
     fields: list[Mapping[str, Any]] = FieldSerializer(account.fields, many=True).data
@@ -66,32 +41,32 @@ def shown_card(card: PersonCard) -> ShownCard:
     opens = may_open(Account)
     header = picture_urls(account, "header")[1] if account.header or account.header_remote_url else ""
     same = list(card.same_address.items())
-    return ShownCard(
-        id=account.pk,
-        person=person,
-        name=with_emojis(escape(person.name), emojis),
-        acct=account.acct,
-        link=_page(account.pk) if opens else "",
-        header=path_of(header),
-        note=with_emojis(shown_html(account.note_html), emojis),
-        fields=[
+    return {
+        "id": account.pk,
+        "person": person,
+        "name": with_emojis(escape(person.name), emojis),
+        "acct": account.acct,
+        "link": _page(account.pk) if opens else "",
+        "header": path_of(header),
+        "note": with_emojis(shown_html(account.note_html), emojis),
+        "fields": [
             (
                 with_emojis(escape(visible_text(field["name"])), emojis),
                 with_emojis(shown_html(field["value"]), emojis),
             )
             for field in fields
         ],
-        state=state_of(account),
-        local=account.local,
-        created_at=account.created_at,
-        followers=getattr(stat, "followers_count", 0),
-        following=getattr(stat, "following_count", 0),
-        posts=getattr(stat, "statuses_count", 0),
-        reason=user.sign_up_reason if user is not None and not user.approved else "",
-        same_address=[(f"@{name}", _page(number) if opens else "") for number, name in same[:SAME_SHOWN]],
-        same_more=max(0, len(same) - SAME_SHOWN),
-        strikes=[(str(StrikeAction(action).label), count) for action, count in card.strikes.items()],
-    )
+        "state": state_of(account),
+        "local": account.local,
+        "created_at": account.created_at,
+        "followers": getattr(stat, "followers_count", 0),
+        "following": getattr(stat, "following_count", 0),
+        "posts": getattr(stat, "statuses_count", 0),
+        "reason": user.sign_up_reason if user is not None and not user.approved else "",
+        "same_address": [(f"@{name}", _page(number) if opens else "") for number, name in same[:SAME_SHOWN]],
+        "same_more": max(0, len(same) - SAME_SHOWN),
+        "strikes": [(StrikeAction(action).label, count) for action, count in card.strikes.items()],
+    }
 
 
 def _page(number: int) -> str:

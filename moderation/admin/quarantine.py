@@ -27,15 +27,16 @@ RefusedByFilter = condition_filter(
 )
 
 
-def _reason(file: QuarantinedFile) -> str:
-    return listed_words(file.list_name, file.distance) if file.list_name else file.reason
-
-
 FILE_DIGEST = shown("sha256", "SHA-256", lambda file: address(file.sha256[:16]))
 FILE_STATE = _STATES.column("decision")
 FILE_SOURCE = shown("source", _("Source"), lambda file: file.get_source_display(), minor=True)
 FILE_ACCOUNT = account_column("account", _("Account"))
-FILE_REASON = shown("reason", _("Why"), _reason, minor=True)
+FILE_REASON = shown(
+    "reason",
+    _("Why"),
+    lambda file: listed_words(file.list_name, file.distance) if file.list_name else file.reason,
+    minor=True,
+)
 
 
 @admin.register(QuarantinedFile)
@@ -90,6 +91,5 @@ class QuarantineAdmin(PermittedAdmin):
     )
 
     def name_of(self, row: QuarantinedFile) -> str:
-        """Return the digest and the sender of the file."""
         sender = f"@{row.account.acct}" if row.account else row.url[:80]
         return f"{row.sha256[:16]} {sender}".strip()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from accounts.policies.staff import Staff
-from moderation.queries.inbox import Case, ReportedPeople
+from moderation.admin.person_cards import load_shown_cards
+from moderation.queries.inbox import Case
 from moderation.services.reports import note_posts_seen
 from statuses.pages.posts import posts_for_templates
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -32,31 +33,31 @@ def posts_by_id(page: PostPage, ticked: Collection[int] = ()) -> dict[int, Shown
 
 
 def people_with_posts(
-    found: ReportedPeople, cards: dict[int, Any], ticked: Collection[int], chosen: Collection[int]
+    people: Sequence[Shown], page: PostPage, ticked: Collection[int], chosen: Collection[int]
 ) -> list[Shown]:
     """Return the reported accounts of the inbox as its templates expect them, each with its card and its posts."""
-    posts = posts_by_id(found.page, ticked)
+    posts, cards = posts_by_id(page, ticked), load_shown_cards([one["target_account_id"] for one in people])
     return [
         {
             "about": one,
-            "card": cards[one.account_id],
-            "chosen": one.account_id in chosen,
-            "posts": [posts[number] for number in one.posts if number in posts],
+            "card": cards[one["target_account_id"]],
+            "chosen": one["target_account_id"] in chosen,
+            "posts": [posts[number] for number in one["posts"] if number in posts],
         }
-        for one in found.people
+        for one in people
     ]
 
 
-def threads(found: Case, ticked: Collection[int]) -> list[Shown]:
+def threads(case: Case, ticked: Collection[int]) -> list[Shown]:
     """Return the reported posts of a case, each with its ancestors (`above`) and its replies (`below`)."""
-    posts = posts_by_id(found.page, ticked)
+    posts = posts_by_id(case.page, ticked)
     return [
         posts[number]
         | {
-            "above": [posts[other] for other in found.above.get(number, ()) if other in posts],
-            "below": [posts[other] for other in found.below.get(number, ()) if other in posts],
+            "above": [posts[other] for other in case.above.get(number, ()) if other in posts],
+            "below": [posts[other] for other in case.below.get(number, ()) if other in posts],
         }
-        for number in found.posts
+        for number in case.posts
         if number in posts
     ]
 

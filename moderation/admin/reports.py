@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
@@ -17,38 +16,28 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.accounts import account_column, matching
 from accounts.admin.acting import acting
 from accounts.admin.permitted import PermittedAdmin
-from accounts.models import Account, AuditEntry, User
+from accounts.models import Account, AuditEntry
 from accounts.models.user import Permission
-from accounts.policies.staff import Staff, outranks_user
+from accounts.policies.staff import Staff, outranks
+from accounts.queries.users import find_role
 from moderation.acts import WordsForm
 from moderation.admin.account_tabs import REPORT_STATES, strike_state
 from moderation.admin.audit_sentences import history_of
 from moderation.admin.decision_form import CATEGORIES
 from moderation.admin.inbox import InboxAdmin
 from moderation.models import Appeal, InstanceRule, Report, Strike, StrikeAction
-from moderation.services.acting import delete_posts, mark_posts_sensitive
+from moderation.services.acting import act_on_posts
 from moderation.services.reports import open_evidence
 from moderation.services.strikes import accept_appeal, reject_appeal
+from social.api import staff_columns as columns
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import (
-    COUNT_LIMIT,
-    CREATION,
-    States,
-    condition_filter,
-    lines,
-    row_link,
-    shortened,
-    shown,
-    table,
-)
+from social.api.staff_columns import CREATION, lines, row_link, shortened, shown
 from social.api.staff_filters import AutocompleteSelectFilter, RangeDateTimeFilter
 from statuses.admin import earlier_lines
 
 
 def _report(strike: Strike) -> Any:
-    if strike.report_id is None:
-        return None
-    return row_link(Report, strike.report_id, gettext("Report"))
+    return None if strike.report_id is None else row_link(Report, strike.report_id, gettext("Report"))
 
 
 STRIKE_ACTION = shown("action", _("Action"), lambda strike: strike.get_action_display())
@@ -58,12 +47,10 @@ STRIKE_TEXT = shown("text", _("Text"), lambda strike: shortened(strike.text, 80)
 STRIKE_STATE = shown("state", _("State"), strike_state)
 
 
-StrikeActionFilter = condition_filter(
+StrikeActionFilter = columns.condition_filter(
     "action", _("action"), **{value: (words, Q(action=value)) for value, words in StrikeAction.choices}
 )
-
-
-StrikeStateFilter = condition_filter(
+StrikeStateFilter = columns.condition_filter(
     "state",
     _("state"),
     appealed=(_("Appeal pending"), Q(appeal__isnull=False, appeal__approved_at=None, appeal__rejected_at=None)),
@@ -84,7 +71,9 @@ class _WordsAboutPeople(PermittedAdmin):
         if "@" in term:
             return matching(rows, term, f"{self.person_column.removesuffix('_id')}__")
         named = Account.objects.alias(name=Lower("username")).filter(name=term.lower()).values_list("id", flat=True)
-        return rows.filter(Q(text__icontains=term) | Q((f"{self.person_column}__one_of", list(named[:COUNT_LIMIT]))))
+        return rows.filter(
+            Q(text__icontains=term) | Q((f"{self.person_column}__one_of", list(named[: columns.COUNT_LIMIT])))
+        )
 
 
 @admin.register(Strike)
@@ -115,19 +104,19 @@ class StrikeAdmin(_WordsAboutPeople):
     )
 
 
-_APPEAL_STATES = States(
+_APPEAL_STATES = columns.States(
     waiting=(_("Waiting"), "waiting", Q(approved_at=None, rejected_at=None)),
     accepted=(_("Approved"), "good", Q(approved_at__isnull=False)),
     rejected=(_("Rejected"), "bad", Q(rejected_at__isnull=False)),
 )
 
 
-def _strike(appeal: Appeal) -> Any:
-    return row_link(Strike, appeal.strike_id, appeal.strike.get_action_display())
-
-
 APPEAL_ACCOUNT = account_column("account", _("Account"))
-APPEALED_STRIKE = shown("strike", _("Against"), _strike)
+APPEALED_STRIKE = shown(
+    "strike",
+    _("Against"),
+    lambda appeal: row_link(Strike, appeal.strike_id, appeal.strike.get_action_display()),
+)
 APPEAL_TEXT = shown("text", _("Text"), lambda appeal: shortened(appeal.text, 120))
 APPEAL_STATE = _APPEAL_STATES.column()
 
@@ -204,19 +193,15 @@ class AppealAdmin(_WordsAboutPeople):
     )
 
     def name_of(self, row: Appeal) -> str:
-        """Return the address of the person who appeals."""
         return f"@{row.account.acct}"
 
     def asked_about(self, row: Appeal) -> str:
-        """Return the action and the text of the strike, and the text of the appeal."""
         strike = ": ".join(part for part in (str(row.strike.get_action_display()), row.strike.text) if part)
         return f"{strike} – {row.text}"
 
 
 def _rules(report: Report) -> list[str]:
-    if not report.rule_ids:
-        return []
-    return list(InstanceRule.objects.filter(id__one_of=report.rule_ids).values_list("text", flat=True))
+    return list(InstanceRule.objects.filter(id__one_of=report.rule_ids or ()).values_list("text", flat=True))
 
 
 def _posts(report: Report) -> Any:
@@ -238,18 +223,21 @@ REPORT_COMMENT = shown("comment", _("Comment"), lambda report: shortened(report.
 
 
 def _history(report: Report) -> Any:
-    entries = AuditEntry.objects.filter(target_type="Report", target_id=report.pk).order_by("-id")[:COUNT_LIMIT]
-    return table([_("When"), _("What")], history_of(list(entries), f"@{report.target_account.acct}"))
+    entries = AuditEntry.objects.filter(target_type="Report", target_id=report.pk).order_by("-id")[
+        : columns.COUNT_LIMIT
+    ]
+    return columns.table([_("When"), _("What")], history_of(list(entries), f"@{report.target_account.acct}"))
 
 
-def _settling(name: str, title: Any, service: Callable[..., Any], question: Any, *, verb: str) -> Act:
-    """Return an action that applies `service` to the posts of reports, settles the reports and issues strikes."""
+def _settling(name: str, title: Any, action: str, question: Any) -> Act:
+    """Return an action that acts on the posts of reports, settles the reports and issues strikes."""
 
     def settle(by: Staff, report: Report, sent: dict[str, Any]) -> None:
-        service(by=by, account=report.target_account, status_ids=report.status_ids, report=report, **sent)
+        posts = report.status_ids
+        act_on_posts(by=by, account=report.target_account, action=action, status_ids=posts, report=report, **sent)
 
     done = ngettext_lazy("%(count)d report was resolved.", "%(count)d reports were resolved.", "count")
-    return Act(name, title, settle, many=Words(question, done), form=WordsForm, verb=verb)
+    return Act(name, title, settle, many=Words(question, done), form=WordsForm, verb=action)
 
 
 @admin.register(Report)
@@ -265,16 +253,14 @@ class ReportAdmin(InboxAdmin):
         _settling(
             "delete_posts",
             _("Delete the reported posts"),
-            delete_posts,
+            StrikeAction.DELETE_STATUSES.value,
             _("Delete the posts of these reports? This cannot be undone."),
-            verb="delete_statuses",
         ),
         _settling(
             "mark_sensitive",
             _("Mark the reported posts as sensitive"),
-            mark_posts_sensitive,
+            StrikeAction.MARK_STATUSES_AS_SENSITIVE.value,
             _("Mark the posts of these reports as sensitive?"),
-            verb="mark_statuses_as_sensitive",
         ),
     )
     change_form_template = "admin/report.html"
@@ -301,7 +287,6 @@ class ReportAdmin(InboxAdmin):
     )
 
     def name_of(self, row: Report) -> str:
-        """Return the number of the report and the reported account."""
         return f"{row.pk} (@{row.target_account.acct})"
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -309,7 +294,7 @@ class ReportAdmin(InboxAdmin):
         report = context["original"]
         by = acting(request)
         report.evidence = open_evidence(by=by, report=report)
-        user = User.objects.select_related("role").filter(account=report.target_account_id).first()
-        context["may_act"] = bool(report.status_ids) and outranks_user(by, user)
+        role = find_role(report.target_account_id)
+        context["may_act"] = bool(report.status_ids) and (role is None or outranks(by, role))
         answer: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
         return answer

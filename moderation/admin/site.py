@@ -19,11 +19,7 @@ from accounts.models import SiteSetting
 from accounts.models.user import Permission
 from accounts.queries.site_settings import fixed_site_settings, load_site_texts
 from moderation.admin.site_form import SiteForm
-from moderation.policies.documents import (
-    ACCESS_NAMES,
-    NUMBERS,
-    RETENTION_NAMES,
-)
+from moderation.policies.documents import ACCESS_NAMES, NUMBERS, RETENTION_NAMES
 from moderation.services import documents
 from social.api.staff import takes
 from social.kernel.errors import Invalid, KernelError
@@ -62,7 +58,7 @@ class SiteAdmin(PermittedAdmin):
             "opts": self.model._meta,
             "form": form,
             "wanted": wanted,
-            "parts": list(form.shown_parts(wanted, request)),
+            "parts": form.shown_parts(wanted, request),
         }
         return TemplateResponse(request, "admin/site.html", context, status=422 if form.errors else 200)
 

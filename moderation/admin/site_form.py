@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection
 from typing import Any, Final
 
 from django import forms
@@ -62,35 +61,27 @@ _LANDING_NAMES = {
     "local_feed": _("The newest posts of this server"),
     "about": _("Only the description"),
 }
-_PART_NAMES: Final = {
-    "identity": _("Name and look"),
-    "about": _("What this server says about itself"),
-    "sign_up": _("Signing up"),
-    "federation": _("Other servers"),
-    "visibility": _("Who sees what"),
-    "retention": _("How long data is kept"),
+#: The sections of the page by their first fields: key, title, and the lists (such as rules) to which the section links.
+_SECTIONS: Final[dict[str, tuple[str, Any, tuple[str, ...]]]] = {
+    "site_title": ("identity", _("Name and look"), ()),
+    "site_landing_page": (
+        "about",
+        _("What this server says about itself"),
+        ("moderation.instancerule", "moderation.termsofservice"),
+    ),
+    "site_registrations": (
+        "sign_up",
+        _("Signing up"),
+        ("accounts.invite", "accounts.emaildomainblock", "accounts.usernameblock"),
+    ),
+    "site_limited_federation": (
+        "federation",
+        _("Other servers"),
+        ("federation.relay", "moderation.domainallow", "moderation.domainrule", "moderation.webhook"),
+    ),
+    "site_access_live_feeds_local": ("visibility", _("Who sees what"), ()),
+    "site_remote_media_megabytes": ("retention", _("How long data is kept"), ()),
 }
-
-
-#: Lists (such as rules) to which a section of the settings links.
-_PART_LISTS: Final = {
-    "about": ("moderation.instancerule", "moderation.termsofservice"),
-    "sign_up": ("accounts.invite", "accounts.emaildomainblock", "accounts.usernameblock"),
-    "federation": ("federation.relay", "moderation.domainallow", "moderation.domainrule", "moderation.webhook"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Section of the page: key, title and fields, the lists to which it links (title, path), and the fields and lists that
-    match a search.
-    """
-
-    key: str
-    title: Any
-    fields: list[forms.BoundField]
-    lists: list[tuple[str, str]]
-    found: list[tuple[str, str]]
 
 
 def _picture(label: Any, help_text: Any) -> forms.FileField:
@@ -104,89 +95,18 @@ def _number(name: str, label: Any, help_text: Any) -> forms.IntegerField:
 
 
 class SiteForm(Styled, ServiceForm):
-    """Texts and switches of the instance documents; the service validates them."""
+    """Texts and switches of the instance documents, in the order of the page; the service validates them."""
 
     site_title = _text(_("Name of this server"))
     site_short_description = text_field(_("Short description"), rows=3)
-    site_extended_description = text_field(_("Long description"), rows=10, help_text=_("Markdown"))
-    site_privacy_policy = text_field(
-        _("Privacy policy"), rows=10, help_text=_("Markdown. If empty, the default policy of this software is shown")
+    thumbnail = _picture(
+        _("Picture"), _("Cut to 1200 by 630 pixels; shown on the front page and where links are shared")
     )
-    site_contact_username = _text(_("Username of the contact"))
-    site_contact_email = _text(_("E-mail address of the contact"))
-    site_languages = forms.MultipleChoiceField(
-        label=_("Languages"),
-        required=False,
-        choices=list(LANGUAGE_NAMES.items()),
-        widget=forms.CheckboxSelectMultiple,
-    )
-    add_languages = forms.CharField(
-        label=_("Add languages"),
-        required=False,
-        help_text=_("Start typing the name of a language; separate several by commas"),
-        widget=forms.TextInput({"dir": "auto", "list": "languages", "autocomplete": "off"}),
-    )
-    site_default_language = forms.ChoiceField(label=_("Default language"), required=False, choices=settings.LANGUAGES)
-    site_status_page_url = _text(_("Address of the status page"))
-    site_registrations = forms.ChoiceField(
-        label=_("Who may sign up"),
-        required=False,
-        choices=REGISTRATIONS.items(),
-        help_text=_("People with an invitation can always sign up"),
-    )
-    site_confirm_email = _switch(
-        _("Addresses must be confirmed"),
-        _("People who sign up get an e-mail with a link, which proves that the address is theirs"),
-    )
-    site_suggested_accounts = Lines(
-        _("Accounts suggested to new members"),
-        _("One address per line, for example @ada or @news@social.example: they come first among the suggestions"),
-    )
-    site_limited_federation = _switch(
-        _("Federate with allowed servers only"),
-        _("All other servers are treated as suspended, and documents are served to signed requests only"),
-    )
-    site_closed_message = text_field(_("Message shown while sign-up is closed"), rows=3, help_text=_("Markdown"))
-    site_minimum_age = _number("site_minimum_age", _("Minimum age in years to sign up"), _("0: no limit"))
-    site_remote_media_megabytes = _number(
-        "site_remote_media_megabytes",
-        _("Space in megabytes for copies of other servers' files"),
-        _("The files that nobody has viewed for the longest time are removed first"),
-    )
-    site_show_domain_blocks = _audience(_("Who can see which servers are limited"))
-    site_show_domain_blocks_rationale = _audience(_("Who can see the reasons"))
-    site_publish_activity = _switch(_("Publish activity statistics"))
-    site_publish_peers = _switch(_("Publish the list of known servers"))
-    site_trends_without_review = _switch(
-        _("Show trends before they are reviewed"),
-        _("Popular posts, hashtags and links are shown unless you reject them"),
-    )
-    site_access_live_feeds_local = _openness(_("Public timeline: posts of this server"))
-    site_access_live_feeds_remote = _openness(_("Public timeline: posts of other servers"))
-    site_access_hashtag_feeds_local = _openness(_("Timelines of hashtags: posts of this server"))
-    site_access_hashtag_feeds_remote = _openness(_("Timelines of hashtags: posts of other servers"))
-    site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts of this server"))
-    site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts of other servers"))
-    site_keep_addresses_days = _days(_("Days for which people's IP addresses are kept"))
-    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), _("0: forever; otherwise at least 30"))
-    site_keep_closed_reports_days = _days(_("Days for which resolved reports are kept"))
-    site_keep_held_posts_days = _days(_("Days after which held posts that nobody has reviewed are discarded"))
-    site_keep_remote_posts_days = _days(
-        _("Days for which posts of other servers are kept"),
-        _(
-            "0: forever; otherwise at least 7. Posts of accounts that somebody here follows or has in a "
-            "list, and posts that somebody here has replied to, favourited, boosted, bookmarked or "
-            "quoted, are always kept"
-        ),
-    )
-    site_remote_posts_limit = _number(
-        "site_remote_posts_limit",
-        _("Number of posts of other servers that are kept"),
-        _(
-            "0: no limit. If there are more, the oldest are removed, with the same exceptions as above, but "
-            "none from the last week"
-        ),
-    )
+    remove_thumbnail = _switch(_("Remove the picture"))
+    icon = _picture(_("Icon"), _("Square, 512 by 512 pixels or more; shown on top of each page and on home screens"))
+    remove_icon = _switch(_("Remove the icon"))
+    favicon = _picture(_("Icon of the browser tab"), _("Square; without one, the icon is shown there too"))
+    remove_favicon = _switch(_("Remove the icon of the browser tab"))
     site_colour = forms.CharField(
         label=_("Colour"),
         required=False,
@@ -209,56 +129,85 @@ class SiteForm(Styled, ServiceForm):
         label=_("What visitors see on the front page"),
         choices=[(value, _LANDING_NAMES[value]) for value in documents.LANDING_PAGES],
     )
-    thumbnail = _picture(
-        _("Picture"), _("Cut to 1200 by 630 pixels; shown on the front page and where links are shared")
+    site_extended_description = text_field(_("Long description"), rows=10, help_text=_("Markdown"))
+    site_contact_username = _text(_("Username of the contact"))
+    site_contact_email = _text(_("E-mail address of the contact"))
+    site_languages = forms.MultipleChoiceField(
+        label=_("Languages"),
+        required=False,
+        choices=list(LANGUAGE_NAMES.items()),
+        widget=forms.CheckboxSelectMultiple,
     )
-    remove_thumbnail = _switch(_("Remove the picture"))
-    icon = _picture(_("Icon"), _("Square, 512 by 512 pixels or more; shown on top of each page and on home screens"))
-    remove_icon = _switch(_("Remove the icon"))
-    favicon = _picture(_("Icon of the browser tab"), _("Square; without one, the icon is shown there too"))
-    remove_favicon = _switch(_("Remove the icon of the browser tab"))
-    parts = {
-        "identity": (
-            "site_title",
-            "site_short_description",
-            "thumbnail",
-            "remove_thumbnail",
-            "icon",
-            "remove_icon",
-            "favicon",
-            "remove_favicon",
-            "site_colour",
-            "site_custom_css",
+    add_languages = forms.CharField(
+        label=_("Add languages"),
+        required=False,
+        help_text=_("Start typing the name of a language; separate several by commas"),
+        widget=forms.TextInput({"dir": "auto", "list": "languages", "autocomplete": "off"}),
+    )
+    site_default_language = forms.ChoiceField(label=_("Default language"), required=False, choices=settings.LANGUAGES)
+    site_status_page_url = _text(_("Address of the status page"))
+    site_privacy_policy = text_field(
+        _("Privacy policy"), rows=10, help_text=_("Markdown. If empty, the default policy of this software is shown")
+    )
+    site_registrations = forms.ChoiceField(
+        label=_("Who may sign up"),
+        required=False,
+        choices=REGISTRATIONS.items(),
+        help_text=_("People with an invitation can always sign up"),
+    )
+    site_confirm_email = _switch(
+        _("Addresses must be confirmed"),
+        _("People who sign up get an e-mail with a link, which proves that the address is theirs"),
+    )
+    site_minimum_age = _number("site_minimum_age", _("Minimum age in years to sign up"), _("0: no limit"))
+    site_suggested_accounts = Lines(
+        _("Accounts suggested to new members"),
+        _("One address per line, for example @ada or @news@social.example: they come first among the suggestions"),
+    )
+    site_closed_message = text_field(_("Message shown while sign-up is closed"), rows=3, help_text=_("Markdown"))
+    site_limited_federation = _switch(
+        _("Federate with allowed servers only"),
+        _("All other servers are treated as suspended, and documents are served to signed requests only"),
+    )
+    site_access_live_feeds_local = _openness(_("Public timeline: posts of this server"))
+    site_access_live_feeds_remote = _openness(_("Public timeline: posts of other servers"))
+    site_access_hashtag_feeds_local = _openness(_("Timelines of hashtags: posts of this server"))
+    site_access_hashtag_feeds_remote = _openness(_("Timelines of hashtags: posts of other servers"))
+    site_access_trending_link_feeds_local = _openness(_("Timelines of links: posts of this server"))
+    site_access_trending_link_feeds_remote = _openness(_("Timelines of links: posts of other servers"))
+    site_trends_without_review = _switch(
+        _("Show trends before they are reviewed"),
+        _("Popular posts, hashtags and links are shown unless you reject them"),
+    )
+    site_publish_activity = _switch(_("Publish activity statistics"))
+    site_publish_peers = _switch(_("Publish the list of known servers"))
+    site_show_domain_blocks = _audience(_("Who can see which servers are limited"))
+    site_show_domain_blocks_rationale = _audience(_("Who can see the reasons"))
+    site_remote_media_megabytes = _number(
+        "site_remote_media_megabytes",
+        _("Space in megabytes for copies of other servers' files"),
+        _("The files that nobody has viewed for the longest time are removed first"),
+    )
+    site_keep_addresses_days = _days(_("Days for which people's IP addresses are kept"))
+    site_keep_audit_log_days = _days(_("Days for which the audit log is kept"), _("0: forever; otherwise at least 30"))
+    site_keep_closed_reports_days = _days(_("Days for which resolved reports are kept"))
+    site_keep_held_posts_days = _days(_("Days after which held posts that nobody has reviewed are discarded"))
+    site_keep_remote_posts_days = _days(
+        _("Days for which posts of other servers are kept"),
+        _(
+            "0: forever; otherwise at least 7. Posts of accounts that somebody here follows or has in a "
+            "list, and posts that somebody here has replied to, favourited, boosted, bookmarked or "
+            "quoted, are always kept"
         ),
-        "about": (
-            "site_landing_page",
-            "site_extended_description",
-            "site_contact_username",
-            "site_contact_email",
-            "site_languages",
-            "add_languages",
-            "site_default_language",
-            "site_status_page_url",
-            "site_privacy_policy",
+    )
+    site_remote_posts_limit = _number(
+        "site_remote_posts_limit",
+        _("Number of posts of other servers that are kept"),
+        _(
+            "0: no limit. If there are more, the oldest are removed, with the same exceptions as above, but "
+            "none from the last week"
         ),
-        "sign_up": (
-            "site_registrations",
-            "site_confirm_email",
-            "site_minimum_age",
-            "site_suggested_accounts",
-            "site_closed_message",
-        ),
-        "federation": ("site_limited_federation",),
-        "visibility": (
-            *documents.ACCESS_NAMES,
-            "site_trends_without_review",
-            "site_publish_activity",
-            "site_publish_peers",
-            "site_show_domain_blocks",
-            "site_show_domain_blocks_rationale",
-        ),
-        "retention": ("site_remote_media_megabytes", *documents.RETENTION_NAMES, "site_remote_posts_limit"),
-    }
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -291,22 +240,33 @@ class SiteForm(Styled, ServiceForm):
             raise forms.ValidationError(gettext("There is no language %(name)s.") % {"name": ", ".join(unknown)})
         return [codes[name.casefold()] for name in named]
 
-    def shown_parts(self, wanted: str, request: HttpRequest) -> Iterator[Part]:
-        """Yield the sections, with the fields and lists that contain all words of a search."""
+    def shown_parts(self, wanted: str, request: HttpRequest) -> list[dict[str, Any]]:
+        """Return the sections, each with its fields, the lists to which it links (title, path), and those fields and lists
+        that contain all words of a search (`found`).
+        """
         words = wanted.casefold().split()
-        for part, fields in self.sections().items():
-            lists = links_to(request, *_PART_LISTS.get(part, ()))
+        parts: list[dict[str, Any]] = []
+        for field in self:
+            if field.name in _SECTIONS:
+                key, title, lists = _SECTIONS[field.name]
+                parts.append({"key": key, "title": title, "fields": [], "lists": links_to(request, *lists)})
+            parts[-1]["fields"].append(field)
+        for part in parts:
             offered = [
-                (f"{field.label} {field.help_text} {field.name}", str(field.label), f"#{_id_of(field)}")
-                for field in fields
+                (
+                    f"{field.label} {field.help_text} {field.name}",
+                    field.label,
+                    f"#{field.id_for_label or field.auto_id}",
+                )
+                for field in part["fields"]
             ]
-            offered += [(title, title, path) for title, path in lists]
-            found = [
+            offered += [(title, title, path) for title, path in part["lists"]]
+            part["found"] = [
                 (title, path)
                 for text, title, path in offered
                 if words and all(word in text.casefold() for word in words)
             ]
-            yield Part(part, _PART_NAMES[part], fields, lists, found)
+        return parts
 
     @property
     def texts(self) -> documents.SiteTexts:
@@ -315,7 +275,3 @@ class SiteForm(Styled, ServiceForm):
         languages = dict.fromkeys([*sent["site_languages"], *self.cleaned_data["add_languages"]])
         lists = {"site_languages": tuple(languages), "site_suggested_accounts": tuple(sent["site_suggested_accounts"])}
         return documents.SiteTexts(**sent | lists)
-
-
-def _id_of(field: forms.BoundField) -> str:
-    return field.id_for_label or str(field.auto_id)

@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -23,21 +22,14 @@ from accounts.spam.models import SpamRule
 from accounts.spam.policies import AGE_LIMIT, MENTIONS_LIMIT, SpamRuleDraft, rule_errors
 from accounts.spam.services.rules import change_rule, create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
-from moderation.queries.held import list_files, list_held
+from moderation.queries.waiting import list_files, list_held
+from social.api import staff_columns as columns
 from social.api.staff import action
 from social.api.staff_acts import Act, ActionVariant, Words, switches
-from social.api.staff_columns import (
-    CREATION,
-    ENABLED_STATES,
-    condition_filter,
-    lines,
-    mark,
-    row_link,
-    shortened,
-    shown,
-)
+from social.api.staff_columns import lines, shown
 from social.api.staff_filters import RelatedDropdownFilter
 from social.api.staff_forms import Lines
+from social.kernel.errors import FieldError
 from statuses.admin import VISIBILITY, files_shown
 from statuses.models import HeldPost, Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -94,21 +86,12 @@ class SpamRuleForm(DraftForm):
 
     @property
     def draft(self) -> SpamRuleDraft:
-        """Return the draft that the form holds."""
         sent: dict[str, Any] = {name: self.cleaned_data.get(name) for name in self.Meta.fields}
         lists = {name: tuple(value) for name, value in sent.items() if isinstance(value, list)}
         return SpamRuleDraft(**sent | lists)
 
-    def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy."""
-        sent: dict[str, Any] = super().clean() or {}
-        if not self.errors:
-            for error in rule_errors(self.draft):
-                if error.field in self.fields:
-                    self.add_error(error.field, capfirst(error.message))
-                else:
-                    self.add_error(None, error.sentence)
-        return sent
+    def draft_errors(self) -> list[FieldError]:
+        return rule_errors(self.draft)
 
 
 @admin.register(SpamRule)
@@ -123,14 +106,14 @@ class SpamRuleAdmin(EditedAdmin):
         remove=lambda by, row: delete_rule(by=by, rule=row),
     )
     list_display = (
-        shown("name", _("Rule"), lambda rule: shortened(rule.name, 80), order="name"),
-        ENABLED_STATES.column(),
+        shown("name", _("Rule"), lambda rule: columns.shortened(rule.name, 80), order="name"),
+        columns.ENABLED_STATES.column(),
         shown("subject", _("Applies to"), lambda rule: rule.get_subject_display(), minor=True),
         shown("outcome", _("Action"), lambda rule: rule.get_outcome_display(), minor=True),
         shown("met", _("Matches"), lambda rule: rule.met),
         shown("waits", _("Held"), lambda rule: rule.waits),
     )
-    list_filter = (ENABLED_STATES.filter(),)
+    list_filter = (columns.ENABLED_STATES.filter(),)
     ordering = ("name",)
     actions_detail = ("try_it",)
     acts = (
@@ -176,20 +159,20 @@ class SpamRuleAdmin(EditedAdmin):
         rule = self.get_object(request, str(object_id))
         if rule is None:
             raise Http404
-        found = try_rule(rule, days=DAYS, limit=_POSTS_LIMIT, seconds=_SECONDS_LIMIT)
+        dry_run = try_rule(rule, days=DAYS, limit=_POSTS_LIMIT, seconds=_SECONDS_LIMIT)
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("What %(rule)s would have matched") % {"rule": rule.name},
             "opts": self.model._meta,
             "rule": rule,
-            "found": found,
-            "accounts": len(found.account_ids),
+            "found": dry_run,
+            "accounts": len(dry_run.account_ids),
             "back": reverse("admin:accounts_spamrule_change", args=[rule.pk]),
         }
         return TemplateResponse(request, "admin/dry_run.html", context)
 
 
-SourceFilter = condition_filter(
+SourceFilter = columns.condition_filter(
     "home",
     _("home"),
     here=(_("This server"), Q(document=None)),
@@ -199,14 +182,12 @@ SourceFilter = condition_filter(
 
 def _words(held: HeldPost) -> Any:
     if held.visibility not in OPEN_VISIBILITIES:
-        return mark(gettext("Not public"), "plain")
-    return shortened(held.excerpt, 70) if held.excerpt else gettext("(no text)")
+        return columns.mark(gettext("Not public"), "plain")
+    return columns.shortened(held.excerpt, 70) if held.excerpt else gettext("(no text)")
 
 
 def _kind(held: HeldPost) -> Any:
-    if held.status_id is None:
-        return gettext("Post")
-    return row_link(Status, held.status_id, gettext("Edit"))
+    return gettext("Post") if held.status_id is None else columns.row_link(Status, held.status_id, gettext("Edit"))
 
 
 def _files(held: HeldPost) -> Any:
@@ -238,7 +219,7 @@ class HeldPostAdmin(PermittedAdmin):
         HELD_RULE,
         HELD_HOSTS,
         HELD_MENTIONS,
-        CREATION,
+        columns.CREATION,
     )
     list_filter = (("rule", RelatedDropdownFilter), SourceFilter)
     acts = (
@@ -292,7 +273,6 @@ class HeldPostAdmin(PermittedAdmin):
         return f"@{row.account.acct}: {words}"
 
     def version_of(self, row: HeldPost) -> str:
-        """Return the version of the post, which its author can edit while it waits."""
         return version_of(row)
 
     def seen_version(self, request: HttpRequest, row: HeldPost) -> str:
@@ -300,7 +280,6 @@ class HeldPostAdmin(PermittedAdmin):
         return str(request.session.get(_SEEN_VERSIONS, {}).get(str(row.pk)) or self.version_of(row))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[HeldPost]:
-        """Return the posts that wait, without their documents."""
         return list_held().defer("document")
 
     def waiting(self) -> QuerySet[HeldPost]:

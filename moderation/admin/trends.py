@@ -101,12 +101,10 @@ class TrendAdmin(ReviewedAdmin):
     ordering = ("-score", "id")
 
     def name_of(self, row: Trend) -> str:
-        """Return the first words and the source of the trend."""
         source = getattr(row, "source", None)
         return f"{_words(row)[:_WORDS]} ({source})" if source else _words(row)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the trends with their names and decisions."""
         return list_trends_with_names()
 
     def waiting(self) -> QuerySet[Any]:
@@ -147,7 +145,6 @@ class TagForm(DraftForm):
         widgets = {"display_name": forms.TextInput({"dir": "auto"})}
 
     def clean_display_name(self) -> str:
-        """Return the spelling without `#`. Raises ValidationError for the spelling of another hashtag."""
         name: str = self.cleaned_data["display_name"].strip().removeprefix("#")
         if normalise_hashtag(name) != self.instance.name:
             raise forms.ValidationError(gettext("does not match the previous name"))
@@ -174,5 +171,4 @@ class TagAdmin(EditedAdmin):
     search_help_text = _("Beginning of a hashtag")
 
     def find_rows(self, rows: QuerySet[Tag], term: str) -> QuerySet[Tag]:
-        """Find hashtags by the beginning of their name, in any spelling."""
         return rows.filter(name__startswith=normalise_hashtag(term.removeprefix("#")))

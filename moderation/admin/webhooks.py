@@ -10,7 +10,6 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -22,8 +21,9 @@ from moderation.policies.webhooks import WebhookDraft, webhook_errors
 from moderation.queries.webhooks import list_attempts
 from moderation.services.webhooks import change_webhook, create_webhook, delete_webhook, renew_secret, switch_webhook
 from social.api.staff_acts import Act, Words, switches
-from social.api.staff_columns import ENABLED_STATES, address, mark, moment, shortened, shown, table
+from social.api.staff_columns import ENABLED_STATES, address, lines, mark, moment, shortened, shown, table
 from social.kernel.crypto import UnreadableSecret, decrypt
+from social.kernel.errors import FieldError
 from social.kernel.http.client import place_of
 
 _SECRET_CHANGED: Final = _("The webhook has a new secret. Everything sent from now on is signed with it.")
@@ -54,17 +54,11 @@ class WebhookForm(DraftForm):
 
     @property
     def draft(self) -> WebhookDraft:
-        """Return the draft that the form holds."""
         sent = self.cleaned_data
         return WebhookDraft(sent.get("url") or "", tuple(sent.get("events") or ()), sent.get("template") or "")
 
-    def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy."""
-        sent: dict[str, Any] = super().clean() or {}
-        if not self.errors:
-            for error in webhook_errors(self.draft, may_be_asked=place_of(self.draft.url) is not None):
-                self.add_error(error.field, capfirst(error.message))
-        return sent
+    def draft_errors(self) -> list[FieldError]:
+        return webhook_errors(self.draft, may_be_asked=place_of(self.draft.url) is not None)
 
 
 def _secret(webhook: Webhook) -> SafeString:
@@ -139,13 +133,9 @@ class WebhookAdmin(EditedAdmin):
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the form; for a stored webhook also its secret, its state and the last responses."""
-        parts: list[Any] = [(None, {"fields": [*WebhookForm.Meta.fields]})]
-        if obj is not None:
-            parts.append((_("State"), {"fields": [STATE, SECRET, WAITING, ATTEMPTS]}))
-        return parts
+        parts = [lines(None, *WebhookForm.Meta.fields)]
+        return parts if obj is None else [*parts, lines(_("State"), *self.readonly_fields)]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
-        """Return the webhooks with the number of waiting calls."""
         rows: QuerySet[Webhook] = super().get_queryset(request)
         return rows.annotate(waiting=Count("calls", filter=Q(calls__dead_at=None)))

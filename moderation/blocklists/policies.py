@@ -5,7 +5,7 @@ the decision of a person, and never concerns this server, an allowed server or a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from datetime import timedelta
 from itertools import islice
 from typing import Any, Final
@@ -93,25 +93,24 @@ def draft_of(blocklist: Blocklist) -> BlocklistDraft:
 def blocklist_errors(draft: BlocklistDraft) -> list[FieldError]:
     errors = []
     if not draft.name.strip():
-        errors.append(FieldError("name", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("name"))
     elif len(draft.name) > NAME_LIMIT:
-        message = _("is too long (maximum is %(count)d characters)") % {"count": NAME_LIMIT}
-        errors.append(FieldError("name", "ERR_TOO_LONG", message))
+        errors.append(FieldError.too_long("name", NAME_LIMIT))
     if place_of(draft.url) is None:
-        errors.append(
-            FieldError(
-                "url", "ERR_INVALID", _("is not an address from which this server can fetch a list, such as https://…")
-            )
-        )
-    stricter = (DomainSeverity.SUSPEND, DomainSeverity.SILENCE, DomainSeverity.NOOP)
-    for theirs in stricter:
-        ours = getattr(draft, f"{theirs}_as")
-        if ours not in TakenAs.values or (ours != TakenAs.IGNORE and STRICTNESS[ours] > STRICTNESS[theirs]):
+        message = _("is not an address from which this server can fetch a list, such as https://…")
+        errors.append(FieldError("url", "ERR_INVALID", message))
+    for theirs in reversed(DomainSeverity):
+        if getattr(draft, f"{theirs}_as") not in allowed_effects(theirs):
             message = _("must not be stricter than the severity of the list")
             errors.append(FieldError(f"{theirs}_as", "ERR_INCLUSION", message))
     if draft.content_type not in ListFormat.values:
-        errors.append(FieldError("content_type", "ERR_INCLUSION", _("is not included in the list")))
+        errors.append(FieldError.not_included("content_type"))
     return errors + access_errors(draft.username, draft.password or "")
+
+
+def allowed_effects(severity: str) -> list[str]:
+    """Return the effects (TakenAs) that staff may choose for this severity of a list: none is stricter than the list."""
+    return [ours for ours in TakenAs.values if ours == TakenAs.IGNORE or STRICTNESS[ours] <= STRICTNESS[severity]]
 
 
 def access_errors(username: str, password: str) -> list[FieldError]:
@@ -121,12 +120,11 @@ def access_errors(username: str, password: str) -> list[FieldError]:
     errors = []
     for name, value, forbidden in (("username", username, ":"), ("password", password, "")):
         if len(value) > NAME_LIMIT:
-            message = _("is too long (maximum is %(count)d characters)") % {"count": NAME_LIMIT}
-            errors.append(FieldError(name, "ERR_TOO_LONG", message))
+            errors.append(FieldError.too_long(name, NAME_LIMIT))
         elif not value.isprintable() or (forbidden and forbidden in value):
-            errors.append(FieldError(name, "ERR_INVALID", _("is invalid")))
+            errors.append(FieldError.invalid(name))
     if password and not username:
-        errors.append(FieldError("username", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("username"))
     return errors
 
 
@@ -155,18 +153,22 @@ def taken_of(entry: BlocklistEntry) -> Effect | None:
 
 def strictest(effects: Iterable[Effect]) -> Effect | None:
     """Return an effect with the strictest severity and all rejections of these effects; None if there are no effects."""
-    found = list(effects)
-    if not found:
+    combined = list(effects)
+    if not combined:
         return None
     return Effect(
-        max((effect.severity for effect in found), key=lambda severity: STRICTNESS[severity]),
-        any(effect.reject_media for effect in found),
-        any(effect.reject_reports for effect in found),
+        max((effect.severity for effect in combined), key=lambda severity: STRICTNESS[severity]),
+        any(effect.reject_media for effect in combined),
+        any(effect.reject_reports for effect in combined),
     )
 
 
 def _effect_of_rule(rule: DomainRule) -> Effect:
     return Effect(rule.severity, rule.reject_media, rule.reject_reports)
+
+
+def _unchanged(note: str, state: EntryState = EntryState.KEPT, *, asks: bool = False) -> Decision:
+    return Decision(EntryStep.NONE, None, None, state, note, asks=asks)
 
 
 def decide(
@@ -192,16 +194,14 @@ def decide(
         return replace(without, is_decided=bool(protected))
     if rule is not None and not rule.from_lists:
         note = _("staff have set a rule for it: %(severity)s") % {"severity": rule.get_severity_display()}
-        return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note, asks=True)
+        return _unchanged(note, asks=True)
     if rule is None:
         if taken is not None:
-            note = _("a person has removed the rule")
-            return Decision(EntryStep.NONE, None, None, EntryState.DISMISSED, note, asks=True)
+            return _unchanged(_("a person has removed the rule"), EntryState.DISMISSED, asks=True)
         if above is not None and is_stricter(
             above, wanted.severity, reject_media=wanted.reject_media, reject_reports=wanted.reject_reports
         ):
-            note = _("%(domain)s has a stricter rule") % {"domain": above.domain}
-            return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)
+            return _unchanged(_("%(domain)s has a stricter rule") % {"domain": above.domain})
         note = _("the same entry of another list was dismissed") if dismissed else ""
         if wide := is_registry(entry.domain):
             note = all_below()
@@ -218,15 +218,14 @@ def decide(
 def _decide_retraction(taken: Effect | None, rule: DomainRule | None, others: Sequence[Effect], note: str) -> Decision:
     """Return the consequence of an entry that no longer asks for an effect."""
     if taken is None:
-        return Decision(EntryStep.NONE, None, None, EntryState.KEPT, note)
+        return _unchanged(note)
     if rule is None or not rule.from_lists:
-        return Decision(EntryStep.NONE, None, None, EntryState.KEPT, _("a person has changed the rule"), asks=True)
+        return _unchanged(_("a person has changed the rule"), asks=True)
     rest = strictest(others)
-    if rest is None:
-        return Decision(EntryStep.LIFT, None, None, EntryState.KEPT, note)
+    step = EntryStep.LIFT if rest is None else EntryStep.CHANGE
     if rest == _effect_of_rule(rule):
-        return Decision(EntryStep.NONE, rest, None, EntryState.KEPT, note)
-    return Decision(EntryStep.CHANGE, rest, None, EntryState.KEPT, note)
+        step = EntryStep.NONE
+    return Decision(step, rest, None, EntryState.KEPT, note)
 
 
 def is_weaker(wanted: Effect | None, taken: Effect | None) -> bool:
@@ -274,10 +273,5 @@ def parents_of(domains: Iterable[str]) -> set[str]:
 
 def values_of(effect: Effect | None) -> dict[str, Any]:
     """Return the columns of an entry that store the adopted effect (None: no effect)."""
-    if effect is None:
-        return {"taken_severity": None, "taken_media": False, "taken_reports": False}
-    return {
-        "taken_severity": effect.severity,
-        "taken_media": effect.reject_media,
-        "taken_reports": effect.reject_reports,
-    }
+    values = (None, False, False) if effect is None else astuple(effect)
+    return dict(zip(("taken_severity", "taken_media", "taken_reports"), values, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,17 +13,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import AuditEntry
 from accounts.queries.domain_follows import FollowsUnder, find_known_under, load_follows_under
+from moderation.blocklists import policies
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, EntryStep
-from moderation.blocklists.policies import (
-    FAILURE_LIMIT,
-    Decision,
-    Effect,
-    decide,
-    effect_of,
-    is_related,
-    parents_of,
-    taken_of,
-)
+from moderation.blocklists.policies import FAILURE_LIMIT, Decision, Effect
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.policies.domain_rules import names_of
 from social.kernel import clock
@@ -35,7 +27,7 @@ COUNT_LIMIT: Final = 200_000
 
 LOG_LIMIT: Final = 20
 SERVERS_LIMIT: Final = 100
-# The posts are those that were counted when they came, so that none of them is read here.
+# The number of posts is the counter of each account: counting the posts themselves would read all of them.
 _COUNTS: Final = """
 SELECT server, count(*), coalesce(sum(statuses_count), 0)::bigint FROM (
     SELECT lower(a.domain) AS server, s.statuses_count
@@ -59,8 +51,7 @@ def list_drafts() -> QuerySet[BlocklistEntry]:
     """Return the entries that wait for a decision about a new or changed rule, with their lists; entries that would end a rule
     are left out.
     """
-    asking = list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE])
-    return asking.select_related("blocklist")
+    return list_waiting().filter(listed=True, step__in=[EntryStep.BLOCK, EntryStep.CHANGE]).select_related("blocklist")
 
 
 def list_subscriptions() -> QuerySet[Blocklist]:
@@ -68,10 +59,12 @@ def list_subscriptions() -> QuerySet[Blocklist]:
     return Blocklist.objects.filter(ending=False)
 
 
-def load_creators(target_type: str, ids: Iterable[int], action: str = "create") -> dict[int, int]:
-    """Return the accounts of those who have made these rows, by the ids of the rows; without rows made at the command line."""
-    made = AuditEntry.objects.filter(target_type=target_type, target_id__one_of=list(ids), action=action)
-    return {row_id: maker for row_id, maker in made.values_list("target_id", "account_id") if maker is not None}
+def load_creators(target_type: str, ids: Iterable[int], action: str = "create") -> dict[int, int | None]:
+    """Return the ids of the accounts that have created these rows, by id of the row; rows that the operator has created at the
+    command line are left out.
+    """
+    entries = AuditEntry.objects.filter(target_type=target_type, target_id__one_of=ids, action=action)
+    return dict(entries.exclude(account_id=None).values_list("target_id", "account_id"))
 
 
 def list_failing() -> QuerySet[Blocklist]:
@@ -117,16 +110,16 @@ def load_protection(domains: Sequence[str]) -> dict[str, str]:
     exceptions = set(BlocklistException.objects.values_list("domain", flat=True))
     allowed = set(DomainAllow.objects.values_list("domain", flat=True))
     own = {name.partition(":")[0].lower() for name in (settings.LOCAL_DOMAIN, settings.WEB_DOMAIN)}
-    above_own, above_exceptions, above_allowed = parents_of(own), parents_of(exceptions), parents_of(allowed)
-    found = {}
+    above_own, above_exceptions, above_allowed = map(policies.parents_of, (own, exceptions, allowed))
+    reasons = {}
     for domain in domains:
         if domain in own or domain in above_own:
-            found[domain] = _("it is this server or one of its parent domains")
-        elif is_related(domain, exceptions, above_exceptions):
-            found[domain] = _("an exception protects it")
-        elif is_related(domain, allowed, above_allowed):
-            found[domain] = _("it is an allowed server")
-    return found
+            reasons[domain] = _("it is this server or one of its parent domains")
+        elif policies.is_related(domain, exceptions, above_exceptions):
+            reasons[domain] = _("an exception protects it")
+        elif policies.is_related(domain, allowed, above_allowed):
+            reasons[domain] = _("it is an allowed server")
+    return reasons
 
 
 def plan_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> list[Decision]:
@@ -138,15 +131,15 @@ def plan_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> lis
     dismissed = set()
     elsewhere = BlocklistEntry.objects.filter(domain__one_of=domains).exclude(blocklist_id=blocklist.pk)
     for other in elsewhere.filter(Q(taken_severity__isnull=False) | Q(state=EntryState.DISMISSED)):
-        if (effect := taken_of(other)) is not None:
+        if (effect := policies.taken_of(other)) is not None:
             others[other.domain].append(effect)
         else:
             dismissed.add(other.domain)
     protection = load_protection(domains)
     return [
-        decide(
+        policies.decide(
             entry,
-            effect_of(entry, blocklist),
+            policies.effect_of(entry, blocklist),
             rule=rules.get(entry.domain),
             above=next((rules[name] for name in names_of(entry.domain)[1:] if name in rules), None),
             others=others[entry.domain],
@@ -179,45 +172,47 @@ class DryRun:
     follows, most first.
     """
 
-    new: int = 0
-    changed: int = 0
-    lifted: int = 0
-    kept: int = 0
-    accounts: int = 0
-    posts: int = 0
-    follows_from_here: int = 0
-    follows_to_here: int = 0
-    servers: list[Server] = field(default_factory=list)
+    new: int
+    changed: int
+    lifted: int
+    kept: int
+    accounts: int
+    posts: int
+    follows_from_here: int
+    follows_to_here: int
+    servers: list[Server]
 
 
 def try_entries(blocklist: Blocklist, entries: Sequence[BlocklistEntry]) -> DryRun:
     """Return the result of a dry run of the changes that these entries ask for, in a fixed number of queries."""
-    found = DryRun()
-    closing = {}
-    for entry, decision in zip(entries, plan_entries(blocklist, entries), strict=True):
-        found.new += decision.step == EntryStep.BLOCK
-        found.changed += decision.step == EntryStep.CHANGE
-        found.lifted += decision.step == EntryStep.LIFT
-        found.kept += decision.step == EntryStep.NONE
-        if decision.step == EntryStep.NONE:
-            continue
-        severity = decision.effect.severity if decision.effect is not None else ""
-        server = Server(entry.domain, decision.step, severity, entry.comment, decision.note)
-        found.servers.append(server)
-        if severity == DomainSeverity.SUSPEND:
-            closing[entry.domain] = server
-    _count(closing)
-    for server in closing.values():
-        found.accounts += server.accounts
-        found.posts += server.posts
-        found.follows_from_here += server.follows.from_here
-        found.follows_to_here += server.follows.to_here
-    found.servers.sort(key=lambda server: (-_follows(server), -server.accounts, server.domain))
-    return found
-
-
-def _follows(server: Server) -> int:
-    return server.follows.from_here + server.follows.to_here
+    decisions = plan_entries(blocklist, entries)
+    steps = Counter(decision.step for decision in decisions)
+    servers = [
+        Server(
+            entry.domain,
+            decision.step,
+            decision.effect.severity if decision.effect else "",
+            entry.comment,
+            decision.note,
+        )
+        for entry, decision in zip(entries, decisions, strict=True)
+        if decision.step != EntryStep.NONE
+    ]
+    _count({server.domain: server for server in servers if server.severity == DomainSeverity.SUSPEND})
+    servers.sort(
+        key=lambda server: (-server.follows.from_here - server.follows.to_here, -server.accounts, server.domain)
+    )
+    return DryRun(
+        new=steps[EntryStep.BLOCK],
+        changed=steps[EntryStep.CHANGE],
+        lifted=steps[EntryStep.LIFT],
+        kept=steps[EntryStep.NONE],
+        accounts=sum(server.accounts for server in servers),
+        posts=sum(server.posts for server in servers),
+        follows_from_here=sum(server.follows.from_here for server in servers),
+        follows_to_here=sum(server.follows.to_here for server in servers),
+        servers=servers,
+    )
 
 
 def _count(servers: dict[str, Server]) -> None:

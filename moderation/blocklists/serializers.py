@@ -1,13 +1,12 @@
 """Entities of GoToSocial's API for blocklists: DomainPermissionSubscription and DomainPermission, and their parameters.
 
-Source: GoToSocial, `internal/api/model/domain.go` and `internal/api/client/admin`. What is not as there is in
-`docs/interop.md`.
+Source: GoToSocial, `internal/api/model/domain.go` and `internal/api/client/admin`. `docs/interop.md` lists the differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Final
 
 from django.utils.translation import gettext as _
@@ -19,7 +18,7 @@ from social.api.fields import ClientString
 from social.api.inputs import Form, Stripped
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
-from social.kernel.errors import BadRequest, FieldError, Invalid
+from social.kernel.errors import BadRequest, FieldError, Invalid, require_valid
 from social.kernel.ids import parse_id
 from social.kernel.lengths import NAME_LIMIT
 
@@ -38,10 +37,10 @@ _NEW: Final = BlocklistDraft(
 
 
 class SubscriptionSerializer(EntitySerializer):
-    """DomainPermissionSubscription. Context: `creators`, ids of accounts by those of lists."""
+    """DomainPermissionSubscription. Context: `creators`, the accounts who have created the lists, as ids by id of the list."""
 
     def to_representation(self, instance: Blocklist) -> dict[str, Any]:
-        found: dict[str, Any] = {
+        entity: dict[str, Any] = {
             "id": str(instance.pk),
             "priority": 0,
             "title": instance.name,
@@ -56,45 +55,46 @@ class SubscriptionSerializer(EntitySerializer):
             "count": instance.entries_count,
             "enabled": instance.enabled,
         }
-        if instance.username:
-            found["fetch_username"] = instance.username
-        if instance.asked_at is not None:
-            found["fetched_at"] = clock.iso(instance.asked_at)
-        if instance.checked_at is not None:
-            found["successfully_fetched_at"] = clock.iso(instance.checked_at)
-        if instance.last_error:
-            found["error"] = instance.last_error
-        return found
+        optional = {
+            "fetch_username": instance.username,
+            "fetched_at": clock.iso_or_none(instance.asked_at),
+            "successfully_fetched_at": clock.iso_or_none(instance.checked_at),
+            "error": instance.last_error,
+        }
+        return entity | {name: value for name, value in optional.items() if value}
 
 
 class EntrySerializer(EntitySerializer):
-    """DomainPermission of what a list would add."""
+    """DomainPermission of a rule that a list would add."""
 
     def to_representation(self, instance: BlocklistEntry) -> dict[str, Any]:
-        found = _permission(instance.domain, instance.comment, "")
-        return found | {"obfuscate": instance.obfuscate, "severity": instance.severity}
+        entity = _permission(instance.domain, instance.comment, "")
+        return entity | {"obfuscate": instance.obfuscate, "severity": instance.severity}
 
 
 class DraftSerializer(EntrySerializer):
-    """DomainPermission of an entry that waits. The private comment is that of a draft of staff, or says why an entry of a list
-    waits. Context: `creators` and `list_creators`, ids of accounts by those of drafts of staff and of lists.
+    """DomainPermission of an entry that waits for a decision. Its private comment is the comment of staff on their draft, or
+    the reason why an entry of a list waits. Context: `creators` and `list_creators`, the accounts who have created the drafts
+    of staff and the lists, as ids by id.
     """
 
     def to_representation(self, instance: BlocklistEntry) -> dict[str, Any]:
-        found = super().to_representation(instance) | {
+        entity = super().to_representation(instance) | {
             "id": str(instance.pk),
             "permission_type": PERMISSION_TYPE,
             "private_comment": instance.note,
             "created_at": clock.iso(instance.created_at),
         }
         if instance.blocklist_id is None:
-            return found | _by(self.context["creators"].get(instance.pk))
+            return entity | _by(self.context["creators"].get(instance.pk))
         creator = self.context["list_creators"].get(instance.blocklist_id)
-        return found | {"subscription_id": str(instance.blocklist_id)} | _by(creator)
+        return entity | {"subscription_id": str(instance.blocklist_id)} | _by(creator)
 
 
 class ExclusionSerializer(EntitySerializer):
-    """DomainPermission of an exception from lists. Context: `creators`, ids of accounts by those of exceptions."""
+    """DomainPermission of an exception from lists. Context: `creators`, the accounts who have created the exceptions, as ids
+    by id.
+    """
 
     def to_representation(self, instance: BlocklistException) -> dict[str, Any]:
         return {
@@ -107,7 +107,9 @@ class ExclusionSerializer(EntitySerializer):
 
 
 class AcceptedSerializer(EntitySerializer):
-    """DomainPermission of a rule that was made of an entry. Context: the `entry`, and the `account_id` of who accepted it."""
+    """DomainPermission of the rule that an accepted entry has become. Context: the `entry`, and `account_id`, the account that
+    has accepted it.
+    """
 
     def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         entry: BlocklistEntry = self.context["entry"]
@@ -131,7 +133,7 @@ def _by(account_id: int | None) -> dict[str, str]:
 
 
 class SubscriptionInput(Form):
-    """Values of a subscription; None: not sent."""
+    """Values of a subscription; None stands for a value that was not sent."""
 
     title: Stripped | None = None
     uri: Stripped | None = None
@@ -145,13 +147,12 @@ class SubscriptionInput(Form):
     fetch_password: Annotated[str, ClientString()] | None = None
 
     def changes(self) -> Mapping[str, Any]:
-        """Return the values that were sent, by the names of the draft. Raises Invalid for values of GoToSocial that have no
-        equal here; BadRequest if none was sent.
+        """Return the values that were sent, by the names of the draft. Raises Invalid for values that this server does not
+        support; BadRequest if no value was sent.
         """
         if self == type(self)():
             raise BadRequest(_("No value that can be changed was sent"))
-        if errors := self._unsupported():
-            raise Invalid.of(errors, details=True)
+        require_valid(self._unsupported(), details=True)
         values: dict[str, Any] = {
             "name": self.title,
             "url": self.uri,
@@ -188,7 +189,7 @@ class NewSubscriptionInput(SubscriptionInput):
 
 
 def permission_type_errors(value: str) -> list[FieldError]:
-    """Return the error of a type of permission with which nothing can be made."""
+    """Return the error for a type of permission other than `block`."""
     if value == PERMISSION_TYPE:
         return []
     if value in _PERMISSION_TYPES:
@@ -204,15 +205,17 @@ class TypeInput(Form):
     permission_type: Stripped = ""
 
     @property
-    def is_nothing(self) -> bool:
-        """Tell whether there is nothing of this type. Raises Invalid for an unknown one."""
+    def is_for_allows(self) -> bool:
+        """Tell whether the filter asks for lists of allowed servers, which do not exist here. Raises Invalid for an unknown
+        type.
+        """
         if self.permission_type in ("", *_PERMISSION_TYPES):
             return self.permission_type == "allow"
         raise Invalid.of(permission_type_errors(self.permission_type), details=True)
 
 
 class PreviewInput(TypeInput):
-    """The type of permission."""
+    """The type of permission, which is required."""
 
     required_keys = ("permission_type",)
 
@@ -247,15 +250,11 @@ class NewDraftInput(Form):
     private_comment: Annotated[str, ClientString()] = ""
 
     def chosen(self) -> Mapping[str, Any]:
-        """Return the values for the service. Raises Invalid for another type than a block."""
-        if errors := permission_type_errors(self.permission_type):
-            raise Invalid.of(errors, details=True)
-        return {
-            "domain": self.domain,
-            "obfuscate": self.obfuscate,
-            "public_comment": self.public_comment,
-            "private_comment": self.private_comment,
-        }
+        """Return the values for the service. Raises Invalid for another type than `block`."""
+        require_valid(permission_type_errors(self.permission_type), details=True)
+        values = asdict(self)
+        del values["permission_type"]
+        return values
 
 
 class NewExclusionInput(Form):
@@ -268,7 +267,7 @@ class NewExclusionInput(Form):
 
 
 class AcceptInput(Form):
-    """Choice whether a rule that is there is changed."""
+    """Choice whether an existing rule is changed."""
 
     overwrite: bool = False
 
@@ -280,6 +279,6 @@ class RemoveDraftInput(Form):
 
 
 class RemoveInput(Form):
-    """Choice whether the rules of the list end with it."""
+    """Choice whether the rules that came only from the list are removed as well."""
 
     remove_children: bool = True

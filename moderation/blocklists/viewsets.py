@@ -1,6 +1,6 @@
 """GoToSocial's API for blocklists, over the services of the admin pages: subscriptions, drafts, and exceptions (adr/0043).
 
-Every endpoint requires MANAGE_FEDERATION. What is not as at GoToSocial is in `docs/interop.md`.
+Every endpoint requires MANAGE_FEDERATION. `docs/interop.md` lists the differences from GoToSocial.
 """
 
 from __future__ import annotations
@@ -14,41 +14,11 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 
 from accounts.models.user import Permission
+from moderation.blocklists import queries, serializers
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryStep
-from moderation.blocklists.queries import (
-    list_drafts,
-    list_subscriptions,
-    load_creators,
-    plan_entries,
-)
-from moderation.blocklists.serializers import (
-    AcceptedSerializer,
-    AcceptInput,
-    DomainInput,
-    DraftSerializer,
-    DraftsInput,
-    EntrySerializer,
-    ExclusionSerializer,
-    NewDraftInput,
-    NewExclusionInput,
-    NewSubscriptionInput,
-    PreviewInput,
-    RemoveDraftInput,
-    RemoveInput,
-    SubscriptionInput,
-    SubscriptionSerializer,
-    TypeInput,
-)
-from moderation.blocklists.services.deciding import accept_entry, dismiss_entry
+from moderation.blocklists.services import lists
 from moderation.blocklists.services.fetching import ListError, fetch_list_now
-from moderation.blocklists.services.lists import (
-    add_exception,
-    change_values,
-    remove_exception,
-    subscribe,
-    unsubscribe,
-    withdraw_list,
-)
+from moderation.blocklists.services.settling import accept_entry, dismiss_entry
 from moderation.blocklists.services.staff_drafts import draft_rule
 from moderation.blocklists.services.taking import compare_list
 from moderation.policies.domain_rules import domain_elsewhere
@@ -64,7 +34,6 @@ _WRITE: Final = access.staff("admin:write", Permission.MANAGE_FEDERATION)
 _PAGES: Final = ByCursor(Limit(20, 200))
 _SUBSCRIPTION: Final = "DomainPermissionSubscription"
 _PERMISSION: Final = "DomainPermission"
-_TAKEN: Final = "ERR_TAKEN"
 _PARAMETERS: Final = {
     "name": "title",
     "url": "uri",
@@ -75,15 +44,13 @@ _PARAMETERS: Final = {
 
 
 class _PermissionsViewSet(AdminRowsViewSet):
-    """Base of these endpoints: errors name the parameters of GoToSocial, and what is there already is answered 409."""
+    """Base of these endpoints: errors name the parameters of GoToSocial, and a value that is taken is answered 409."""
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
-        """Answer errors as other endpoints do, by the names of the parameters."""
         if isinstance(exc, Invalid) and exc.errors:
             errors = [replace(error, field=_PARAMETERS.get(error.field, error.field)) for error in exc.errors]
-            named = Invalid.of(errors, details=True)
-            is_there = all(error.code == _TAKEN for error in errors)
-            exc = Conflict(named.message) if is_there else named
+            renamed = Invalid.of(errors, details=True)
+            exc = Conflict(renamed.message) if all(error.code == "ERR_TAKEN" for error in errors) else renamed
         return super().handle_exception(exc)
 
     def respond(self, rows: QuerySet[Any]) -> HttpResponse:
@@ -96,44 +63,47 @@ class SubscriptionsViewSet(_PermissionsViewSet):
     """Subscriptions to lists."""
 
     endpoints = {
-        "list": Endpoint(_READ, _SUBSCRIPTION, many=True, paging=_PAGES, input=TypeInput),
-        "preview": Endpoint(_READ, _SUBSCRIPTION, many=True, input=PreviewInput),
-        "create": Endpoint(_WRITE, _SUBSCRIPTION, input=NewSubscriptionInput),
+        "list": Endpoint(_READ, _SUBSCRIPTION, many=True, paging=_PAGES, input=serializers.TypeInput),
+        "preview": Endpoint(_READ, _SUBSCRIPTION, many=True, input=serializers.PreviewInput),
+        "create": Endpoint(_WRITE, _SUBSCRIPTION, input=serializers.NewSubscriptionInput),
         "retrieve": Endpoint(_READ, _SUBSCRIPTION),
-        "update": Endpoint(_WRITE, _SUBSCRIPTION, input=SubscriptionInput),
-        "remove_list": Endpoint(_WRITE, _SUBSCRIPTION, input=RemoveInput),
+        "update": Endpoint(_WRITE, _SUBSCRIPTION, input=serializers.SubscriptionInput),
+        "remove_list": Endpoint(_WRITE, _SUBSCRIPTION, input=serializers.RemoveInput),
         "test": Endpoint(_WRITE, "DomainPermissionTest"),
     }
-    model, serializer = Blocklist, SubscriptionSerializer
+    model, serializer = Blocklist, serializers.SubscriptionSerializer
     titles = {"retrieve": "A subscription to a list."}
 
     def list(self, request: Request) -> HttpResponse:
         """List of subscriptions, newest first."""
-        return self.respond(list_subscriptions().none() if TypeInput.read(request).is_nothing else list_subscriptions())
+        rows = queries.list_subscriptions()
+        return self.respond(rows.none() if serializers.TypeInput.read(request).is_for_allows else rows)
 
     def preview(self, request: Request) -> HttpResponse:
-        """List of all subscriptions, in the order in which they were made."""
-        is_nothing = PreviewInput.read(request).is_nothing
-        return reply(self.entities([] if is_nothing else list(list_subscriptions().order_by("id"))))
+        """List of all subscriptions, oldest first."""
+        is_for_allows = serializers.PreviewInput.read(request).is_for_allows
+        return reply(self.entities([] if is_for_allows else list(queries.list_subscriptions().order_by("id"))))
 
     def create(self, request: Request) -> HttpResponse:
         """Subscribe to a list, which is fetched soon."""
-        return self.present(subscribe(by=self.by, draft=NewSubscriptionInput.read(request).draft()))
+        return self.present(lists.subscribe(by=self.by, draft=serializers.NewSubscriptionInput.read(request).draft()))
 
     def update(self, request: Request, id: int) -> HttpResponse:
-        """Change the values of a subscription that are sent."""
+        """Change those values of a subscription that are sent."""
         blocklist = self.find(id)
-        change_values(by=self.by, blocklist=blocklist, changes=SubscriptionInput.read(request).changes())
+        lists.change_values(
+            by=self.by, blocklist=blocklist, changes=serializers.SubscriptionInput.read(request).changes()
+        )
         return self.present(self.find(id))
 
     def remove_list(self, request: Request, id: int) -> HttpResponse:
-        """Remove a subscription; the rules that came from it alone end as well, unless `remove_children` is false."""
+        """Remove a subscription, and the rules that came only from it unless `remove_children` is false."""
         blocklist = self.find(id)
         entity = self.entities([blocklist])[0]
-        if RemoveInput.read(request).remove_children:
-            withdraw_list(by=self.by, blocklist=blocklist, remove=True)
+        if serializers.RemoveInput.read(request).remove_children:
+            lists.withdraw_list(by=self.by, blocklist=blocklist, remove=True)
         else:
-            unsubscribe(by=self.by, blocklist=blocklist)
+            lists.unsubscribe(by=self.by, blocklist=blocklist)
         return reply(entity)
 
     def test(self, request: Request, id: int) -> HttpResponse:
@@ -144,34 +114,34 @@ class SubscriptionsViewSet(_PermissionsViewSet):
         except ListError as error:
             return reply({"error": str(error)})
         entries = compare_list(blocklist, read)
-        planned = zip(entries, plan_entries(blocklist, entries), strict=True)
+        planned = zip(entries, queries.plan_entries(blocklist, entries), strict=True)
         new = [entry for entry, decision in planned if decision.step == EntryStep.BLOCK]
-        return reply(EntrySerializer(new, many=True).data)
+        return reply(serializers.EntrySerializer(new, many=True).data)
 
     def find(self, row_id: int) -> Blocklist:
-        return require_found(list_subscriptions().filter(pk=row_id).first())
+        return require_found(queries.list_subscriptions().filter(pk=row_id).first())
 
     def context(self, rows: Sequence[Any]) -> dict[str, Any]:
-        return {"creators": load_creators("Blocklist", [row.pk for row in rows])}
+        return {"creators": queries.load_creators("Blocklist", [row.pk for row in rows])}
 
 
 class DraftsViewSet(_PermissionsViewSet):
-    """Rules that lists ask for and that wait for a decision, and drafts of staff."""
+    """Drafts of staff, and rules that lists ask for, while they wait for a decision."""
 
     endpoints = {
-        "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=DraftsInput),
-        "create": Endpoint(_WRITE, _PERMISSION, input=NewDraftInput),
+        "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=serializers.DraftsInput),
+        "create": Endpoint(_WRITE, _PERMISSION, input=serializers.NewDraftInput),
         "retrieve": Endpoint(_READ, _PERMISSION),
-        "accept": Endpoint(_WRITE, _PERMISSION, input=AcceptInput),
-        "dismiss": Endpoint(_WRITE, _PERMISSION, input=RemoveDraftInput),
+        "accept": Endpoint(_WRITE, _PERMISSION, input=serializers.AcceptInput),
+        "dismiss": Endpoint(_WRITE, _PERMISSION, input=serializers.RemoveDraftInput),
     }
-    model, serializer = BlocklistEntry, DraftSerializer
+    model, serializer = BlocklistEntry, serializers.DraftSerializer
     titles = {"retrieve": "A rule that waits for a decision."}
 
     def list(self, request: Request) -> HttpResponse:
         """List of rules that wait for a decision, newest first."""
-        form, rows = DraftsInput.read(request), list_drafts()
-        if form.is_nothing:
+        form, rows = serializers.DraftsInput.read(request), queries.list_drafts()
+        if form.is_for_allows:
             rows = rows.none()
         if form.subscription_id:
             rows = rows.filter(blocklist_id=form.list_id) if form.list_id is not None else rows.none()
@@ -181,28 +151,30 @@ class DraftsViewSet(_PermissionsViewSet):
 
     def create(self, request: Request) -> HttpResponse:
         """Draft a rule that suspends a server."""
-        return self.present(draft_rule(by=self.by, **NewDraftInput.read(request).chosen()))
+        return self.present(draft_rule(by=self.by, **serializers.NewDraftInput.read(request).chosen()))
 
     def accept(self, request: Request, id: int) -> HttpResponse:
-        """Make the rule that waits; one that is there already is changed only with `overwrite`."""
+        """Create the rule that a draft asks for; an existing rule is changed only with `overwrite`."""
         entry = self.find(id)
-        rule = accept_entry(by=self.by, entry=entry, overwrite=AcceptInput.read(request).overwrite)
-        return reply(AcceptedSerializer(rule, context={"entry": entry, "account_id": self.by.account_id}).data)
+        rule = accept_entry(by=self.by, entry=entry, overwrite=serializers.AcceptInput.read(request).overwrite)
+        return reply(
+            serializers.AcceptedSerializer(rule, context={"entry": entry, "account_id": self.by.account_id}).data
+        )
 
     def dismiss(self, request: Request, id: int) -> HttpResponse:
-        """Refuse a rule that waits; with `exclude_target` no list may block the server from now on."""
+        """Dismiss a draft; with `exclude_target`, no list may block the server from now on."""
         entry = self.find(id)
         entity = self.entities([entry])[0]
-        dismiss_entry(by=self.by, entry=entry, protect=RemoveDraftInput.read(request).exclude_target)
+        dismiss_entry(by=self.by, entry=entry, protect=serializers.RemoveDraftInput.read(request).exclude_target)
         return reply(entity)
 
     def find(self, row_id: int) -> BlocklistEntry:
-        return require_found(list_drafts().filter(pk=row_id).first())
+        return require_found(queries.list_drafts().filter(pk=row_id).first())
 
     def context(self, rows: Sequence[Any]) -> dict[str, Any]:
         return {
-            "creators": load_creators("BlocklistEntry", [row.pk for row in rows], "draft"),
-            "list_creators": load_creators("Blocklist", {row.blocklist_id for row in rows if row.blocklist_id}),
+            "creators": queries.load_creators("BlocklistEntry", [row.pk for row in rows], "draft"),
+            "list_creators": queries.load_creators("Blocklist", {row.blocklist_id for row in rows if row.blocklist_id}),
         }
 
 
@@ -210,31 +182,31 @@ class ExclusionsViewSet(_PermissionsViewSet):
     """Servers that no list may block."""
 
     endpoints = {
-        "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=DomainInput),
-        "create": Endpoint(_WRITE, _PERMISSION, input=NewExclusionInput),
+        "list": Endpoint(_READ, _PERMISSION, many=True, paging=_PAGES, input=serializers.DomainInput),
+        "create": Endpoint(_WRITE, _PERMISSION, input=serializers.NewExclusionInput),
         "retrieve": Endpoint(_READ, _PERMISSION),
         "destroy": Endpoint(_WRITE, _PERMISSION),
     }
-    model, serializer = BlocklistException, ExclusionSerializer
+    model, serializer = BlocklistException, serializers.ExclusionSerializer
     titles = {"retrieve": "An exception from lists."}
 
     def list(self, request: Request) -> HttpResponse:
         """List of servers that no list may block, newest first."""
-        domain = DomainInput.read(request).domain
+        domain = serializers.DomainInput.read(request).domain
         rows = BlocklistException.objects.all()
         return self.respond(rows.filter(domain=domain_elsewhere(domain) or domain) if domain else rows)
 
     def create(self, request: Request) -> HttpResponse:
         """Protect a server, its subdomains and its parent domains from all lists."""
-        form = NewExclusionInput.read(request)
-        return self.present(add_exception(by=self.by, domain=form.domain, comment=form.private_comment))
+        form = serializers.NewExclusionInput.read(request)
+        return self.present(lists.add_exception(by=self.by, domain=form.domain, comment=form.private_comment))
 
     def destroy(self, request: Request, id: int) -> HttpResponse:
         """Remove an exception: lists may block the server again."""
         exception = self.find(id)
         entity = self.entities([exception])[0]
-        remove_exception(by=self.by, exception=exception)
+        lists.remove_exception(by=self.by, exception=exception)
         return reply(entity)
 
     def context(self, rows: Sequence[Any]) -> dict[str, Any]:
-        return {"creators": load_creators("BlocklistException", [row.pk for row in rows])}
+        return {"creators": queries.load_creators("BlocklistException", [row.pk for row in rows])}

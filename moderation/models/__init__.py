@@ -3,12 +3,19 @@
 # Imported so that Django finds the tables of the feature; everybody else imports them from there.
 import moderation.blocklists.models  # noqa: F401  # binds `moderation`, and only the import counts
 from moderation.models.announcement import Announcement, AnnouncementDismissal, AnnouncementReaction
-from moderation.models.decision import Decision
 from moderation.models.documents import ActivityWeek, InstanceRule, TermsOfService
 from moderation.models.domain_rule import DomainAllow, DomainRule, DomainSeverity
-from moderation.models.evidence import EvidenceFile, EvidenceState
-from moderation.models.note import StaffNote
-from moderation.models.report import Appeal, Report, ReportCategory, Strike, StrikeAction
+from moderation.models.report import (
+    Appeal,
+    Decision,
+    EvidenceFile,
+    EvidenceState,
+    Report,
+    ReportCategory,
+    StaffNote,
+    Strike,
+    StrikeAction,
+)
 from moderation.models.webhook import Webhook, WebhookAttempt, WebhookCall, WebhookEvent
 
 __all__ = [

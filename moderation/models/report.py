@@ -1,4 +1,6 @@
-"""Reports to the staff of this server, strikes issued because of them, and appeals against strikes."""
+"""Reports to the staff of this server; decisions of staff about the reported accounts, strikes, and appeals against strikes;
+notes and evidence files about accounts.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from accounts.models import Account
 from accounts.spam.models import SpamRule
 from social.kernel import clock
 from social.kernel.ids import SnowflakeField
-from social.kernel.lengths import OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
+from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 
 COMMENT_LIMIT = 1000
 
@@ -181,3 +183,106 @@ class Appeal(models.Model):
         if self.approved_at is not None:
             return "approved"
         return "rejected" if self.rejected_at is not None else "pending"
+
+
+UNDO_PERIOD = timedelta(minutes=10)
+
+
+class Decision(models.Model):
+    """A decision of `account` (None: the operator) about `target_account`; `acts` are names from
+    `moderation.services.decisions.ACTS`. It can be undone until `ends_at`; undoing it sets `undone_at`. A decision that only
+    assigns a report or adds a note cannot be undone. `report_ids` are the reports that it settled, `strike_ids` the strikes
+    that it issued, and `status_ids` the posts that are deleted when it can no longer be undone.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    target_account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    acts = ArrayField(models.TextField())
+    text = models.TextField(default="")
+    report_ids = ArrayField(models.BigIntegerField(), default=list)
+    strike_ids = ArrayField(models.BigIntegerField(), default=list)
+    status_ids = ArrayField(models.BigIntegerField(), default=list)
+    created_at = models.DateTimeField(default=clock.now)
+    ends_at = models.DateTimeField()
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = _("decision")
+        verbose_name_plural = _("decisions")
+        constraints = [lengths("moderation_decision_lengths", acts=OBJECT_LIMIT, text=OBJECT_LIMIT)]
+        indexes = [models.Index(fields=["target_account", "-id"], name="moderation_decision_target")]
+
+    def __str__(self) -> str:
+        return f"{self.id}"
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Tell whether the decision is of a kind that can be undone, even if it is too late to do so now."""
+        return self.ends_at > self.created_at
+
+
+NOTE_LIMIT = 2000
+
+
+class StaffNote(models.Model):
+    """A note about an account by `author`, a member of staff (None when the author's account is deleted), for colleagues."""
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="staff_notes", db_index=False)
+    author = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    text = models.TextField()
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta:
+        verbose_name = _("note")
+        verbose_name_plural = _("notes")
+        constraints = [
+            models.CheckConstraint(condition=Q(text__length__lte=NOTE_LIMIT), name="moderation_staffnote_length"),
+        ]
+        indexes = [models.Index(fields=["account", "-id"], name="moderation_staffnote_account")]
+
+
+class EvidenceState(models.TextChoices):
+    """States of an evidence file."""
+
+    BUILDING = "building", _("Being written")
+    READY = "ready", _("Ready")
+    FAILED = "failed", _("Failed")
+
+
+class EvidenceFile(models.Model):
+    """A zip about `account`, requested by `author` (None: deleted) under the name `author_name`; kept until `expires_at`.
+
+    `error` is the reason why the file could not be written.
+    """
+
+    id = SnowflakeField(primary_key=True)
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+")
+    author = models.ForeignKey(Account, null=True, on_delete=models.SET_NULL, related_name="+")
+    author_name = models.TextField()
+    reason = models.TextField()
+    state = models.TextField(choices=EvidenceState.choices, default=EvidenceState.BUILDING)
+    error = models.TextField(default="")
+    sha256 = models.TextField(default="")
+    size = models.BigIntegerField(null=True)
+    posts = models.IntegerField(null=True)
+    created_at = models.DateTimeField(default=clock.now)
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        verbose_name = _("evidence file")
+        verbose_name_plural = _("evidence files")
+        constraints = [
+            lengths(
+                "moderation_evidencefile_lengths",
+                author_name=NAME_LIMIT,
+                reason=MESSAGE_LIMIT,
+                state=WORD_LIMIT,
+                error=MESSAGE_LIMIT,
+                sha256=WORD_LIMIT,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"@{self.account.acct}"

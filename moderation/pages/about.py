@@ -27,6 +27,7 @@ from timelines.pages.public import public_url
 def about(request: HttpRequest) -> HttpResponse:
     """`/about`: name, description, rules and contact, as configured."""
     document = load_instance()
+    blocks_are_public = is_for(document.texts["site_show_domain_blocks"], signed_in=False)
     context: dict[str, Any] = {
         "title": document.texts["site_title"],
         "description": plain(document.texts["site_short_description"]),
@@ -37,16 +38,11 @@ def about(request: HttpRequest) -> HttpResponse:
         "extended": _html(find_description().markdown),
         "terms": have_terms(),
         "posts_url": public_url("local"),
-        "blocks_url": reverse("published_list")
-        if is_for(document.texts["site_show_domain_blocks"], signed_in=False)
-        else "",
+        "blocks_url": reverse("published_list") if blocks_are_public else "",
         "version": settings.VERSION,
     }
-    context["sharing"] = sharing_of_site(
-        reverse("about"),
-        title=context["title"],
-        description=context["description"],
-    )
+    title, description = context["title"], context["description"]
+    context["sharing"] = sharing_of_site(reverse("about"), title=title, description=description)
     return allow_caching(show(request, "moderation/about.html", context))
 
 
@@ -79,13 +75,13 @@ def terms_of_day(request: HttpRequest, day: str) -> HttpResponse:
 
 
 def _terms(request: HttpRequest, day: date | None) -> HttpResponse:
-    found = find_terms(day)
+    version = find_terms(day)
     context = {
-        "terms": found.terms,
-        "effective": found.effective,
-        "succeeded_by": found.succeeded_by,
-        "changelog": _html(found.terms.changelog),
-        "text": _html(found.terms.text),
+        "terms": version.terms,
+        "effective": version.effective,
+        "succeeded_by": version.succeeded_by,
+        "changelog": _html(version.terms.changelog),
+        "text": _html(version.terms.text),
     }
     return allow_caching(show(request, "moderation/terms_of_service.html", context))
 

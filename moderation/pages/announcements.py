@@ -31,10 +31,10 @@ _OFFERED: Final = ("👍", "❤️", "🎉", "😄", "😢")
 def announcements(request: HttpRequest) -> HttpResponse:
     """`/announcements`: the same announcements as `GET /api/v1/announcements`, unread ones first, then newest first."""
     user = signed_in(request)
-    found = show([*reversed(list_shown())], user.account_id)
-    posts = {post["number"]: post for post in posts_for_templates(found.statuses, reader_of(user, "public"))}
-    entities = sorted(present_announcements(found), key=lambda entity: entity["read"])
-    numbers = {str(row.id): row.status_ids for row in found.rows}
+    loaded = show([*reversed(list_shown())], user.account_id)
+    posts = {post["number"]: post for post in posts_for_templates(loaded.statuses, reader_of(user, "public"))}
+    entities = sorted(present_announcements(loaded), key=lambda entity: entity["read"])
+    numbers = {str(row.id): row.status_ids for row in loaded.rows}
     context = {"announcements": [_for_template(entity, numbers[entity["id"]], posts) for entity in entities]}
     return frame.show(request, "moderation/announcements.html", context)
 
@@ -42,7 +42,8 @@ def announcements(request: HttpRequest) -> HttpResponse:
 def _for_template(entity: dict[str, Any], status_ids: list[int], posts: dict[int, dict[str, Any]]) -> dict[str, Any]:
     """Return the entity as the template expects it."""
     used = {reaction["name"] for reaction in entity["reactions"]}
-    moments = {name: _moment(entity[name]) for name in ("published_at", "starts_at", "ends_at")}
+    times = ("published_at", "starts_at", "ends_at")
+    moments = {name: datetime.fromisoformat(entity[name]) if entity[name] else None for name in times}
     return {
         **entity,
         **moments,
@@ -53,10 +54,6 @@ def _for_template(entity: dict[str, Any], status_ids: list[int], posts: dict[int
         ],
         "offered": [name for name in _OFFERED if name not in used],
     }
-
-
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text is not None else None
 
 
 @require_POST

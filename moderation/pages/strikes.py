@@ -58,29 +58,29 @@ def strike(request: HttpRequest, strike_id: int) -> HttpResponse:
     longer sign in. Raises NotFound for everybody else.
     """
     key = request.GET.get("key", "")
-    found = _find(request, strike_id, key)
-    if found is None:
+    disputed = _find(request, strike_id, key)
+    if disputed is None:
         return to_sign_in(request, reverse("strike", args=[strike_id]))
     form = AppealForm(request.POST or None)
     if request.method == "POST":
-        counted(limits.APPEALS, found.target_account.user)
+        counted(limits.APPEALS, disputed.target_account.user)
         if form.is_valid():
             try:
-                file_appeal(strike=found, text=form.cleaned_data["text"])
+                file_appeal(strike=disputed, text=form.cleaned_data["text"])
             except Invalid as refusal:
                 form.add_details(refusal)
             else:
                 messages.success(request, _("Your appeal has been sent. You will get an e-mail when it is decided."))
                 return redirect(with_query(reverse("strike", args=[strike_id]), key=key))
-    return show(request, "moderation/strike.html", _context(found, form), status=422 if form.errors else 200)
+    return show(request, "moderation/strike.html", _context(disputed, form), status=422 if form.errors else 200)
 
 
 def _find(request: HttpRequest, strike_id: int, key: str) -> Strike | None:
     if key:
-        found = list_strikes(None).filter(id=strike_id).first() if opens(key, strike_id) else None
-        if found is None or found.target_account.deleted_at is not None:
+        strike = list_strikes(None).filter(id=strike_id).first() if opens(key, strike_id) else None
+        if strike is None or strike.target_account.deleted_at is not None:
             raise NotFound
-        return found
+        return strike
     user = request.user
     return find_strike(user.account_id, strike_id) if isinstance(user, User) else None
 

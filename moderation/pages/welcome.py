@@ -35,11 +35,12 @@ def _load() -> Mapping[str, Any]:
     ids: list[int] = []
     if landing != "about":
         ids += list_directory(None, order="active", local=True).values_list("id", flat=True)[:FACES_LIMIT]
-    found = (
-        Account.objects.filter(has_address(username, None)).values_list("id", flat=True).first() if username else None
-    )
-    entities = {entity["id"]: entity for entity in load_entities(dict.fromkeys([*ids, *([found] if found else [])]))}
-    contact = entities.get(str(found))
+    contacts = Account.objects.filter(has_address(username, None)) if username else Account.objects.none()
+    contact_id = contacts.values_list("id", flat=True).first()
+    entities = {
+        entity["id"]: entity for entity in load_entities(dict.fromkeys([*ids, *([contact_id] if contact_id else [])]))
+    }
+    contact = entities.get(str(contact_id))
     values: dict[str, Any] = {
         "own_picture": path_of(storage.url(picture)) if picture else "",
         "figures": None if is_federation_limited() else load_figures(),

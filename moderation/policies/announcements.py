@@ -30,10 +30,9 @@ class AnnouncementDraft:
 def announcement_errors(draft: AnnouncementDraft) -> list[FieldError]:
     errors = []
     if not draft.text.strip():
-        errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("text"))
     if len(draft.text) > ANNOUNCEMENT_LIMIT:
-        message = _("is too long (maximum is %(count)d characters)") % {"count": ANNOUNCEMENT_LIMIT}
-        errors.append(FieldError("text", "ERR_TOO_LONG", message))
+        errors.append(FieldError.too_long("text", ANNOUNCEMENT_LIMIT))
     if draft.starts_at is not None and draft.ends_at is not None and draft.ends_at < draft.starts_at:
         errors.append(FieldError("ends_at", "ERR_INVALID", _("must not be before the start")))
     if draft.all_day and (draft.starts_at is None or draft.ends_at is None):

@@ -42,12 +42,12 @@ class RuleDraft:
 def rule_errors(draft: RuleDraft) -> list[FieldError]:
     errors = []
     if not draft.text.strip():
-        errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("text"))
     texts = [draft.text, *(words.get("text", "") for words in draft.translations.values())]
     hints = [draft.hint, *(words.get("hint", "") for words in draft.translations.values())]
     errors += _too_long("text", max(map(len, texts)), RULE_LIMIT) + _too_long("hint", max(map(len, hints)), HINT_LIMIT)
     if any(known_language(code) != code for code in draft.translations):
-        errors.append(FieldError("translations", "ERR_INVALID", _("is invalid")))
+        errors.append(FieldError.invalid("translations"))
     if not 0 <= draft.position <= POSITION_MAXIMUM:
         message = _("must be a number from 0 to %(most)d") % {"most": POSITION_MAXIMUM}
         errors.append(FieldError("position", "ERR_INVALID", message))
@@ -69,16 +69,16 @@ def terms_errors(draft: TermsDraft, *, publish: bool, today: date, is_date_taken
     """
     errors = []
     if not draft.text.strip():
-        errors.append(FieldError("text", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("text"))
     errors += _too_long("text", len(draft.text), TERMS_LIMIT) + _too_long(
         "changelog", len(draft.changelog), TERMS_LIMIT
     )
     if publish and draft.effective_date is None:
-        errors.append(FieldError("effective_date", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("effective_date"))
     elif publish and draft.effective_date is not None and draft.effective_date < today:
         errors.append(FieldError("effective_date", "ERR_INVALID", _("must not be in the past")))
     if is_date_taken:
-        errors.append(FieldError("effective_date", "ERR_TAKEN", _("has already been taken")))
+        errors.append(FieldError.taken("effective_date"))
     return errors
 
 
@@ -163,9 +163,9 @@ def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[st
     for name in ("site_extended_description", "site_privacy_policy", "site_custom_css"):
         errors += _too_long(name, len(getattr(texts, name)), LONG_LIMIT)
     if texts.site_contact_email and not _is_valid(validate_email, texts.site_contact_email):
-        errors.append(FieldError("site_contact_email", "ERR_INVALID", _("is invalid")))
+        errors.append(FieldError.invalid("site_contact_email"))
     if texts.site_status_page_url and not _is_valid(URLValidator(["https", "http"]), texts.site_status_page_url):
-        errors.append(FieldError("site_status_page_url", "ERR_INVALID", _("is invalid")))
+        errors.append(FieldError.invalid("site_status_page_url"))
     if texts.site_colour and parse_colour(texts.site_colour) != texts.site_colour:
         errors.append(FieldError("site_colour", "ERR_INVALID", _("is not a colour such as #0b6e66")))
     if len(texts.site_suggested_accounts) > SUGGESTED_LIMIT:
@@ -177,10 +177,10 @@ def site_errors(texts: SiteTexts, *, contact_known: bool, unknown: Collection[st
     if not contact_known:
         errors.append(FieldError("site_contact_username", "ERR_INVALID", _("is not a person of this server")))
     if any(known_language(code) != code for code in texts.site_languages):
-        errors.append(FieldError("site_languages", "ERR_INVALID", _("is invalid")))
+        errors.append(FieldError.invalid("site_languages"))
     for name, choices in _CHOICES.items():
         if getattr(texts, name) not in choices:
-            errors.append(FieldError(name, "ERR_INCLUSION", _("is not included in the list")))
+            errors.append(FieldError.not_included(name))
     for name, (least, most) in NUMBERS.items():
         if not least <= getattr(texts, name) <= most:
             message = _("must be a number from %(least)d to %(most)d") % {"least": least, "most": most}
@@ -210,7 +210,7 @@ def obfuscated(domain: str) -> str:
 def _too_long(name: str, length: int, limit: int) -> list[FieldError]:
     if length <= limit:
         return []
-    return [FieldError(name, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit})]
+    return [FieldError.too_long(name, limit)]
 
 
 def _is_valid(validate: Any, value: str) -> bool:

@@ -6,6 +6,7 @@ Source: contract, behaviours section 18, parameters section 6.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,29 +18,9 @@ from moderation.models import DomainRule, DomainSeverity
 from social.kernel import links
 from social.kernel.text.names import normalise_domain
 
-_SECOND_LEVELS: Final = frozenset(
-    {
-        *(
-            "ac",
-            "asso",
-            "biz",
-            "co",
-            "com",
-            "edu",
-            "firm",
-            "gen",
-            "go",
-            "gob",
-            "gouv",
-            "gov",
-            "govt",
-            "gv",
-            "id",
-            "ind",
-        ),
-        *("info", "lg", "ltd", "me", "mil", "name", "ne", "net", "nhs", "nom", "or", "org", "plc", "police", "press"),
-        *("res", "sch", "web"),
-    }
+_SECOND_LEVEL: Final = re.compile(
+    "ac|asso|biz|co|com|edu|firm|gen|go|gob|gouv|gov|govt|gv|id|ind|info|lg|ltd|me|mil|name|ne|net|nhs|nom|or|org|plc|police"
+    "|press|res|sch|web"
 )
 """Names under which the registries of countries have domains registered, as in co.uk."""
 
@@ -72,15 +53,15 @@ def names_of(domain: str) -> list[str]:
 
 
 def is_registry(domain: str) -> bool:
-    """Tell whether anybody can have a domain below this one registered, so that a rule for it is a rule for a country or for
-    more: a top-level domain, or a second level such as co.uk. Mastodon accepts rules for these as well (mastodon#12805).
+    """Tell whether anybody can register a domain below this one, so that a rule for it concerns a country or more: it is a
+    top-level domain, or a second-level domain such as co.uk. Mastodon accepts rules for these as well (mastodon#12805).
     """
     name, _dot, above = domain.rpartition(".")
-    return not name or (len(above) == 2 and name in _SECOND_LEVELS)
+    return not name or (len(above) == 2 and _SECOND_LEVEL.fullmatch(name) is not None)
 
 
 def all_below() -> str:
-    """Return the warning about a rule for such a domain (`is_registry`)."""
+    """Return the warning about a rule for a domain below which anybody can register one (`is_registry`)."""
     return _("it would concern all servers whose names end like this")
 
 
@@ -95,5 +76,5 @@ def is_stricter(rule: DomainRule, severity: str, *, reject_media: bool = False, 
 
 
 def digest_of(domain: str) -> str:
-    """Return the SHA-256 of a domain, by which another server recognises a domain that it knows without learning others."""
+    """Return the SHA-256 of a domain. A server that knows the domain recognises it by its digest; other servers do not."""
     return hashlib.sha256(domain.encode()).hexdigest()

@@ -40,10 +40,9 @@ def report_errors(draft: ReportDraft, *, category: str, rules_known: bool) -> li
     """Return the errors of a report; `rules_known` says whether all named rules exist."""
     errors = []
     if len(draft.comment) > COMMENT_LIMIT:
-        message = _("is too long (maximum is %(count)d characters)") % {"count": COMMENT_LIMIT}
-        errors.append(FieldError("comment", "ERR_TOO_LONG", message))
+        errors.append(FieldError.too_long("comment", COMMENT_LIMIT))
     if category not in ReportCategory.values:
-        errors.append(FieldError("category", "ERR_INCLUSION", _("is not included in the list")))
+        errors.append(FieldError.not_included("category"))
     if not rules_known or (category == ReportCategory.VIOLATION and not draft.rule_ids):
         errors.append(FieldError("rule_ids", "ERR_INVALID", _("does not reference valid rules")))
     return errors
@@ -59,10 +58,9 @@ def may_be_appealed(strike: Strike, appeal: Appeal | None, *, now: datetime) -> 
 def appeal_errors(text: str) -> list[FieldError]:
     """Return the errors of the text of an appeal."""
     if not text.strip():
-        return [FieldError("text", "ERR_BLANK", _("can't be blank"))]
+        return [FieldError.blank("text")]
     if len(text) > APPEAL_TEXT_LIMIT:
-        message = _("is too long (maximum is %(count)d characters)") % {"count": APPEAL_TEXT_LIMIT}
-        return [FieldError("text", "ERR_TOO_LONG", message)]
+        return [FieldError.too_long("text", APPEAL_TEXT_LIMIT)]
     return []
 
 

@@ -7,7 +7,6 @@ whether automated means were used, the ground, and how to seek redress.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -43,45 +42,21 @@ _SOURCES: Final = {
 }
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A statement of reasons; the posts are stored with the strike. `house_rules` are the texts of the rules at that time.
-
-    `source` is one of STAFF_SOURCE, REPORT_SOURCE and RULE_SOURCE; `automated` is true if no person has decided.
-    """
-
-    action: str
-    source: str
-    automated: bool
-    category: str
-    house_rules: Sequence[str]
-    decided_at: str
-    appeal_until: str
-
-    def as_object(self) -> dict[str, Any]:
-        """Return the statement as it is stored with the strike."""
-        return asdict(self)
-
-
 def state(
-    *,
-    action: str,
-    decided_at: datetime,
-    by_rule: bool,
-    reported: bool,
-    category: str,
-    house_rules: Sequence[str],
-) -> Statement:
-    """Return a statement. `by_rule` means that a spam rule acted automatically, `reported` that a report led to the action."""
-    return Statement(
-        action=action,
-        source=RULE_SOURCE if by_rule else REPORT_SOURCE if reported else STAFF_SOURCE,
-        automated=by_rule,
-        category=category,
-        house_rules=list(house_rules),
-        decided_at=clock.iso(decided_at),
-        appeal_until=clock.iso(decided_at + APPEAL_PERIOD),
-    )
+    *, action: str, decided_at: datetime, by_rule: bool, reported: bool, category: str, house_rules: Sequence[str]
+) -> dict[str, Any]:
+    """Return a statement as it is stored with the strike, which has the posts. `by_rule` means that a spam rule acted
+    automatically, `reported` that a report led to the action; `house_rules` are the texts of the rules of this server.
+    """
+    return {
+        "action": action,
+        "source": RULE_SOURCE if by_rule else REPORT_SOURCE if reported else STAFF_SOURCE,
+        "automated": by_rule,
+        "category": category,
+        "house_rules": house_rules,
+        "decided_at": clock.iso(decided_at),
+        "appeal_until": clock.iso(decided_at + APPEAL_PERIOD),
+    }
 
 
 def read_statement(statement: Mapping[str, Any], posts: Sequence[str] = ()) -> list[tuple[str, list[str]]]:
@@ -92,28 +67,25 @@ def read_statement(statement: Mapping[str, Any], posts: Sequence[str] = ()) -> l
     if not statement:
         return []
     action = StrikeAction(statement["action"])
-    lasting = action not in (StrikeAction.NONE, StrikeAction.DELETE_STATUSES)
     decision = [str(_EFFECTS[action])]
-    if lasting:
+    if action not in (StrikeAction.NONE, StrikeAction.DELETE_STATUSES):
         decision.append(_("This applies until it is undone, on this server and to what it sends to other servers."))
+    decider = (
+        _("The decision was automatic: no person was involved.")
+        if statement["automated"]
+        else _("A person made the decision.")
+    )
+    until = date_format(datetime.fromisoformat(statement["appeal_until"]), "DATE_FORMAT")
     sections = [
         (_("What was done"), decision),
         (_("Which posts"), [words or _("(no text)") for words in posts]),
         (_("Why"), _grounds(statement)),
         (_("How it was found"), [str(_SOURCES[statement["source"]])]),
-        (
-            _("Who decided"),
-            [
-                _("The decision was automatic: no person was involved.")
-                if statement["automated"]
-                else _("A person made the decision.")
-            ],
-        ),
+        (_("Who decided"), [decider]),
         (
             _("What you can do"),
             [
-                _("You can appeal until %(day)s. A member of staff will read your appeal.")
-                % {"day": date_format(datetime.fromisoformat(statement["appeal_until"]), "DATE_FORMAT")},
+                _("You can appeal until %(day)s. A member of staff will read your appeal.") % {"day": until},
                 _("You can also turn to a certified body for the settlement of disputes, or to a court."),
             ],
         ),

@@ -47,12 +47,11 @@ def webhook_errors(draft: WebhookDraft, *, may_be_asked: bool) -> list[FieldErro
         message = _("is not an address on another, public server, such as https://hooks.example/social")
         errors.append(FieldError("url", "ERR_INVALID", message))
     if not draft.events:
-        errors.append(FieldError("events", "ERR_BLANK", _("can't be blank")))
+        errors.append(FieldError.blank("events"))
     elif not set(draft.events) <= set(WebhookEvent.values):
-        errors.append(FieldError("events", "ERR_INCLUSION", _("is not included in the list")))
+        errors.append(FieldError.not_included("events"))
     if len(draft.template) > TEMPLATE_LIMIT:
-        message = _("is too long (maximum is %(count)d characters)") % {"count": TEMPLATE_LIMIT}
-        errors.append(FieldError("template", "ERR_TOO_LONG", message))
+        errors.append(FieldError.too_long("template", TEMPLATE_LIMIT))
     return errors
 
 
@@ -74,16 +73,16 @@ def body_of(payload: Mapping[str, Any], template: str) -> str:
         return orjson.dumps(payload).decode()
 
     def value(match: re.Match[str]) -> str:
-        found: Any = payload
+        current: Any = payload
         for part in _PART.findall(match[1]):
-            if isinstance(found, Mapping):
-                found = found.get(part)
-            elif isinstance(found, list | tuple) and part.isdecimal() and int(part) < len(found):
-                found = found[int(part)]
+            if isinstance(current, Mapping):
+                current = current.get(part)
+            elif isinstance(current, list | tuple) and part.isdecimal() and int(part) < len(current):
+                current = current[int(part)]
             else:
-                found = None
-        written = orjson.dumps(found).decode()
-        return written[1:-1] if isinstance(found, str) else written
+                current = None
+        written = orjson.dumps(current).decode()
+        return written[1:-1] if isinstance(current, str) else written
 
     return _VARIABLE.sub(value, template)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from allauth.usersessions.models import UserSession
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.models import Account, AuditEntry, User
 from moderation.models import Report, StaffNote, Strike
-from moderation.queries.admin_accounts import IPS_SHOWN, AdminAccount, describe_accounts
+from moderation.queries.admin_accounts import AdminAccount, describe_accounts
 from moderation.queries.person_cards import PersonCard, complete_cards
 from statuses.models import Status
 from statuses.policies.visibility import OPEN_VISIBILITIES
@@ -51,17 +51,17 @@ def load_account_overview(account: Account) -> AccountOverview:
     reports = Report.objects.filter(Q(target_account_id=account.pk) | Q(account_id=account.pk)).select_related(
         "account", "target_account"
     )
-    found = list(reports.order_by("-id")[: 2 * LISTED_LIMIT])
+    newest_reports = list(reports.order_by("-id")[: 2 * LISTED_LIMIT])
     return AccountOverview(
         card=complete_cards({account.pk: admin}, [account.pk])[account.pk],
         posts=fill(of_rows(sorted(posts, key=lambda post: -post.id), None)),
         strikes=_newest(Strike.objects.filter(target_account_id=account.pk).select_related("account", "appeal")),
         notes=_newest(StaffNote.objects.filter(account_id=account.pk).select_related("author")),
         sessions=list(UserSession.objects.filter(user=user).order_by("-last_seen_at")[:LISTED_LIMIT]) if user else [],
-        same_address=_same_address(admin),
-        same_mail_domain=_same_mail_domain(user) if user is not None else [],
-        reports=[report for report in found if report.target_account_id == account.pk][:LISTED_LIMIT],
-        reported=[report for report in found if report.account_id == account.pk][:LISTED_LIMIT],
+        same_address=list(_others(user).filter(_has_same_address(admin))[:LISTED_LIMIT]) if user else [],
+        same_mail_domain=list(_others(user).filter(_has_same_mail_domain(user))[:LISTED_LIMIT]) if user else [],
+        reports=[report for report in newest_reports if report.target_account_id == account.pk][:LISTED_LIMIT],
+        reported=[report for report in newest_reports if report.account_id == account.pk][:LISTED_LIMIT],
         audit=load_audit(account, user),
     )
 
@@ -70,36 +70,25 @@ def _newest(rows: Any) -> list[Any]:
     return list(rows.order_by("-id")[:LISTED_LIMIT])
 
 
-def _people(user: User) -> Any:
-    return User.objects.exclude(pk=user.pk).select_related("account").order_by("-id")
-
-
 def same_people(admin: AdminAccount, limit: int) -> list[User]:
     """List users who were seen at the same addresses or have an e-mail address of the same domain, newest first; one query."""
     if admin.user is None:
         return []
+    return list(_others(admin.user).filter(_has_same_mail_domain(admin.user) | _has_same_address(admin))[:limit])
+
+
+def _others(user: User) -> QuerySet[User]:
+    return User.objects.exclude(pk=user.pk).select_related("account").order_by("-id")
+
+
+def _has_same_address(admin: AdminAccount) -> Q:
     addresses = [one.ip for one in admin.ips]
-    used_addresses = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
-    domain = admin.user.email.rpartition("@")[2]
-    same = Q(email__iendswith=f"@{domain}")
-    return list(
-        _people(admin.user).filter(same | Q(sign_up_ip__one_of=addresses) | used_addresses if addresses else same)[
-            :limit
-        ]
-    )
+    sessions = UserSession.objects.filter(ip__one_of=addresses)
+    return Q(sign_up_ip__one_of=addresses) | Q(pk__in=sessions.values("user_id"))
 
 
-def _same_address(admin: AdminAccount) -> list[User]:
-    if admin.user is None or not admin.ips:
-        return []
-    addresses = [one.ip for one in admin.ips[:IPS_SHOWN]]
-    used_addresses = Q(pk__in=UserSession.objects.filter(ip__one_of=addresses).values("user_id"))
-    return list(_people(admin.user).filter(Q(sign_up_ip__one_of=addresses) | used_addresses)[:LISTED_LIMIT])
-
-
-def _same_mail_domain(user: User) -> list[User]:
-    domain = user.email.rpartition("@")[2]
-    return list(_people(user).filter(email__iendswith=f"@{domain}")[:LISTED_LIMIT])
+def _has_same_mail_domain(user: User) -> Q:
+    return Q(email__iendswith=f"@{user.email.rpartition('@')[2]}")
 
 
 def load_audit(account: Account, user: User | None, report_ids: Sequence[int] = ()) -> list[AuditEntry]:

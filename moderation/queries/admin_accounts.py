@@ -9,6 +9,7 @@ from typing import Final
 
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accounts.models import Account, User
@@ -16,12 +17,17 @@ from accounts.models.user import Permission
 from accounts.policies.audience import is_present
 from accounts.policies.networks import network_of
 from accounts.queries.accounts import named_from
+from accounts.queries.discovery import list_recommended
 from social.kernel.errors import require_found
 from social.kernel.text.names import normalise_domain
+from statuses.models import Status
 
 STATUSES: Final = ("active", "pending", "disabled", "silenced", "suspended", "sensitized")
 ORIGINS: Final = ("local", "remote")
 IPS_SHOWN: Final = 20
+RECOMMENDED_LIMIT: Final = 100
+"""Number of the most followed accounts that are shown as suggested."""
+_POSTS_LIMIT: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +98,12 @@ def find_for_staff(account_id: int) -> Account:
 
 def load_admin_accounts(account_ids: Collection[int]) -> dict[int, AdminAccount]:
     """Return accounts as staff see them, by id, in three queries; unknown ids are left out."""
-    ids = list(account_ids)
-    if not ids:
-        return {}
-    return describe_accounts(Account.objects.filter(id__one_of=ids))
+    return describe_accounts(Account.objects.filter(id__one_of=account_ids))
 
 
-def describe_accounts(found: Iterable[Account]) -> dict[int, AdminAccount]:
+def describe_accounts(loaded: Iterable[Account]) -> dict[int, AdminAccount]:
     """Return these loaded accounts as staff see them, by id, in two queries."""
-    accounts = {account.id: account for account in found}
+    accounts = {account.id: account for account in loaded}
     described = list(accounts)
     confirmed = EmailAddress.objects.filter(user=OuterRef("pk"), primary=True, verified=True)
     users = {
@@ -129,8 +132,8 @@ def describe_accounts(found: Iterable[Account]) -> dict[int, AdminAccount]:
 
 
 def _latest_first(last_used: dict[str, datetime]) -> tuple[UsedAddress, ...]:
-    found = sorted((UsedAddress(ip, used_at) for ip, used_at in last_used.items()), key=lambda one: one.used_at)
-    return tuple(reversed(found))[:IPS_SHOWN]
+    addresses = (UsedAddress(ip, used_at) for ip, used_at in last_used.items())
+    return tuple(sorted(addresses, key=lambda address: address.used_at, reverse=True))[:IPS_SHOWN]
 
 
 def _accounts() -> QuerySet[Account]:
@@ -160,3 +163,15 @@ def by_address(rows: QuerySet[Account], address: str) -> QuerySet[Account]:
     first, last = str(network.network_address), str(network.broadcast_address)
     sessions = UserSession.objects.filter(user__account_id=OuterRef("pk"), ip__gte=first, ip__lte=last)
     return rows.filter(Q(user__sign_up_ip__gte=first, user__sign_up_ip__lte=last) | Q(Exists(sessions)))
+
+
+def recommended() -> ArraySubquery:
+    """Return the ids of the RECOMMENDED_LIMIT most followed accounts among those that may be suggested to all users."""
+    return ArraySubquery(list_recommended().values("id")[:RECOMMENDED_LIMIT])
+
+
+def writing_in(rows: QuerySet[Account], language: str) -> QuerySet[Account]:
+    """Return the accounts that have one of their latest posts in a language (ISO 639)."""
+    latest = Status.objects.filter(account=OuterRef(OuterRef("pk")), reblog_of=None, deleted_at=None)
+    posts = Status.objects.filter(id__one_of=ArraySubquery(latest.order_by("-id").values("id")[:_POSTS_LIMIT]))
+    return rows.filter(Exists(posts.filter(language=language.lower())), id__one_of=recommended())

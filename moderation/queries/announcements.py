@@ -74,8 +74,8 @@ def show(rows: Sequence[Announcement], viewer_id: int | None) -> ShownAnnounceme
     ids = [row.id for row in rows]
     dismissed = None
     if viewer_id is not None:
-        found = AnnouncementDismissal.objects.filter(account_id=viewer_id, announcement_id__one_of=ids)
-        dismissed = frozenset(found.values_list("announcement_id", flat=True))
+        dismissals = AnnouncementDismissal.objects.filter(account_id=viewer_id, announcement_id__one_of=ids)
+        dismissed = frozenset(dismissals.values_list("announcement_id", flat=True))
     return ShownAnnouncements(
         rows=rows,
         dismissed=dismissed,
@@ -90,23 +90,20 @@ def load_reactions(
     announcement_ids: Sequence[int], viewer_id: int | None, *, name: str | None = None
 ) -> Mapping[int, list[Reaction]]:
     """Return the reactions by announcement, the earliest emoji first; with `name`, only the reactions with this emoji."""
-    found: dict[int, list[Reaction]] = defaultdict(list)
-    if not announcement_ids:
-        return found
+    reactions: dict[int, list[Reaction]] = defaultdict(list)
     mine = Case(When(account_id=viewer_id, then=Value(1)), default=Value(0)) if viewer_id is not None else Value(0)
-    rows = AnnouncementReaction.objects.filter(announcement_id__one_of=list(announcement_ids))
+    rows = AnnouncementReaction.objects.filter(announcement_id__one_of=announcement_ids)
     if name is not None:
         rows = rows.filter(name=name)
-    counts = (
+    groups = (
         rows.values("announcement_id", "name", "custom_emoji_id")
         .annotate(count=Count("id"), first=Min("id"), mine=Max(mine))
         .order_by("first")
     )
-    groups = list(counts)
-    emoji_ids = {group["custom_emoji_id"] for group in groups if group["custom_emoji_id"] is not None}
-    emojis = {emoji.id: emoji for emoji in CustomEmoji.objects.filter(id__one_of=list(emoji_ids))} if emoji_ids else {}
+    emoji_ids = {group["custom_emoji_id"] for group in groups} - {None}
+    emojis = CustomEmoji.objects.filter(id__one_of=emoji_ids).in_bulk()
     for group in groups:
-        found[group["announcement_id"]].append(
+        reactions[group["announcement_id"]].append(
             Reaction(
                 name=group["name"],
                 count=group["count"],
@@ -114,4 +111,4 @@ def load_reactions(
                 emoji=emojis.get(group["custom_emoji_id"]),
             )
         )
-    return found
+    return reactions

@@ -34,11 +34,13 @@ def load_rules(domains: Iterable[str]) -> dict[str, DomainRule]:
     rule are left out.
     """
     names = {domain: names_of(domain.lower()) for domain in domains}
-    found = {
+    rules_by_name = {
         rule.domain: rule
         for rule in _RULE.run(names=[name for longest_first in names.values() for name in longest_first])
     }
-    rules = {domain: next((found[name] for name in names[domain] if name in found), None) for domain in names}
+    rules = {
+        domain: next((rules_by_name[name] for name in names[domain] if name in rules_by_name), None) for domain in names
+    }
     return {domain: rule for domain, rule in rules.items() if rule is not None}
 
 

@@ -61,25 +61,7 @@ _SQL: Final[dict[str, str]] = {
          WHERE [there] AND s.deleted_at IS NULL AND [in span]
          GROUP BY 1""",
 }
-_PARAMETERS: Final = {
-    "tag_servers": "id",
-    "tag_languages": "id",
-    "instance_accounts": "domain",
-    "instance_languages": "domain",
-}
-#: Dimensions that take a parameter, which is sent under the dimension's name.
-PARAMETRIC: Final = tuple(_PARAMETERS)
 _LANGUAGES: Final = frozenset({"languages", "tag_languages", "instance_languages"})
-
-
-def is_dimension(key: str) -> bool:
-    """Tell whether a dimension of this name exists."""
-    return key in _SQL or key in _TIMELESS_DIMENSIONS
-
-
-def parameter_of(key: str) -> str | None:
-    """Return the name of the parameter that a dimension needs: `id`, `domain` or None."""
-    return _PARAMETERS.get(key)
 
 
 def load_parts(key: str, start: date, end: date, parameters: Mapping[str, Any], limit: int) -> list[Part]:
@@ -119,14 +101,14 @@ def _load_versions() -> list[Part]:
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version")
         (postgresql,) = cursor.fetchone() or ("",)
-    found = (
+    versions = (
         ("social", "Social", settings.VERSION),
         ("python", "Python", platform.python_version()),
         ("django", "Django", django.get_version()),
         ("postgresql", "PostgreSQL", str(postgresql).partition(" ")[0]),
         ("redis", "Redis", str(client("cache").info("server")["redis_version"])),
     )
-    return [Part(key, name, version, shown=version) for key, name, version in found]
+    return [Part(key, name, version, shown=version) for key, name, version in versions]
 
 
 def _load_space() -> list[Part]:
@@ -137,17 +119,25 @@ def _load_space() -> list[Part]:
         )
         database, media = cursor.fetchone() or (0, 0)
     redis = client("cache").info("memory")["used_memory"]
-    found = (
+    sizes = (
         ("postgresql", "PostgreSQL", int(database)),
         ("redis", "Redis", int(redis)),
         ("media", _("Media storage"), int(media)),
     )
-    return [Part(key, name, str(size), "bytes", human_size(size)) for key, name, size in found]
+    return [Part(key, name, str(size), "bytes", human_size(size)) for key, name, size in sizes]
 
 
 _TIMELESS_DIMENSIONS: Final[dict[str, Callable[[], list[Part]]]] = {
     "software_versions": _load_versions,
     "space_usage": _load_space,
+}
+#: All dimensions, each with the name of the parameter that it needs: `id`, `domain` or None.
+PARAMETERS: Final[dict[str, str | None]] = {
+    **dict.fromkeys((*_SQL, *_TIMELESS_DIMENSIONS)),
+    "tag_servers": "id",
+    "tag_languages": "id",
+    "instance_accounts": "domain",
+    "instance_languages": "domain",
 }
 
 

@@ -89,12 +89,6 @@ class DryRun:
     samples: list[Caught] = field(default_factory=list)
     complete: bool = True
 
-    def add(self, caught: Caught) -> None:
-        self.met += 1
-        self.account_ids.add(caught.account_id)
-        if len(self.samples) < SAMPLES_LIMIT:
-            self.samples.append(caught)
-
 
 def try_rule(
     rule: SpamRule, *, days: int = DAYS, limit: int = POSTS_LIMIT, seconds: float = SECONDS_LIMIT,
@@ -105,19 +99,20 @@ def try_rule(
     Nothing is written. At most two statements per batch; the run ends after `limit` rows or `seconds`.
     """
     since = clock.now() - timedelta(days=days)
-    found = DryRun(since)
+    dry_run = DryRun(since)
     until = time.monotonic() + seconds
     batches = _posts(rule, since, limit) if rule.subject == RuleSubject.POSTS else _sign_ups(rule, since, limit)
-    for looked_at, reached, met in batches:
-        found.looked_at += looked_at
-        for caught in met:
-            found.add(caught)
+    for looked_at, reached, caught in batches:
+        dry_run.looked_at += looked_at
+        dry_run.met += len(caught)
+        dry_run.account_ids |= {one.account_id for one in caught}
+        dry_run.samples += caught[: SAMPLES_LIMIT - len(dry_run.samples)]
         if progress is not None:
-            progress(found.looked_at)
-        if found.looked_at >= limit or time.monotonic() > until:
-            found.complete, found.since = False, reached
+            progress(dry_run.looked_at)
+        if dry_run.looked_at >= limit or time.monotonic() > until:
+            dry_run.complete, dry_run.since = False, reached
             break
-    return found
+    return dry_run
 
 
 _Batch = tuple[int, datetime, list[Caught]]
@@ -184,16 +179,10 @@ def _sign_ups(rule: SpamRule, since: datetime, limit: int) -> Iterator[_Batch]:
         if not users:
             return
         before = users[-1].id
-        met = [user for user in users if rules.met_by_sign_up(_sign_up(user))]
-        yield (
-            len(users),
-            users[-1].created_at,
-            [
-                Caught(user.account_id, f"@{user.account.username}", user.created_at, user.sign_up_reason[:_WORDS])
-                for user in met
-            ],
-        )
-
-
-def _sign_up(user: User) -> SignUpFacts:
-    return SignUpFacts(user.sign_up_reason, normalise_domain(user.email.rpartition("@")[2]) or "", user.sign_up_ip)
+        caught = []
+        for user in users:
+            domain, reason = normalise_domain(user.email.rpartition("@")[2]) or "", user.sign_up_reason
+            if rules.met_by_sign_up(SignUpFacts(reason, domain, user.sign_up_ip)):
+                address = f"@{user.account.username}"
+                caught.append(Caught(user.account_id, address, user.created_at, reason[:_WORDS]))
+        yield len(users), users[-1].created_at, caught

@@ -31,7 +31,7 @@ def open_first_steps(user: User) -> list[str]:
         "factor": Exists(Authenticator.objects.filter(user=user)),
         "backup": Exists(SiteSetting.objects.filter(key=BACKUP_SETTING)),
     }
-    found: dict[str, Any] = {**User.objects.filter(pk=user.pk).values(**conditions).get()}
-    found["registrations"] |= "REGISTRATIONS" in settings.FIXED_SITE_SETTINGS
-    found["invite"] = found["invited"] or found["others"]
-    return [] if found["hidden"] else [name for name in STEPS if not found[name]]
+    done: dict[str, Any] = {**User.objects.filter(pk=user.pk).values(**conditions).get()}
+    done["registrations"] |= "REGISTRATIONS" in settings.FIXED_SITE_SETTINGS
+    done["invite"] = done["invited"] or done["others"]
+    return [] if done["hidden"] else [name for name in STEPS if not done[name]]

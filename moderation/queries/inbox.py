@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, QuerySet
 
 from accounts.models import Account, AuditEntry, User
 from moderation.models import Decision, InstanceRule, Report, StaffNote, Strike
@@ -32,33 +32,6 @@ REPORTS_READ: Final = 500
 COMMENTS_SHOWN: Final = 3
 THREAD_SHOWN: Final = 60
 LISTED_LIMIT: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Reported:
-    """An account with open reports about it: their number, reporters, categories and age, whether one of them is assigned,
-    the newest comments, and the newest reported posts that everybody may read; `posts_hidden` is the number of further
-    reported posts.
-    """
-
-    account_id: int
-    reports: int
-    reporters: int
-    categories: tuple[str, ...]
-    assigned: bool
-    oldest: datetime
-    newest: datetime
-    comments: tuple[str, ...]
-    posts: tuple[int, ...]
-    posts_hidden: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedPeople:
-    """Reported accounts, and a page with their posts."""
-
-    people: Sequence[Reported]
-    page: PostPage
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,71 +76,51 @@ def undoable_decisions() -> QuerySet[Decision]:
 
 def count_reported(rows: QuerySet[Report]) -> tuple[int, int]:
     """Count the accounts that these reports are about, and the reports."""
-    found = rows.aggregate(accounts=Count("target_account_id", distinct=True), reports=Count("id"))
-    return found["accounts"], found["reports"]
+    counts = rows.aggregate(accounts=Count("target_account_id", distinct=True), reports=Count("id"))
+    return counts["accounts"], counts["reports"]
 
 
-def load_reported(rows: QuerySet[Report], start: int) -> ReportedPeople:
-    """Return the reported accounts from the offset `start` on, at most PEOPLE_SHOWN, the last reported first, with their
-    reported posts; in a fixed number of statements.
+def load_reported(rows: QuerySet[Report], start: int) -> tuple[list[dict[str, Any]], PostPage]:
+    """Return the reported accounts from the offset `start` on, at most PEOPLE_SHOWN, the last reported first, and a page of
+    their reported posts; in a fixed number of statements.
+
+    Each account has the number of its `reports` and `reporters`, whether one of the reports is `assigned`, their
+    `categories`, the time of the `newest`, the newest `comments`, and the ids of the newest `posts` that everybody may read;
+    `posts_hidden` is the number of its other reported posts.
     """
-    groups = list(
-        rows.values("target_account_id")
-        .annotate(
-            reports=Count("id"),
-            reporters=Count("account_id", distinct=True),
-            assigned=Count("assigned_account_id"),
-            categories=ArrayAgg("category", distinct=True),
-            oldest=Min("created_at"),
-            newest=Max("created_at"),
-            last=Max("id"),
-        )
-        .order_by("-last")[start : start + PEOPLE_SHOWN]
+    groups: Any = rows.values("target_account_id").annotate(
+        reports=Count("id"),
+        reporters=Count("account_id", distinct=True),
+        assigned=Count("assigned_account_id"),
+        categories=ArrayAgg("category", distinct=True),
+        newest=Max("created_at"),
+        last=Max("id"),
     )
-    comments: dict[int, dict[str, None]] = {}
-    named: dict[int, dict[int, None]] = {}
-    reports = rows.filter(target_account_id__one_of=[group["target_account_id"] for group in groups]).order_by("-id")
-    for target_id, comment, status_ids in reports.values_list("target_account_id", "comment", "status_ids")[
-        :REPORTS_READ
-    ]:
+    people: list[dict[str, Any]] = list(groups.order_by("-last")[start : start + PEOPLE_SHOWN])
+    comments: dict[int, dict[str, None]] = defaultdict(dict)
+    named: dict[int, dict[int, None]] = defaultdict(dict)
+    reports = rows.filter(target_account_id__one_of=[one["target_account_id"] for one in people]).order_by("-id")
+    columns = reports.values_list("target_account_id", "comment", "status_ids")
+    for account_id, comment, status_ids in columns[:REPORTS_READ]:
         if comment:
-            comments.setdefault(target_id, {})[comment] = None
-        named.setdefault(target_id, {}).update(dict.fromkeys(sorted(status_ids, reverse=True)))
-    wanted = {target_id: list(numbers)[:POSTS_OF_EACH] for target_id, numbers in named.items()}
-    posts = [
-        post
-        for post in load_posts([number for numbers in wanted.values() for number in numbers])
-        if post.visibility in OPEN_VISIBILITIES
-    ]
-    shown: dict[int, set[int]] = {}
-    for post in posts:
-        shown.setdefault(post.account_id, set()).add(post.id)
-    people = []
-    for group in groups:
-        target_id = group["target_account_id"]
-        own_posts = [number for number in wanted.get(target_id, ()) if number in shown.get(target_id, ())]
-        people.append(
-            Reported(
-                account_id=target_id,
-                reports=group["reports"],
-                reporters=group["reporters"],
-                categories=tuple(sorted(group["categories"])),
-                assigned=group["assigned"] > 0,
-                oldest=group["oldest"],
-                newest=group["newest"],
-                comments=tuple(comments.get(target_id, ()))[:COMMENTS_SHOWN],
-                posts=tuple(own_posts),
-                posts_hidden=len(named.get(target_id, ())) - len(own_posts),
-            )
-        )
-    return ReportedPeople(people, fill(of_rows(posts, None)))
+            comments[account_id][comment] = None
+        named[account_id] |= dict.fromkeys(sorted(status_ids, reverse=True))
+    newest = {account_id: list(numbers)[:POSTS_OF_EACH] for account_id, numbers in named.items()}
+    loaded = load_posts([number for numbers in newest.values() for number in numbers])
+    posts = [post for post in loaded if post.visibility in OPEN_VISIBILITIES]
+    written = {(post.account_id, post.id) for post in posts}
+    for one in people:
+        account_id = one["target_account_id"]
+        one["categories"].sort()
+        one["comments"] = list(comments[account_id])[:COMMENTS_SHOWN]
+        one["posts"] = [number for number in newest.get(account_id, ()) if (account_id, number) in written]
+        one["posts_hidden"] = len(named[account_id]) - len(one["posts"])
+    return people, fill(of_rows(posts, None))
 
 
 def load_authors(status_ids: Sequence[int]) -> dict[int, int]:
     """Return the author of each of these posts, as account ids by id; unknown posts are left out."""
-    if not status_ids:
-        return {}
-    return dict(Status.objects.filter(id__one_of=list(status_ids)).values_list("id", "account_id"))
+    return dict(Status.objects.filter(id__one_of=status_ids).values_list("id", "account_id"))
 
 
 # Public ancestors and replies of reported posts.
@@ -218,14 +171,10 @@ def load_case(target: Account, viewer_id: int | None) -> Case:
 def _load_context_ids(posts: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     above: dict[int, list[int]] = {}
     below: dict[int, list[int]] = {}
-    if posts:
-        values: dict[str, Value] = {
-            "ids": list(posts),
-            "visibilities": [each.value for each in OPEN_VISIBILITIES],
-            "limit": THREAD_SHOWN,
-        }
-        for status_id, other_id, is_above in rows_of(_AROUND, values):
-            (above if is_above else below).setdefault(status_id, []).append(other_id)
+    visibilities = [each.value for each in OPEN_VISIBILITIES]
+    values: dict[str, Value] = {"ids": list(posts), "visibilities": visibilities, "limit": THREAD_SHOWN}
+    for status_id, other_id, is_above in rows_of(_AROUND, values) if posts else ():
+        (above if is_above else below).setdefault(status_id, []).append(other_id)
     return above, below
 
 
@@ -236,11 +185,7 @@ def _same_server(target: Account) -> list[tuple[Account, int]]:
     if target.domain is None:
         return []
     rows = open_reports().filter(target_account__domain=target.domain).exclude(target_account=target)
-    counts = dict(
-        rows.values("target_account_id")
-        .annotate(count=Count("id"))
-        .order_by("-count", "target_account_id")
-        .values_list("target_account_id", "count")[:LISTED_LIMIT]
-    )
-    accounts = {account.pk: account for account in Account.objects.filter(id__one_of=list(counts))} if counts else {}
+    grouped = rows.values("target_account_id").annotate(count=Count("id")).order_by("-count", "target_account_id")
+    counts = dict(grouped.values_list("target_account_id", "count")[:LISTED_LIMIT])
+    accounts = Account.objects.filter(id__one_of=counts).in_bulk()
     return [(accounts[number], count) for number, count in counts.items() if number in accounts]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from django.conf import settings
@@ -19,7 +18,6 @@ from accounts.queries.accounts import has_address
 from accounts.queries.site_settings import find_site_text, load_site_texts
 from moderation.models import ActivityWeek, DomainRule, InstanceRule, TermsOfService
 from moderation.models.domain_rule import DomainSeverity
-from moderation.policies.documents import obfuscated
 from social.kernel import clock
 from social.kernel.errors import NotFound
 from social.kernel.identity import Identity, current_identity
@@ -100,28 +98,13 @@ def find_terms(day: date | None = None) -> ShownTerms:
     )
 
 
-@dataclass(frozen=True)
-class Week:
-    """Activity in a week that began at `start`."""
-
-    start: datetime
-    statuses: int = 0
-    logins: int = 0
-    registrations: int = 0
-
-
-def list_weeks() -> list[Week]:
+def list_weeks() -> list[ActivityWeek]:
     """Return the last twelve weeks, the current week first; a week without a row has zeros."""
     today = clock.now().astimezone(UTC).date()
     this = today - timedelta(days=today.weekday())
     starts = [this - timedelta(weeks=number) for number in range(WEEKS)]
-    found = {week.start: week for week in ActivityWeek.objects.filter(start__gte=starts[-1])}
-    return [
-        Week(datetime.combine(start, time.min, UTC), week.statuses, week.logins, week.registrations)
-        if (week := found.get(start)) is not None
-        else Week(datetime.combine(start, time.min, UTC))
-        for start in starts
-    ]
+    known = ActivityWeek.objects.filter(start__gte=starts[-1]).in_bulk()
+    return [known.get(start) or ActivityWeek(start=start) for start in starts]
 
 
 def _known_domains() -> QuerySet[Domain]:
@@ -136,37 +119,14 @@ def list_peers() -> list[str]:
 
 def search_peers(prefix: str) -> list[str]:
     """Return at most ten known servers whose names begin with this prefix."""
-    prefix_text = normalise_domain(prefix) or prefix.strip().lower()
-    return list(
-        _known_domains()
-        .filter(name__startswith=prefix_text)
-        .order_by("name")
-        .values_list("name", flat=True)[:PEERS_FOUND_LIMIT]
-    )
+    peers = _known_domains().filter(name__startswith=normalise_domain(prefix) or prefix.strip().lower())
+    return list(peers.order_by("name").values_list("name", flat=True)[:PEERS_FOUND_LIMIT])
 
 
-@dataclass(frozen=True)
-class ShownDomainBlock:
-    """A limited or suspended server, as it is published: its name, the digest of the full name, and the reason."""
-
-    domain: str
-    digest: str
-    severity: str
-    comment: str | None
-
-
-def list_domain_blocks(*, with_rationale: bool) -> list[ShownDomainBlock]:
-    """Return the limited servers, then the suspended ones, each group sorted by name."""
+def list_domain_blocks() -> list[DomainRule]:
+    """Return the rules of the limited servers, then of the suspended ones, each group sorted by name."""
     rules = DomainRule.objects.filter(severity__in=[DomainSeverity.SILENCE, DomainSeverity.SUSPEND])
-    return [
-        ShownDomainBlock(
-            domain=obfuscated(rule.domain) if rule.obfuscate else rule.domain,
-            digest=hashlib.sha256(rule.domain.encode()).hexdigest(),
-            severity=rule.severity,
-            comment=(rule.public_comment or "") if with_rationale else None,
-        )
-        for rule in rules.order_by("severity", "domain")
-    ]
+    return list(rules.order_by("severity", "domain"))
 
 
 # The contract's usage figure counts "the last four weeks".
@@ -233,11 +193,6 @@ def count_active(since: datetime) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _openness(kind: str) -> dict[str, str]:
-    access = load_access(kind)
-    return {"local": str(access.local), "remote": str(access.remote)}
-
-
 def offered_report_year() -> int | None:
     """Return the year whose report users may request today (UTC): the current year in its last three weeks; None in the
     rest of the year.
@@ -267,5 +222,8 @@ def load_instance() -> InstanceDocument:
         emojis=EmojiLookup.for_accounts([contact] if contact is not None else []),
         invites_enabled=Role.objects.get(id=EVERYONE_ROLE_ID).can(Permission.INVITE_USERS),
         has_terms=have_terms(),
-        timelines_access={kind: _openness(kind) for kind in (LIVE, HASHTAG, TRENDING_LINK)},
+        timelines_access={
+            kind: {"local": str(access.local), "remote": str(access.remote)}
+            for kind, access in ((kind, load_access(kind)) for kind in (LIVE, HASHTAG, TRENDING_LINK))
+        },
     )

@@ -1,9 +1,7 @@
 """Counts events on this server by day: new users, posts, reports, hashtags; and the retention of the users who signed up.
 
-Source: contract, parameters section 6, entities "Admin::Measure". Days are in UTC. Each measure has one SELECT, which
-serves its days and its totals.
-
-Source: contract, parameters section 6, entities "Admin::Cohort".
+Source: contract, parameters section 6, entities "Admin::Measure" and "Admin::Cohort". Days are in UTC. Each measure has one
+SELECT, which serves its days and its totals.
 """
 
 from __future__ import annotations
@@ -34,98 +32,86 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """Definition of a measure. `rows` selects the counted events with the columns day, thing and weight; with `distinct`, each
-    thing counts once per day, and once in the total.
+    """Definition of a measure. `rows` selects the counted events with a column `day`, and the columns that `figure` needs,
+    which is the aggregate for a day and for the total.
 
     `parameter` is the name of the parameter that the measure needs. `total` selects the overall figure if it is not simply
-    the sum of the daily figures.
+    the aggregate of the period.
     """
 
     rows: str
+    figure: str = "count(*)"
     parameter: str | None = None
-    distinct: bool = False
     total: str | None = None
     unit: str | None = None
     with_time: bool = False
 
 
 # The conditions in brackets below are defined in `moderation.queries.figures`.
-_TAG_POSTS: Final = """
-SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS thing, 1 AS weight
-  FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id JOIN accounts_account a ON a.id = s.account_id
- WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span]"""
+def _events(source: str, time: str, condition: str = "TRUE", *, columns: str = "") -> str:
+    """Return a SELECT of the events of the period; `time` is the column with the time of an event."""
+    day = f"({time} AT TIME ZONE 'UTC')::date AS day"
+    period = f"{time} >= %(from)s AND {time} < %(until)s"
+    return f"SELECT {day}{columns} FROM {source} WHERE {condition} AND {period}"  # noqa: S608 (texts of this module)
+
+
+def _of_server(source: str, time: str) -> _Measure:
+    """Return a measure of events of the accounts `a` of a server; its total counts all of them, of any time."""
+    total = f"SELECT count(*) FROM {source} WHERE [there]"  # noqa: S608 (texts of this module)
+    return _Measure(_events(source, time, "[there]"), parameter="domain", total=total)
+
+
+_TAG_USES: Final = """
+SELECT t.day, t.account_id, t.uses FROM accounts_taguse t
+ WHERE t.tag_id = %(id)s AND t.day >= %(from)s::date AND t.day < %(until)s::date"""
 _MEASURES: Final[dict[str, _Measure]] = {
     # The figure of a day counts users who were last active, or last posted, on that day: earlier activity is not stored.
     "active_users": _Measure(
-        """
-        SELECT (active_at AT TIME ZONE 'UTC')::date AS day, account_id::text AS thing, 1 AS weight FROM accounts_user
-         WHERE active_at >= %(from)s AND active_at < %(until)s
-        UNION SELECT (s.created_at AT TIME ZONE 'UTC')::date, s.account_id::text, 1 FROM statuses_status s
-         WHERE s.local AND [in span]""",
-        distinct=True,
+        _events("accounts_user u", "u.active_at", columns=", u.account_id")  # noqa: S608 (a text of this module)
+        + """ UNION SELECT (s.created_at AT TIME ZONE 'UTC')::date, s.account_id
+          FROM statuses_status s WHERE s.local AND [in span]""",
+        figure="count(DISTINCT account_id)",
         with_time=True,
     ),
-    "new_users": _Measure(
-        """SELECT (created_at AT TIME ZONE 'UTC')::date AS day, id::text AS thing, 1 AS weight FROM accounts_user
-         WHERE created_at >= %(from)s AND created_at < %(until)s"""
-    ),
+    "new_users": _Measure(_events("accounts_user u", "u.created_at")),
     "interactions": _Measure(
-        """
-        SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
-          FROM statuses_favourite f
-         WHERE f.account_id IN (SELECT account_id FROM accounts_user) AND f.created_at >= %(from)s AND f.created_at < %(until)s
-        UNION ALL SELECT (s.created_at AT TIME ZONE 'UTC')::date, s.id::text, 1 FROM statuses_status s
+        _events("statuses_favourite f", "f.created_at", "f.account_id IN (SELECT account_id FROM accounts_user)")  # noqa: S608
+        + """ UNION ALL SELECT (s.created_at AT TIME ZONE 'UTC')::date FROM statuses_status s
          WHERE s.local AND s.deleted_at IS NULL AND [in span]
            AND (s.reblog_of_id IS NOT NULL OR s.in_reply_to_account_id <> s.account_id)""",
         with_time=True,
     ),
-    "opened_reports": _Measure(
-        """SELECT (created_at AT TIME ZONE 'UTC')::date AS day, id::text AS thing, 1 AS weight FROM moderation_report
-         WHERE created_at >= %(from)s AND created_at < %(until)s"""
-    ),
-    "resolved_reports": _Measure(
-        """SELECT (action_taken_at AT TIME ZONE 'UTC')::date AS day, id::text AS thing, 1 AS weight FROM moderation_report
-         WHERE action_taken_at >= %(from)s AND action_taken_at < %(until)s"""
-    ),
-    "tag_accounts": _Measure(
-        "SELECT t.day, t.account_id::text AS thing, 1 AS weight FROM accounts_taguse t"
-        " WHERE t.tag_id = %(id)s AND t.day >= %(from)s::date AND t.day < %(until)s::date",
+    "opened_reports": _Measure(_events("moderation_report r", "r.created_at")),
+    "resolved_reports": _Measure(_events("moderation_report r", "r.action_taken_at")),
+    "tag_accounts": _Measure(_TAG_USES, "count(DISTINCT account_id)", parameter="id", with_time=True),
+    "tag_uses": _Measure(_TAG_USES, "COALESCE(sum(uses), 0)", parameter="id", with_time=True),
+    "tag_servers": _Measure(
+        """SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, COALESCE(a.domain, '') AS server
+          FROM statuses_statustag st JOIN statuses_status s ON s.id = st.status_id
+          JOIN accounts_account a ON a.id = s.account_id
+         WHERE st.tag_id = %(id)s AND s.deleted_at IS NULL AND [tagged in span]""",
+        figure="count(DISTINCT server)",
         parameter="id",
-        distinct=True,
-        with_time=True,
     ),
-    "tag_uses": _Measure(
-        "SELECT t.day, t.account_id::text AS thing, t.uses AS weight FROM accounts_taguse t"
-        " WHERE t.tag_id = %(id)s AND t.day >= %(from)s::date AND t.day < %(until)s::date",
-        parameter="id",
-        with_time=True,
-    ),
-    "tag_servers": _Measure(_TAG_POSTS, parameter="id", distinct=True),
-    "instance_accounts": _Measure(
-        """SELECT (a.created_at AT TIME ZONE 'UTC')::date AS day, a.id::text AS thing, 1 AS weight FROM accounts_account a
-         WHERE [there] AND a.created_at >= %(from)s AND a.created_at < %(until)s""",
-        parameter="domain",
-        total="SELECT count(*) FROM accounts_account a WHERE [there]",
-    ),
+    "instance_accounts": _of_server("accounts_account a", "a.created_at"),
     "instance_media_attachments": _Measure(
-        """SELECT (m.created_at AT TIME ZONE 'UTC')::date AS day, m.id::text AS thing, m.file_size + m.preview_size AS weight
-          FROM statuses_mediaattachment m JOIN accounts_account a ON a.id = m.account_id
-         WHERE [there] AND m.created_at >= %(from)s AND m.created_at < %(until)s""",
+        _events(
+            "statuses_mediaattachment m JOIN accounts_account a ON a.id = m.account_id",
+            "m.created_at",
+            "[there]",
+            columns=", m.file_size + m.preview_size AS size",
+        ),
+        figure="COALESCE(sum(size), 0)",
         parameter="domain",
         total="""SELECT COALESCE(sum(m.file_size + m.preview_size), 0) FROM statuses_mediaattachment m
           JOIN accounts_account a ON a.id = m.account_id WHERE [there]""",
         unit="bytes",
     ),
-    "instance_reports": _Measure(
-        """SELECT (r.created_at AT TIME ZONE 'UTC')::date AS day, r.id::text AS thing, 1 AS weight
-          FROM moderation_report r JOIN accounts_account a ON a.id = r.target_account_id
-         WHERE [there] AND r.created_at >= %(from)s AND r.created_at < %(until)s""",
-        parameter="domain",
-        total="""SELECT count(*) FROM moderation_report r JOIN accounts_account a ON a.id = r.target_account_id
-         WHERE [there]""",
+    "instance_reports": _of_server(
+        "moderation_report r JOIN accounts_account a ON a.id = r.target_account_id", "r.created_at"
     ),
     "instance_statuses": _Measure(
-        """SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day, s.id::text AS thing, 1 AS weight
+        """SELECT (s.created_at AT TIME ZONE 'UTC')::date AS day
           FROM statuses_status s JOIN accounts_account a ON a.id = s.account_id
          WHERE [there] AND s.deleted_at IS NULL AND [in span]""",
         parameter="domain",
@@ -133,35 +119,15 @@ _MEASURES: Final[dict[str, _Measure]] = {
           JOIN accounts_account a ON a.id = c.account_id WHERE [there]""",
     ),
     # Local followers of accounts of the server `domain`.
-    "instance_follows": _Measure(
-        """SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
-          FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id
-         WHERE [there] AND f.created_at >= %(from)s AND f.created_at < %(until)s""",
-        parameter="domain",
-        total="SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.target_id WHERE [there]",
-    ),
+    "instance_follows": _of_server("accounts_follow f JOIN accounts_account a ON a.id = f.target_id", "f.created_at"),
     # Followers of local accounts from the server `domain`.
-    "instance_followers": _Measure(
-        """SELECT (f.created_at AT TIME ZONE 'UTC')::date AS day, f.id::text AS thing, 1 AS weight
-          FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id
-         WHERE [there] AND f.created_at >= %(from)s AND f.created_at < %(until)s""",
-        parameter="domain",
-        total="SELECT count(*) FROM accounts_follow f JOIN accounts_account a ON a.id = f.account_id WHERE [there]",
+    "instance_followers": _of_server(
+        "accounts_follow f JOIN accounts_account a ON a.id = f.account_id", "f.created_at"
     ),
 }
 
-#: Measures that take a parameter, which is sent under the measure's name.
-PARAMETRIC: Final = tuple(key for key, what in _MEASURES.items() if what.parameter is not None)
-
-
-def is_measure(key: str) -> bool:
-    """Tell whether a measure of this name exists."""
-    return key in _MEASURES
-
-
-def parameter_of(key: str) -> str | None:
-    """Return the name of the parameter that a measure needs: `id`, `domain` or None."""
-    return _MEASURES[key].parameter
+#: All measures, each with the name of the parameter that it needs: `id`, `domain` or None.
+PARAMETERS: Final = {key: what.parameter for key, what in _MEASURES.items()}
 
 
 def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> Measured:
@@ -172,29 +138,27 @@ def measure(key: str, start: date, end: date, parameters: Mapping[str, Any]) -> 
     length = max((end - start).days + 1, 0)
     values = subject_parameters(parameters)
     days = _days(what, start, end, values)
+    before = start - timedelta(days=length), start - timedelta(days=1)
     if what.total is not None:
         total, previous = _number(what.total, values), None
     else:
-        total = _total(what, start, end, values) if what.distinct else sum(days.values())
-        previous = _total(what, start - timedelta(days=length), start - timedelta(days=1), values)
+        # A thing that is counted once on each of several days is counted once in the total.
+        total = _total(what, start, end, values) if "DISTINCT" in what.figure else sum(days.values())
+        previous = _total(what, *before, values)
     days_shown = tuple((day, days.get(day, 0)) for day in (start + timedelta(days=number) for number in range(length)))
     return Measured(key, total, previous, days_shown, what.unit, what.with_time)
 
 
 def _days(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> dict[date, int]:
     with connection.cursor() as cursor:
-        sql = completed(_select(what, "day, ", " GROUP BY day"))
-        cursor.execute(sql, {**values, **days_parameters(start, end)})
+        sql = f"SELECT day, {what.figure} FROM ({what.rows}) AS counted GROUP BY day"  # noqa: S608 (texts of this module)
+        cursor.execute(completed(sql), {**values, **days_parameters(start, end)})
         return {day: int(count) for day, count in cursor.fetchall()}
 
 
 def _total(what: _Measure, start: date, end: date, values: Mapping[str, Any]) -> int:
-    return _number(_select(what), {**values, **days_parameters(start, end)})
-
-
-def _select(what: _Measure, columns: str = "", grouped: str = "") -> str:
-    figure = "count(DISTINCT thing)" if what.distinct else "COALESCE(sum(weight), 0)"
-    return "".join(("SELECT ", columns, figure, " FROM (", what.rows, ") AS counted", grouped))
+    sql = f"SELECT {what.figure} FROM ({what.rows}) AS counted"  # noqa: S608 (texts of this module)
+    return _number(sql, {**values, **days_parameters(start, end)})
 
 
 def _number(sql: str, values: Mapping[str, Any]) -> int:
@@ -241,23 +205,21 @@ def load_cohorts(start: date, end: date, frequency: Frequency) -> list[Cohort]:
         }
         cursor.execute(_SQL, values)
         rows = cursor.fetchall()
-    found = []
+    cohorts = []
     for place, period in enumerate(periods):
-        mine = [(seen, count) for joined, seen, count in rows if joined == period]
-        counts = tuple(
-            (period_end, sum(count for seen, count in mine if seen >= period_end)) for period_end in periods[place:]
-        )
-        found.append(Cohort(period, sum(count for _seen, count in mine), counts))
-    return found
+        joined = [(seen, count) for began, seen, count in rows if began == period]
+        counts = tuple((later, sum(count for seen, count in joined if seen >= later)) for later in periods[place:])
+        cohorts.append(Cohort(period, sum(count for _seen, count in joined), counts))
+    return cohorts
 
 
 def _periods(start: date, end: date, frequency: Frequency) -> list[date]:
-    found: list[date] = []
+    periods: list[date] = []
     current = start.replace(day=1) if frequency == "month" else start
-    while current <= end and len(found) < PERIODS_LIMITS[frequency]:
-        found.append(current)
+    while current <= end and len(periods) < PERIODS_LIMITS[frequency]:
+        periods.append(current)
         current = _next_period(current, frequency)
-    return found
+    return periods
 
 
 def _next_period(period: date, frequency: Frequency) -> date:

@@ -73,7 +73,7 @@ def _seen_at(addresses: Collection[str]) -> dict[str, dict[int, str]]:
     """Return, for each IP address, the local accounts that signed up from it or were seen there (usernames by account id)."""
     if not addresses:
         return {}
-    found: dict[str, dict[int, str]] = {}
+    usernames: dict[str, dict[int, str]] = {}
     sessions = UserSession.objects.filter(ip__one_of=list(addresses)).order_by("-id")
     rows = sessions.values_list("ip", "user__account_id", "user__account__username")[:_SAME_LIMIT]
     signed_up = User.objects.filter(sign_up_ip__one_of=list(addresses)).order_by("-id")
@@ -81,5 +81,5 @@ def _seen_at(addresses: Collection[str]) -> dict[str, dict[int, str]]:
         *rows,
         *signed_up.values_list("sign_up_ip", "account_id", "account__username")[:_SAME_LIMIT],
     ):
-        found.setdefault(ip, {})[number] = name
-    return found
+        usernames.setdefault(ip, {})[number] = name
+    return usernames

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.collections.models import Collection
@@ -15,6 +14,7 @@ from accounts.models import Account, Follow
 from moderation.models import Appeal, InstanceRule, Report, Strike
 from social.kernel.errors import NotFound, require_found
 from social.kernel.ids import parse_id
+from social.kernel.statements import rows_of
 from statuses.models import Mention, Status
 from statuses.policies.visibility import FOLLOWER_VISIBILITIES, OPEN_VISIBILITIES
 from statuses.queries.statuses import list_statuses
@@ -32,11 +32,8 @@ UNION
 
 def find_reportable_statuses(target: Account, viewer_id: int, status_ids: Sequence[str]) -> list[int]:
     """Return the ids of these posts. Raises NotFound unless all belong to the target and the viewer may read them."""
-    ids = _ids(status_ids)
-    if not ids:
-        return []
-    found = list_statuses(viewer_id).filter(account=target, id__one_of=ids)
-    return _all_of(ids, found.values_list("id", flat=True))
+    ids = _parse_ids(status_ids)
+    return _all_of(ids, list_statuses(viewer_id).filter(account=target, id__one_of=ids).values_list("id", flat=True))
 
 
 def find_received_statuses(target: Account, domain: str, status_ids: Sequence[int]) -> list[int]:
@@ -48,24 +45,22 @@ def find_received_statuses(target: Account, domain: str, status_ids: Sequence[in
     followed = Follow.objects.filter(target=target, account__domain=domain).exists()
     mentioned = Exists(Mention.objects.filter(status_id=OuterRef("id"), account__domain=domain))
     readable = Q(visibility__in=FOLLOWER_VISIBILITIES) if followed else Q(visibility__in=OPEN_VISIBILITIES)
-    found = Status.objects.filter(
+    posts = Status.objects.filter(
         readable | Q(mentioned), account=target, id__one_of=list(status_ids), local_only=False
     )
-    return list(found.order_by("id").values_list("id", flat=True))
+    return list(posts.order_by("id").values_list("id", flat=True))
 
 
 def find_reportable_collections(target: Account, collection_ids: Sequence[str]) -> list[int]:
     """Return the ids of these collections. Raises NotFound unless all belong to the target."""
-    ids = _ids(collection_ids)
-    if not ids:
-        return []
+    ids = _parse_ids(collection_ids)
     return _all_of(ids, find_owned_collections(target, ids))
 
 
 def find_owned_collections(target: Account, collection_ids: abc.Collection[int]) -> list[int]:
     """Return the ids of the target's collections among these."""
-    found = Collection.objects.filter(account=target, id__one_of=list(collection_ids))
-    return list(found.order_by("id").values_list("id", flat=True))
+    owned = Collection.objects.filter(account=target, id__one_of=list(collection_ids))
+    return list(owned.order_by("id").values_list("id", flat=True))
 
 
 def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
@@ -74,35 +69,29 @@ def load_rule_ids(rule_ids: Sequence[str]) -> list[int] | None:
     ids = list(dict.fromkeys(number for number in numbers if number is not None))
     if len(ids) < len(set(rule_ids)):
         return None
-    found = set(InstanceRule.objects.filter(id__one_of=ids).values_list("id", flat=True)) if ids else set()
-    return ids if found.issuperset(ids) else None
+    known = InstanceRule.objects.filter(id__one_of=ids).values_list("id", flat=True)
+    return ids if set(known).issuperset(ids) else None
 
 
 def load_reports(report_ids: abc.Collection[int]) -> dict[int, Report]:
     """Return the reports with these ids, by id."""
-    if not report_ids:
-        return {}
-    return {report.id: report for report in Report.objects.filter(id__one_of=list(report_ids))}
+    return Report.objects.filter(id__one_of=report_ids).in_bulk()
 
 
-def _ids(texts: Sequence[str]) -> list[int]:
+def _parse_ids(texts: Sequence[str]) -> list[int]:
     numbers = [parse_id(number) for number in texts]
-    if None in numbers:
-        raise NotFound
-    return list(dict.fromkeys(number for number in numbers if number is not None))
+    return list(dict.fromkeys(require_found(number) for number in numbers))
 
 
-def _all_of(ids: list[int], found: abc.Collection[int]) -> list[int]:
-    if len(set(found)) < len(ids):
+def _all_of(ids: list[int], present: Iterable[int]) -> list[int]:
+    if set(present) < set(ids):
         raise NotFound
     return ids
 
 
 def find_reported_statuses(status_ids: abc.Collection[int]) -> set[int]:
     """Return the posts that a report or a strike is about: they are kept for staff."""
-    with connection.cursor() as cursor:
-        cursor.execute(_REPORTED, {"ids": list(status_ids)})
-        return {number for (number,) in cursor.fetchall()}
+    return {number for (number,) in rows_of(_REPORTED, {"ids": list(status_ids)})}
 
 
 def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Report]:
@@ -112,8 +101,8 @@ def reports_naming(target: Account, status_ids: abc.Collection[int]) -> list[Rep
     if not status_ids:
         return []
     rows = Report.objects.filter(target_account=target).order_by("-id")[:NAMING_LIMIT]
-    found = [report for report in rows if not set(status_ids).isdisjoint(report.status_ids)]
-    return sorted(found, key=lambda report: (report.is_resolved, report.pk))
+    reports = [report for report in rows if not set(status_ids).isdisjoint(report.status_ids)]
+    return sorted(reports, key=lambda report: (report.is_resolved, report.pk))
 
 
 def outlive(account_id: int) -> bool:
@@ -136,9 +125,7 @@ class ReportFilter:
 
 
 def list_reports(report_filter: ReportFilter) -> QuerySet[Report]:
-    """Return the matching reports, unordered: open ones by default, settled ones with `resolved`, all with `resolved` and
-    `unresolved`.
-    """
+    """Return the matching reports, unordered."""
     rows = Report.objects.all()
     if not (report_filter.resolved and report_filter.unresolved):
         rows = rows.filter(action_taken_at__isnull=not report_filter.resolved)
@@ -165,38 +152,29 @@ def find_report_about(account: Account, report_id: int) -> Report:
 def load_rules(reports: abc.Collection[Report]) -> dict[int, InstanceRule]:
     """Return the rules that these reports name, withdrawn ones included, by id, in one query."""
     rule_ids = {number for report in reports for number in report.rule_ids or ()}
-    return {rule.pk: rule for rule in InstanceRule.objects.filter(id__one_of=rule_ids)} if rule_ids else {}
+    return InstanceRule.objects.filter(id__one_of=rule_ids).in_bulk()
 
 
 def people_of(report: Report) -> list[int]:
     """Return the accounts that a report names: reporter, reported account, assignee, and the moderator who has settled it."""
-    found = (
-        report.account_id,
-        report.target_account_id,
-        report.assigned_account_id,
-        report.action_taken_by_id,
-    )
-    return [number for number in found if number is not None]
+    named = (report.account_id, report.target_account_id, report.assigned_account_id, report.action_taken_by_id)
+    return [number for number in named if number is not None]
 
 
 def load_strikes(strike_ids: abc.Collection[int]) -> dict[int, Strike]:
     """Return the strikes with these ids, by id."""
-    if not strike_ids:
-        return {}
-    return {strike.id: strike for strike in Strike.objects.filter(id__one_of=list(strike_ids))}
+    return Strike.objects.filter(id__one_of=strike_ids).in_bulk()
 
 
 def load_appeals(strike_ids: abc.Collection[int]) -> dict[int, Appeal]:
     """Return the appeals against these strikes, by the id of the strike."""
-    if not strike_ids:
-        return {}
-    return {appeal.strike_id: appeal for appeal in Appeal.objects.filter(strike_id__one_of=list(strike_ids))}
+    return {appeal.strike_id: appeal for appeal in Appeal.objects.filter(strike_id__one_of=strike_ids)}
 
 
 def list_strikes(account_id: int | None) -> QuerySet[Strike]:
     """Return the strikes against an account (None: any), newest first, with their appeals and the account's user."""
-    found = Strike.objects.select_related("appeal", "target_account__user").order_by("-id")
-    return found if account_id is None else found.filter(target_account_id=account_id)
+    strikes = Strike.objects.select_related("appeal", "target_account__user").order_by("-id")
+    return strikes if account_id is None else strikes.filter(target_account_id=account_id)
 
 
 def find_strike(account_id: int, strike_id: int) -> Strike:

@@ -1,14 +1,15 @@
-"""Counts pending decisions of staff: reports, appeals, sign-ups, held posts, files in quarantine and changes by blocklists."""
+"""Counts pending decisions of staff: reports, appeals, sign-ups, held posts, files in quarantine and changes by blocklists;
+reads held posts.
+"""
 
 from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -19,34 +20,50 @@ from accounts.models.user import Permission
 from accounts.policies.staff import can, staff_of
 from moderation.blocklists.queries import list_waiting
 from moderation.models import Appeal, Report
-from moderation.queries.held import list_held
+from statuses.models import HeldPost, MediaAttachment
+from statuses.ports import remote_documents
 
 
-@dataclass(frozen=True)
-class _Kind:
-    title: str | Promise
-    permission: Permission
-    rows: Callable[[], QuerySet[Any]]
+def list_held() -> QuerySet[HeldPost]:
+    """Return the posts and edits that wait for a decision, with their authors, unordered; edits of deleted posts are left
+    out.
+    """
+    rows = HeldPost.objects.select_related("account", "scheduled")
+    return rows.filter(approved_at=None, status__deleted_at=None)
 
 
-_KINDS: Final = (
-    _Kind(_("Reports"), Permission.MANAGE_REPORTS, lambda: Report.objects.filter(action_taken_at=None)),
-    _Kind(_("Appeals"), Permission.MANAGE_APPEALS, lambda: Appeal.objects.filter(approved_at=None, rejected_at=None)),
-    _Kind(_("Sign-ups"), Permission.MANAGE_USERS, list_unapproved),
-    _Kind(_("Held posts"), Permission.MANAGE_REPORTS, list_held),
-    _Kind(
+def list_files(held: HeldPost) -> Sequence[MediaAttachment]:
+    """Return the files of a held post, or the files that a held edit adds to its post. Files of a held remote post have no
+    rows: they are read from its document.
+    """
+    if held.document is None:
+        rows = MediaAttachment.objects.filter(Q(held__held=held) | Q(scheduled__scheduled__held=held))
+        return list(rows.order_by("scheduled__position", "id"))
+    reader = remote_documents.find()
+    files = [] if reader is None else reader.read_files(held.account, held.document)
+    present = set(MediaAttachment.objects.filter(status__held_edit=held).values_list("remote_url", flat=True))
+    return [media for media in files if media.remote_url not in present]
+
+
+#: Pending decisions by kind: title, the permission to take these decisions, and their rows.
+_KINDS: Final[tuple[tuple[str | Promise, Permission, Callable[[], QuerySet[Any]]], ...]] = (
+    (_("Reports"), Permission.MANAGE_REPORTS, lambda: Report.objects.filter(action_taken_at=None)),
+    (_("Appeals"), Permission.MANAGE_APPEALS, lambda: Appeal.objects.filter(approved_at=None, rejected_at=None)),
+    (_("Sign-ups"), Permission.MANAGE_USERS, list_unapproved),
+    (_("Held posts"), Permission.MANAGE_REPORTS, list_held),
+    (
         _("Files in quarantine"),
         Permission.MANAGE_REPORTS,
         lambda: QuarantinedFile.objects.filter(decision=QuarantineDecision.WAITING),
     ),
-    _Kind(_("Changes by blocklists"), Permission.MANAGE_FEDERATION, list_waiting),
+    (_("Changes by blocklists"), Permission.MANAGE_FEDERATION, list_waiting),
 )
-DECISION_PERMISSIONS: Final = functools.reduce(operator.or_, (kind.permission for kind in _KINDS))
-"""Permissions with which people decide about something that is counted here."""
+DECISION_PERMISSIONS: Final = functools.reduce(operator.or_, (permission for _title, permission, _rows in _KINDS))
+"""The permissions of which each allows to take some of these decisions."""
 
 
 def count_waiting_for(user: User) -> list[tuple[str | Promise, int]]:
     """Count the pending decisions that the user may take; return the title and the number of each kind that has any."""
     by = staff_of(user)
-    counts = [(kind.title, kind.rows().count()) for kind in _KINDS if can(by, kind.permission)]
+    counts = [(title, rows().count()) for title, permission, rows in _KINDS if can(by, permission)]
     return [(title, count) for title, count in counts if count]

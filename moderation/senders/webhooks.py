@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from django.db import transaction
@@ -24,13 +24,9 @@ _TEMPORARY: Final = (401, 408, 429)
 def _begin(jobs: Sequence[Job[WebhookCall]]) -> Iterator[Steps]:
     if not jobs:
         return
-    webhooks = _load_enabled({job.row.webhook_id for job in jobs})
+    webhooks = Webhook.objects.filter(id__one_of={job.row.webhook_id for job in jobs}, enabled=True).in_bulk()
     for job in jobs:
         yield _call(job, webhooks.get(job.row.webhook_id))
-
-
-def _load_enabled(webhook_ids: Collection[int]) -> Mapping[int, Webhook]:
-    return Webhook.objects.filter(id__one_of=list(webhook_ids), enabled=True).in_bulk()
 
 
 def _call(job: Job[WebhookCall], webhook: Webhook | None) -> Steps:

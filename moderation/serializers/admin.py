@@ -32,7 +32,7 @@ class AdminAccountSerializer(EntitySerializer):
 
     def to_representation(self, instance: AdminAccount) -> dict[str, Any]:
         account, user = instance.account, instance.user
-        found: dict[str, Any] = {
+        entity: dict[str, Any] = {
             "id": str(account.id),
             "username": account.username,
             "domain": account.domain,
@@ -51,8 +51,8 @@ class AdminAccountSerializer(EntitySerializer):
             "account": self.context["accounts"][account.id],
         }
         if user is None:
-            return found | {"role": None}
-        found |= {
+            return entity | {"role": None}
+        entity |= {
             "email": user.email,
             "ip": instance.ips[0].ip if instance.ips else None,
             "ips": [{"ip": one.ip, "used_at": clock.iso(one.used_at)} for one in instance.ips],
@@ -64,22 +64,17 @@ class AdminAccountSerializer(EntitySerializer):
             "role": RoleSerializer(user.role).data,
         }
         if user.created_by_application_id is not None:
-            found["created_by_application_id"] = str(user.created_by_application_id)
+            entity["created_by_application_id"] = str(user.created_by_application_id)
         if user.invite is not None and user.invite.inviter is not None:
-            found["invited_by_account_id"] = str(user.invite.inviter.account_id)
-        return found
+            entity["invited_by_account_id"] = str(user.invite.inviter.account_id)
+        return entity
 
 
 def present_admin_accounts(account_ids: Iterable[int], viewer_id: int | None) -> dict[int, dict[str, Any]]:
     """Return the entities of these accounts by id, in the given order, without duplicates; unknown ids are left out."""
-    wanted = list(dict.fromkeys(account_ids))
-    found = load_admin_accounts(wanted)
-    serializer = AdminAccountSerializer(
-        [found[number] for number in wanted if number in found],
-        many=True,
-        context={"accounts": present_accounts(wanted, viewer_id)},
-    )
-    return {int(entity["id"]): entity for entity in serializer.data}
+    ids = list(dict.fromkeys(account_ids))
+    loaded, context = load_admin_accounts(ids), {"accounts": present_accounts(ids, viewer_id)}
+    return {number: AdminAccountSerializer(loaded[number], context=context).data for number in ids if number in loaded}
 
 
 class AdminReportSerializer(AnyReportSerializer):
@@ -88,8 +83,7 @@ class AdminReportSerializer(AnyReportSerializer):
     """
 
     def to_representation(self, instance: Report) -> dict[str, Any]:
-        accounts = self.context["accounts"]
-        statuses, rules = self.context["statuses"], self.context["rules"]
+        accounts, statuses, rules = (self.context[name] for name in ("accounts", "statuses", "rules"))
         named = [rules[number] for number in instance.rule_ids or () if number in rules]
         return super().to_representation(instance) | {
             "updated_at": clock.iso(instance.updated_at),
@@ -128,14 +122,13 @@ class LinkPublisherSerializer(EntitySerializer):
     """PreviewCardProvider: a site whose pages have trended; its id is a string (seed coverage D-04)."""
 
     def to_representation(self, instance: LinkPublisher) -> dict[str, Any]:
-        reviewed, requested = instance.reviewed_at, instance.requested_review_at
         return {
             "id": str(instance.id),
             "domain": instance.domain,
             "trendable": instance.trendable,
-            "reviewed_at": clock.iso(reviewed) if reviewed is not None else None,
-            "requested_review_at": clock.iso(requested) if requested is not None else None,
-            "requires_review": reviewed is None,
+            "reviewed_at": clock.iso_or_none(instance.reviewed_at),
+            "requested_review_at": clock.iso_or_none(instance.requested_review_at),
+            "requires_review": instance.reviewed_at is None,
         }
 
 
@@ -222,7 +215,7 @@ class IpBlockSerializer(EntitySerializer):
             "severity": instance.severity,
             "comment": instance.comment,
             "created_at": clock.iso(instance.created_at),
-            "expires_at": clock.iso(instance.expires_at) if instance.expires_at is not None else None,
+            "expires_at": clock.iso_or_none(instance.expires_at),
         }
 
 
@@ -235,14 +228,14 @@ class CanonicalEmailBlockSerializer(EntitySerializer):
 
 class MeasureSerializer(EntitySerializer):
     def to_representation(self, instance: Measured) -> dict[str, Any]:
-        found: dict[str, Any] = {"key": instance.key, "unit": instance.unit, "total": str(instance.total)}
+        entity: dict[str, Any] = {"key": instance.key, "unit": instance.unit, "total": str(instance.total)}
         if instance.unit == "bytes":
-            found["human_value"] = human_size(instance.total)
+            entity["human_value"] = human_size(instance.total)
         if instance.previous is not None:
-            found["previous_total"] = str(instance.previous)
+            entity["previous_total"] = str(instance.previous)
         ending = "T00:00:00Z" if instance.with_time else ""
-        found["data"] = [{"date": f"{day}{ending}", "value": str(value)} for day, value in instance.days]
-        return found
+        entity["data"] = [{"date": f"{day}{ending}", "value": str(value)} for day, value in instance.days]
+        return entity
 
 
 class DimensionSerializer(EntitySerializer):
@@ -250,16 +243,13 @@ class DimensionSerializer(EntitySerializer):
 
     def to_representation(self, instance: tuple[str, list[Part]]) -> dict[str, Any]:
         key, parts = instance
-        return {"key": key, "data": [self._part(part) for part in parts]}
-
-    @staticmethod
-    def _part(part: Part) -> dict[str, Any]:
-        found: dict[str, Any] = {"key": part.key, "human_key": part.name, "value": part.value}
-        if part.unit is not None:
-            found["unit"] = part.unit
-        if part.shown is not None:
-            found["human_value"] = part.shown
-        return found
+        data = [{"key": part.key, "human_key": part.name, "value": part.value} for part in parts]
+        for entity, part in zip(data, parts, strict=True):
+            if part.unit is not None:
+                entity["unit"] = part.unit
+            if part.shown is not None:
+                entity["human_value"] = part.shown
+        return {"key": key, "data": data}
 
 
 class CohortSerializer(EntitySerializer):

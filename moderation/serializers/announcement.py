@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from accounts.serializers.account import CustomEmojiSerializer
@@ -32,14 +31,14 @@ class AnnouncementSerializer(EntitySerializer):
     def to_representation(self, instance: Announcement) -> dict[str, Any]:
         """Return the entity; it has `read` only with a viewer."""
         shown: ShownAnnouncements = self.context["shown"]
-        statuses: Mapping[int, dict[str, Any]] = self.context["statuses"]
+        statuses = self.context["statuses"]
         entity: dict[str, Any] = {
             "id": str(instance.id),
             "content": instance.content,
-            "starts_at": clock.iso(instance.starts_at) if instance.starts_at is not None else None,
-            "ends_at": clock.iso(instance.ends_at) if instance.ends_at is not None else None,
+            "starts_at": clock.iso_or_none(instance.starts_at),
+            "ends_at": clock.iso_or_none(instance.ends_at),
             "all_day": instance.all_day,
-            "published_at": clock.iso(instance.published_at) if instance.published_at is not None else None,
+            "published_at": clock.iso_or_none(instance.published_at),
             "updated_at": clock.iso(instance.updated_at),
         }
         if shown.dismissed is not None:

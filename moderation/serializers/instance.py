@@ -5,7 +5,7 @@ other documents about this server.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from typing import Any
 
 from django.conf import settings
@@ -19,15 +19,11 @@ from accounts.policies.relations import NO_RELATIONS
 from accounts.serializers.account import AccountSerializer, file_url
 from accounts.services.profiles import DESCRIPTION_LIMIT as PICTURE_DESCRIPTION_LIMIT
 from accounts.services.profiles import DISPLAY_NAME_LIMIT, FIELD_LENGTH, FIELDS_LIMIT, NOTE_LIMIT
-from moderation.models import InstanceRule
-from moderation.queries.instance import (
-    Document,
-    InstanceDocument,
-    ShownDomainBlock,
-    ShownTerms,
-    Week,
-    offered_report_year,
-)
+from moderation.models import ActivityWeek, DomainRule, InstanceRule
+from moderation.policies.documents import obfuscated
+from moderation.policies.domain_rules import digest_of
+from moderation.queries.instance import Document, InstanceDocument, ShownTerms, offered_report_year
+from social.api.inputs import Form
 from social.api.serializers import EntitySerializer
 from social.kernel import links, translation, versions
 from social.kernel.identity import is_federation_limited
@@ -54,38 +50,34 @@ class RuleSerializer(EntitySerializer):
         }
 
 
-def _statuses() -> dict[str, int]:
-    return {
-        "max_characters": TEXT_LIMIT,
-        "max_media_attachments": MEDIA_LIMIT,
-        "characters_reserved_per_url": URL_LENGTH,
-    }
-
-
-def _media() -> dict[str, Any]:
-    return {
-        "supported_mime_types": list(SUPPORTED_TYPES),
-        "image_size_limit": IMAGE_SIZE_LIMIT,
-        "image_matrix_limit": PIXEL_LIMIT,
-        "video_size_limit": VIDEO_SIZE_LIMIT,
-        "video_frame_rate_limit": FRAME_RATE_LIMIT,
-        "video_matrix_limit": VIDEO_PIXEL_LIMIT,
-    }
-
-
-def _polls() -> dict[str, int]:
+def _limits() -> dict[str, dict[str, Any]]:
+    """Return the limits of posts, files and polls, which both versions of the document have."""
     shortest, longest = DURATION_SECONDS
     return {
-        "max_options": OPTION_COUNTS[1],
-        "max_characters_per_option": OPTION_LIMIT,
-        "min_expiration": shortest,
-        "max_expiration": longest,
+        "statuses": {
+            "max_characters": TEXT_LIMIT,
+            "max_media_attachments": MEDIA_LIMIT,
+            "characters_reserved_per_url": URL_LENGTH,
+        },
+        "media_attachments": {
+            "supported_mime_types": list(SUPPORTED_TYPES),
+            "image_size_limit": IMAGE_SIZE_LIMIT,
+            "image_matrix_limit": PIXEL_LIMIT,
+            "video_size_limit": VIDEO_SIZE_LIMIT,
+            "video_frame_rate_limit": FRAME_RATE_LIMIT,
+            "video_matrix_limit": VIDEO_PIXEL_LIMIT,
+        },
+        "polls": {
+            "max_options": OPTION_COUNTS[1],
+            "max_characters_per_option": OPTION_LIMIT,
+            "min_expiration": shortest,
+            "max_expiration": longest,
+        },
     }
 
 
 def _closed_message(texts: Mapping[str, Any]) -> str:
-    message = texts["site_closed_message"]
-    if message:
+    if message := texts["site_closed_message"]:
         return markdown_to_html(message)
     return f"<p>{escape(_('This server does not accept new people at the moment.'))}</p>"
 
@@ -94,8 +86,8 @@ def _contact(document: InstanceDocument) -> dict[str, Any] | None:
     if document.contact is None:
         return None
     context = {"emojis": document.emojis, "relations": NO_RELATIONS}
-    found: dict[str, Any] = AccountSerializer(document.contact, context=context).data
-    return found
+    entity: dict[str, Any] = AccountSerializer(document.contact, context=context).data
+    return entity
 
 
 class InstanceSerializer(EntitySerializer):
@@ -103,7 +95,7 @@ class InstanceSerializer(EntitySerializer):
 
     def to_representation(self, instance: InstanceDocument) -> dict[str, Any]:
         texts = instance.texts
-        registrations = texts["site_registrations"]
+        registrations, limits = texts["site_registrations"], _limits()
         return {
             "domain": settings.LOCAL_DOMAIN,
             "title": texts["site_title"],
@@ -135,9 +127,8 @@ class InstanceSerializer(EntitySerializer):
                     "profile_field_name_limit": FIELD_LENGTH,
                     "profile_field_value_limit": FIELD_LENGTH,
                 },
-                "statuses": _statuses(),
-                "media_attachments": {"description_limit": DESCRIPTION_LIMIT} | _media(),
-                "polls": _polls(),
+                **limits,
+                "media_attachments": {"description_limit": DESCRIPTION_LIMIT} | limits["media_attachments"],
                 "translation": {"enabled": translation.is_on()},
                 "timelines_access": instance.timelines_access,
                 "limited_federation": is_federation_limited(),
@@ -181,12 +172,7 @@ class InstanceV1Serializer(EntitySerializer):
             "approval_required": texts["site_registrations"] == "approval",
             "invites_enabled": instance.invites_enabled,
             "max_toot_chars": TEXT_LIMIT,
-            "configuration": {
-                "accounts": {"max_featured_tags": FEATURED_TAGS_LIMIT},
-                "statuses": _statuses(),
-                "media_attachments": _media(),
-                "polls": _polls(),
-            },
+            "configuration": {"accounts": {"max_featured_tags": FEATURED_TAGS_LIMIT}} | _limits(),
             "contact_account": _contact(instance),
             "rules": RuleSerializer(instance.rules, many=True).data,
         }
@@ -230,9 +216,9 @@ class TermsOfServiceSerializer(EntitySerializer):
 class ActivitySerializer(EntitySerializer):
     """InstanceActivity: every number is a string (SEED-047)."""
 
-    def to_representation(self, instance: Week) -> dict[str, Any]:
+    def to_representation(self, instance: ActivityWeek) -> dict[str, Any]:
         return {
-            "week": str(int(instance.start.timestamp())),
+            "week": str(int(datetime.combine(instance.start, time.min, UTC).timestamp())),
             "statuses": str(instance.statuses),
             "logins": str(instance.logins),
             "registrations": str(instance.registrations),
@@ -240,13 +226,21 @@ class ActivitySerializer(EntitySerializer):
 
 
 class DomainBlockSerializer(EntitySerializer):
-    def to_representation(self, instance: ShownDomainBlock) -> dict[str, Any]:
+    """DomainBlock. Context: `rationale`, whether the reason is shown."""
+
+    def to_representation(self, instance: DomainRule) -> dict[str, Any]:
         return {
-            "domain": instance.domain,
-            "digest": instance.digest,
+            "domain": obfuscated(instance.domain) if instance.obfuscate else instance.domain,
+            "digest": digest_of(instance.domain),
             "severity": instance.severity,
-            "comment": instance.comment,
+            "comment": (instance.public_comment or "") if self.context["rationale"] else None,
         }
+
+
+class SearchInput(Form):
+    """Prefix of the name of a known server; None if it was not sent."""
+
+    q: str | None = None
 
 
 class LanguageSerializer(EntitySerializer):

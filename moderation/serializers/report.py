@@ -1,4 +1,4 @@
-"""The entities "Report" and "AccountWarning" (contract, entities)."""
+"""The entities "Report" and "AccountWarning" (contract, entities), and the parameters of a report."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from moderation.models import Appeal, Report, Strike
+from moderation.policies.reports import ReportDraft
+from social.api.inputs import Form, Id
 from social.api.serializers import EntitySerializer
 from social.kernel import clock
 
@@ -54,3 +56,13 @@ class StrikeSerializer(EntitySerializer):
             "target_account": accounts[instance.target_account_id],
             "appeal": None if appeal is None else {"text": appeal.text, "state": appeal.state},
         }
+
+
+class ReportInput(ReportDraft, Form):
+    """A report. The policy validates lengths and names, after the lookup of the account, posts, collections and rules to
+    which the report refers.
+
+    Lists are passed on as they were sent, so that an invalid id is refused and not skipped.
+    """
+
+    account_id: Id | None = None

@@ -1,4 +1,4 @@
-"""Actions of staff on an account and on its posts: the action, the strike that the person sees, and the report about it."""
+"""Actions of staff on an account and on its posts, with the strike that the person sees and the report about it; notes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from accounts.identity.services import staff
 from accounts.models import Account, User
 from accounts.models.user import Permission
 from accounts.policies.staff import NotPermitted, Staff, require
+from accounts.queries.users import find_role
 from accounts.services import sanctions
 from accounts.services.audit import because, record_about
-from moderation.models import Report, Strike, StrikeAction
+from moderation.models import Report, StaffNote, Strike, StrikeAction
+from moderation.models.report import NOTE_LIMIT
 from moderation.services.reports import settle_reports
 from moderation.services.strikes import issue_strike
-from social.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from social.kernel.errors import Conflict, FieldError, Invalid, NotFound, require_found
 from statuses.models import Status
 from statuses.services.moderating import mark_statuses_sensitive, remove_statuses
 
-ACTIONS: Final = ("none", "disable", "sensitive", "silence", "suspend")
+_MODERATE: Final = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
 
 
 def act_on_account(
@@ -35,19 +37,18 @@ def act_on_account(
     status_ids: Sequence[int] | None = None,
     notify: bool = True,
 ) -> Strike:
-    """Apply one of ACTIONS to an account, issue a strike, and settle reports: the given `report` for the action `none`,
-    otherwise all open reports about the account.
+    """Warn an account (`action`: `none`) or apply a sanction to it (`disable`, `sensitive`, `silence` or `suspend`), issue a
+    strike, and settle reports: for `none` the given `report`, otherwise all open reports about the account.
 
     `house_rule_ids` and `status_ids` are passed to `issue_strike`. Everything happens in one transaction. Raises
     Forbidden, NotFound; Invalid for an unknown action and for a text that is too long; Conflict as `suspend_account` does.
     Source: contract, behaviours section 18.
     """
-    if action not in ACTIONS:
-        wrong = FieldError("type", "ERR_INCLUSION", _("is not included in the list"))
-        blank = FieldError("type", "ERR_BLANK", _("can't be blank"))
-        raise Invalid.of([wrong] if action.strip() else [blank, wrong])
+    if action not in _ACTS_ON_ACCOUNTS:
+        blank = [] if action.strip() else [FieldError.blank("type")]
+        raise Invalid.of([*blank, FieldError.not_included("type")])
     with transaction.atomic():
-        _ACTS_ON_ACCOUNTS[action](by, account, text)
+        _ACTS_ON_ACCOUNTS[action](by=by, account=account, reason=text)
         strike = issue_strike(
             by=by,
             target=account,
@@ -63,89 +64,54 @@ def act_on_account(
     return strike
 
 
-def _warn(by: Staff, account: Account, reason: str) -> None:
-    user = User.objects.select_related("role").filter(account_id=account.pk).first()
-    require(by, Permission.MANAGE_USERS | Permission.MANAGE_REPORTS, over=user.role if user is not None else None)
+def _warn(*, by: Staff, account: Account, reason: str) -> None:
+    require(by, _MODERATE, over=find_role(account.pk))
     if not Account.objects.filter(pk=account.pk, deleted_at=None).exists():
         raise NotFound
     record_about(by, "warn", account, **because(reason))
 
 
-def _disable(by: Staff, account: Account, reason: str) -> None:
+def _disable(*, by: Staff, account: Account, reason: str) -> None:
     user = User.objects.select_related("role", "account").filter(account_id=account.pk).first()
     if user is None:
         raise NotPermitted(_("Only their own server can disable their sign-in."))
     staff.disable(by=by, user=user, reason=reason)
 
 
-_ACTS_ON_ACCOUNTS: Final[dict[str, Callable[[Staff, Account, str], None]]] = {
+_ACTS_ON_ACCOUNTS: Final[dict[str, Callable[..., None]]] = {
     "none": _warn,
     "disable": _disable,
-    "sensitive": lambda by, account, why: sanctions.sensitize_account(by=by, account=account, reason=why),
-    "silence": lambda by, account, why: sanctions.limit_account(by=by, account=account, reason=why),
-    "suspend": lambda by, account, why: sanctions.suspend_account(by=by, account=account, reason=why),
+    "sensitive": sanctions.sensitize_account,
+    "silence": sanctions.limit_account,
+    "suspend": sanctions.suspend_account,
 }
-
-
-def delete_posts(
-    *,
-    by: Staff,
-    account: Account,
-    status_ids: Collection[int],
-    text: str = "",
-    report: Report | None = None,
-    settle: bool = True,
-    notify: bool = True,
-) -> Strike | None:
-    """Delete these posts of an account, issue a strike, and, with `settle`, settle the report.
-
-    All of this happens in one transaction. The strike names the posts that were deleted; posts of other accounts and posts
-    that are already deleted are skipped. If all of them are gone already, a report is settled without another strike and None
-    is returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when none of the posts exists
-    and there is no report; Invalid for a text that is too long. Source: contract, entities "AccountWarning".
-    """
-    return _act(by, account, status_ids, StrikeAction.DELETE_STATUSES, text, report, settle=settle, notify=notify)
-
-
-def mark_posts_sensitive(
-    *,
-    by: Staff,
-    account: Account,
-    status_ids: Collection[int],
-    text: str = "",
-    report: Report | None = None,
-    settle: bool = True,
-    notify: bool = True,
-) -> Strike | None:
-    """Mark these posts of an account as sensitive; everything else is as in `delete_posts`.
-
-    The strike names the posts that were not marked before: an accepted appeal removes their mark. Posts that have neither
-    files nor a link preview are skipped; a report is settled without a strike when its remaining posts are marked already.
-    """
-    return _act(
-        by, account, status_ids, StrikeAction.MARK_STATUSES_AS_SENSITIVE, text, report, settle=settle, notify=notify
-    )
-
-
-_ACTS_ON_POSTS: Final[dict[StrikeAction, Callable[..., list[int]]]] = {
+_ACTS_ON_POSTS: Final[dict[str, Callable[..., list[int]]]] = {
     StrikeAction.DELETE_STATUSES: remove_statuses,
     StrikeAction.MARK_STATUSES_AS_SENSITIVE: mark_statuses_sensitive,
 }
 
 
-def _act(
+def act_on_posts(
+    *,
     by: Staff,
     account: Account,
+    action: str,
     status_ids: Collection[int],
-    action: StrikeAction,
-    text: str,
-    report: Report | None,
-    *,
-    settle: bool,
-    notify: bool,
+    text: str = "",
+    report: Report | None = None,
+    settle: bool = True,
+    notify: bool = True,
 ) -> Strike | None:
-    user = User.objects.select_related("role").filter(account_id=account.pk).first()
-    require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None else None)
+    """Delete these posts of an account, or mark them as sensitive (`action`: `delete_statuses` or
+    `mark_statuses_as_sensitive`), issue a strike, and, with `settle`, settle the report.
+
+    All of this happens in one transaction. The strike names the posts that were deleted, or that were not marked before: an
+    accepted appeal removes their mark. Posts of other accounts, deleted posts, and posts without files or a link preview,
+    which cannot be marked, are skipped. If nothing is left to do, a report is settled without another strike and None is
+    returned. Raises Forbidden without MANAGE_REPORTS or a rank above the person's; Conflict when none of the posts exists
+    and there is no report; Invalid for a text that is too long. Source: contract, entities "AccountWarning".
+    """
+    require(by, Permission.MANAGE_REPORTS, over=find_role(account.pk))
     with transaction.atomic():
         own = Status.objects.filter(id__one_of=list(status_ids), account_id=account.pk, deleted_at=None)
         done = _ACTS_ON_POSTS[action](by=by, status_ids=list(own.values_list("id", flat=True)))
@@ -162,3 +128,28 @@ def _act(
         if report is not None and settle:
             settle_reports(by=by, target=account, only=[report])
     return strike
+
+
+def write_note(*, by: Staff, account: Account, text: str) -> StaffNote:
+    """Store a note about an account for colleagues. Raises Forbidden; Invalid for an empty or too long text."""
+    require(by, _MODERATE)
+    stripped = text.strip()
+    if not stripped:
+        raise Invalid.of([FieldError.blank("text")])
+    if len(stripped) > NOTE_LIMIT:
+        raise Invalid.of([FieldError.too_long("text", NOTE_LIMIT)])
+    with transaction.atomic():
+        note = StaffNote(account=account, author_id=by.account_id, text=stripped)
+        note.save(force_insert=True)
+        record_about(by, "write_note", account)
+    return note
+
+
+def remove_note(*, by: Staff, note_id: int) -> None:
+    """Remove a note; its text stays in the audit log. Raises Forbidden, NotFound."""
+    require(by, _MODERATE)
+    with transaction.atomic():
+        found = StaffNote.objects.select_for_update(of=("self",)).select_related("account").filter(id=note_id).first()
+        note = require_found(found)
+        record_about(by, "remove_note", note.account, text=note.text)
+        note.delete()

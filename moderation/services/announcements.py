@@ -5,8 +5,8 @@ staff requires MANAGE_ANNOUNCEMENTS of `by` and writes an audit row.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, time
 from typing import Final
 
@@ -19,38 +19,22 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.queries.accounts import by_address, split_address
 from accounts.services.audit import record_about
-from moderation.events import (
-    AnnouncementDue,
-    AnnouncementPublished,
-    AnnouncementReactionChanged,
-    AnnouncementWithdrawn,
-)
+from moderation import events
 from moderation.models import Announcement, AnnouncementDismissal, AnnouncementReaction
 from moderation.models.announcement import REACTIONS_LIMIT
 from moderation.policies.announcements import AnnouncementDraft, announcement_errors, may_be_reaction
 from social.kernel import clock, links
-from social.kernel.errors import FieldError, Invalid, NotFound
+from social.kernel.errors import FieldError, Invalid, NotFound, require_valid
 from social.kernel.events import publish
 from social.kernel.ids import parse_id
 from social.kernel.locks import keep_row, lock, lock_row
 from social.kernel.text.names import clean_input, normalise_hashtag
 from social.kernel.text.scan import Kind, Token, scan
 from social.kernel.text.to_html import MentionTarget, to_html
-from statuses.models import Status
 from statuses.queries.statuses import list_statuses
 
 # URLs are searched for in the raw text, because the scanner finds no links to the host name of a test server.
 _STATUS_URL: Final = r"(?<!\S){}/@[a-zA-Z0-9_]+/([0-9]{{1,19}})(?!\S)"
-
-
-@dataclass(frozen=True)
-class _Formatted:
-    """A formatted text, with the ids and names it refers to."""
-
-    content: str
-    mentioned_ids: list[int]
-    status_ids: list[int]
-    tag_names: list[str]
 
 
 def create_announcement(*, by: Staff, draft: AnnouncementDraft) -> Announcement:
@@ -69,9 +53,7 @@ def update_announcement(*, by: Staff, announcement: Announcement, draft: Announc
     """Change an announcement; a published announcement stays published and is streamed again. Raises Forbidden, Invalid,
     NotFound.
     """
-    require(by, Permission.MANAGE_ANNOUNCEMENTS)
-    with transaction.atomic():
-        locked = lock_row(announcement)
+    with _changing(by, announcement) as locked:
         before = locked.text
         _fill(locked, draft)
         locked.updated_at = clock.now()
@@ -80,15 +62,13 @@ def update_announcement(*, by: Staff, announcement: Announcement, draft: Announc
         locked.save()
         _publish_due(locked)
         if locked.published_at is not None:
-            publish(AnnouncementPublished(announcement_id=locked.id))
+            publish(events.AnnouncementPublished(announcement_id=locked.id))
         record_about(by, "update", locked, before=before, after=locked.text)
 
 
 def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
     """Publish an announcement; publishing it again is not an error. Raises Forbidden, NotFound."""
-    require(by, Permission.MANAGE_ANNOUNCEMENTS)
-    with transaction.atomic():
-        locked = lock_row(announcement)
+    with _changing(by, announcement) as locked:
         if locked.published_at is None:
             _publish(locked)
             record_about(by, "publish", locked)
@@ -96,37 +76,41 @@ def publish_announcement(*, by: Staff, announcement: Announcement) -> None:
 
 def unpublish_announcement(*, by: Staff, announcement: Announcement) -> None:
     """Turn an announcement back into a draft; repeating it is not an error. Raises Forbidden, NotFound."""
-    require(by, Permission.MANAGE_ANNOUNCEMENTS)
-    with transaction.atomic():
-        locked = lock_row(announcement)
+    with _changing(by, announcement) as locked:
         if locked.published_at is not None or locked.scheduled_at is not None:
             Announcement.objects.filter(id=locked.id).update(published_at=None, scheduled_at=None)
-            publish(AnnouncementWithdrawn(announcement_id=locked.id))
+            publish(events.AnnouncementWithdrawn(announcement_id=locked.id))
             record_about(by, "unpublish", locked)
 
 
 def delete_announcement(*, by: Staff, announcement: Announcement) -> None:
     """Delete an announcement with its reactions. Raises Forbidden, NotFound."""
-    require(by, Permission.MANAGE_ANNOUNCEMENTS)
-    with transaction.atomic():
-        locked = lock_row(announcement)
-        publish(AnnouncementWithdrawn(announcement_id=locked.id))
+    with _changing(by, announcement) as locked:
+        publish(events.AnnouncementWithdrawn(announcement_id=locked.id))
         record_about(by, "destroy", locked)
         locked.delete()
 
 
-def handle_due(events: Sequence[AnnouncementDue]) -> None:
+def handle_due(due: Sequence[events.AnnouncementDue]) -> None:
     """Handle AnnouncementDue: publish scheduled announcements, exactly once, and withdraw announcements that have ended."""
     now = clock.now()
-    for event in events:
+    for event in due:
         with transaction.atomic():
-            found = Announcement.objects.select_for_update().filter(id=event.announcement_id).first()
-            if found is None:
+            announcement = Announcement.objects.select_for_update().filter(id=event.announcement_id).first()
+            if announcement is None:
                 continue
-            if found.published_at is None and found.scheduled_at is not None and found.scheduled_at <= now:
-                _publish(found)
-            elif found.published_at is not None and found.ends_at is not None and found.ends_at <= now:
-                publish(AnnouncementWithdrawn(announcement_id=found.id))
+            if (
+                announcement.published_at is None
+                and announcement.scheduled_at is not None
+                and announcement.scheduled_at <= now
+            ):
+                _publish(announcement)
+            elif (
+                announcement.published_at is not None
+                and announcement.ends_at is not None
+                and announcement.ends_at <= now
+            ):
+                publish(events.AnnouncementWithdrawn(announcement_id=announcement.id))
 
 
 def dismiss_announcement(*, account_id: int, announcement: Announcement) -> None:
@@ -162,7 +146,7 @@ def add_reaction(*, account_id: int, announcement: Announcement, name: str) -> N
         AnnouncementReaction.objects.create(
             announcement=announcement, account_id=account_id, name=name, custom_emoji=emoji
         )
-        publish(AnnouncementReactionChanged(announcement_id=announcement.id, name=name))
+        publish(events.AnnouncementReactionChanged(announcement_id=announcement.id, name=name))
 
 
 def remove_reaction(*, account_id: int, announcement: Announcement, name: str) -> None:
@@ -173,20 +157,20 @@ def remove_reaction(*, account_id: int, announcement: Announcement, name: str) -
         ).delete()
         if not removed:
             raise NotFound
-        publish(AnnouncementReactionChanged(announcement_id=announcement.id, name=name))
+        publish(events.AnnouncementReactionChanged(announcement_id=announcement.id, name=name))
+
+
+@contextmanager
+def _changing(by: Staff, announcement: Announcement) -> Iterator[Announcement]:
+    """Open a transaction: check the permission, and lock the row."""
+    require(by, Permission.MANAGE_ANNOUNCEMENTS)
+    with transaction.atomic():
+        yield lock_row(announcement)
 
 
 def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
-    errors = announcement_errors(draft)
-    if errors:
-        raise Invalid.of(errors, details=True)
-    text = clean_input(draft.text).strip()
-    formatted = _write(text)
-    announcement.text = text
-    announcement.content = formatted.content
-    announcement.mentioned_ids = formatted.mentioned_ids
-    announcement.status_ids = formatted.status_ids
-    announcement.tag_names = formatted.tag_names
+    require_valid(announcement_errors(draft), details=True)
+    _write_text(announcement, clean_input(draft.text).strip())
     announcement.starts_at, announcement.ends_at = draft.starts_at, draft.ends_at
     announcement.all_day = draft.all_day
     if draft.all_day and draft.starts_at is not None and draft.ends_at is not None:
@@ -195,8 +179,8 @@ def _fill(announcement: Announcement, draft: AnnouncementDraft) -> None:
     announcement.scheduled_at = draft.scheduled_at
 
 
-def _write(text: str) -> _Formatted:
-    """Return the HTML of a text, with the known accounts, hashtags and public posts in it. No requests are sent to other
+def _write_text(announcement: Announcement, text: str) -> None:
+    """Set the text and its HTML, with the known accounts, hashtags and public posts in it. No requests are sent to other
     servers.
     """
     tokens = scan(text)
@@ -205,46 +189,43 @@ def _write(text: str) -> _Formatted:
         acct: MentionTarget(account.username, account.acct, account.page_url) for acct, account in mentioned.items()
     }
     hashtags = (normalise_hashtag(token.name) for token in tokens if token.kind is Kind.HASHTAG)
-    return _Formatted(
-        content=to_html(tokens, mentions=targets, hashtag_url=links.tag_url),
-        mentioned_ids=list(dict.fromkeys(account.id for account in mentioned.values())),
-        status_ids=_find_statuses(text, [token.raw for token in tokens if token.kind is Kind.URL]),
-        tag_names=list(dict.fromkeys(hashtags)),
-    )
+    announcement.text = text
+    announcement.content = to_html(tokens, mentions=targets, hashtag_url=links.tag_url)
+    announcement.mentioned_ids = list(dict.fromkeys(account.id for account in mentioned.values()))
+    announcement.status_ids = _find_statuses(text, [token.raw for token in tokens if token.kind is Kind.URL])
+    announcement.tag_names = list(dict.fromkeys(hashtags))
 
 
 def _find_mentioned(tokens: Sequence[Token]) -> dict[str, Account]:
     addresses = {token.acct: split_address(token.acct) for token in tokens if token.kind is Kind.MENTION}
-    remote_addresses = {acct: address for acct, address in addresses.items() if address is not None}
-    accounts = by_address(list(remote_addresses.values()))
-    keys = {
-        acct: (name.lower(), domain.lower() if domain else None) for acct, (name, domain) in remote_addresses.items()
-    }
+    valid = {acct: address for acct, address in addresses.items() if address is not None}
+    accounts = by_address(list(valid.values()))
+    keys = {acct: (name.lower(), domain.lower() if domain else None) for acct, (name, domain) in valid.items()}
     return {acct: accounts[key] for acct, key in keys.items() if key in accounts}
 
 
 def _find_statuses(text: str, urls: Sequence[str]) -> list[int]:
     """Return the posts whose URLs are in a text: page URLs of local posts, ActivityPub ids of remote posts."""
     numbers = [parse_id(number) for number in re.findall(_STATUS_URL.format(re.escape(links.web_url())), text)]
-    posts = list_statuses(None)
-    found: list[Status] = [
-        *(posts.filter(id__one_of=[number for number in numbers if number is not None]) if numbers else ()),
-        *(posts.filter(uri__one_of=list(urls)) if urls else ()),
-    ]
-    return list(dict.fromkeys(status.id for status in found))
+    readable = list_statuses(None)
+    posts = (
+        *readable.filter(id__one_of=[number for number in numbers if number is not None]),
+        *readable.filter(uri__one_of=urls),
+    )
+    return list(dict.fromkeys(status.id for status in posts))
 
 
 def _publish(announcement: Announcement) -> None:
     now = clock.now()
     Announcement.objects.filter(id=announcement.id).update(published_at=now, updated_at=now, scheduled_at=None)
-    publish(AnnouncementPublished(announcement_id=announcement.id))
+    publish(events.AnnouncementPublished(announcement_id=announcement.id))
 
 
 def _publish_due(announcement: Announcement) -> None:
     """Publish AnnouncementDue for the time at which the announcement is to be shown, and for the time at which it ends. If
     `scheduled_at` has passed, the announcement is shown at once.
     """
-    now, due = clock.now(), AnnouncementDue(announcement_id=announcement.id)
+    now, due = clock.now(), events.AnnouncementDue(announcement_id=announcement.id)
     if announcement.scheduled_at is not None:
         if announcement.scheduled_at <= now:
             _publish(announcement)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Final
 
 from django.db import transaction
@@ -12,13 +13,13 @@ from accounts.models import Account, User
 from accounts.models.account import SuspensionOrigin
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
+from accounts.queries.users import find_role
 from accounts.services.audit import record
 from moderation.events import DecisionEnded, StrikeIssued
-from moderation.models import Decision, Report, Strike
-from moderation.models.decision import UNDO_PERIOD
+from moderation.models import Decision, Report, Strike, StrikeAction
+from moderation.models.report import UNDO_PERIOD
 from moderation.queries.reports import reports_naming
-from moderation.services.acting import act_on_account, delete_posts, mark_posts_sensitive
-from moderation.services.notes import write_note
+from moderation.services.acting import act_on_account, act_on_posts, write_note
 from moderation.services.reports import assign_report, reopen_reports, settle_reports
 from moderation.services.strikes import take_back
 from social.kernel import clock
@@ -80,7 +81,8 @@ def decide(
             if any(is_open):
                 raise Conflict(_("Somebody has resolved some of these reports in the meantime: nothing was done."))
             raise Conflict(_("Somebody has already resolved these reports."))
-        before = set(Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True))
+        open_ids = Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True)
+        before = set(open_ids)
         strikes = [
             strike.pk
             for act in ACTS
@@ -91,9 +93,7 @@ def decide(
             write_note(by=by, account=target, text=note)
         if settle and set(acts) - {"assign"}:
             settle_reports(by=by, target=target, only=None if set(acts) & set(SANCTIONS) else reports)
-        settled = before - set(
-            Report.objects.filter(target_account=target, action_taken_at=None).values_list("id", flat=True)
-        )
+        settled = before - set(open_ids.all())
         now = clock.now()
         deleted = posts if "delete" in acts else []
         decision = Decision(
@@ -128,8 +128,8 @@ def undo_decision(*, by: Staff, decision: Decision) -> None:
             .filter(pk=decision.pk)
             .first()
         )
-        user = User.objects.select_related("role").filter(account_id=current.target_account_id).first()
-        require(by, Permission.MANAGE_REPORTS, over=user.role if user is not None and current.strike_ids else None)
+        role = find_role(current.target_account_id)
+        require(by, Permission.MANAGE_REPORTS, over=role if current.strike_ids else None)
         if current.undone_at is not None:
             raise Conflict(_("This has been undone already."))
         now = clock.now()
@@ -155,39 +155,33 @@ def undo_decision(*, by: Staff, decision: Decision) -> None:
 
 def carry_out(events: Sequence[DecisionEnded]) -> None:
     """Delete the posts of decisions that were not undone, in the name of the member of staff who decided; idempotent."""
-    for event in events:
-        decision = (
-            Decision.objects.select_related("account", "target_account")
-            .filter(pk=event.decision_id, undone_at=None)
-            .first()
-        )
-        if decision is None:
-            continue
+    ids = [event.decision_id for event in events]
+    decisions = Decision.objects.select_related("account", "target_account").filter(id__one_of=ids, undone_at=None)
+    for decision in decisions.order_by("id"):
         settled = Report.objects.filter(id__one_of=decision.report_ids).order_by("id").first()
         named = reports_naming(decision.target_account, decision.status_ids)
         # The permission was checked when the decision was made.
         name = f"@{decision.account.username}" if decision.account is not None else "operator"
         by = Staff(decision.account_id, name, Permission.MANAGE_REPORTS, position=None)
-        try:
-            delete_posts(
+        # If the author has deleted all of these posts, there is nothing to do.
+        with suppress(Conflict):
+            act_on_posts(
                 by=by,
                 account=decision.target_account,
+                action=StrikeAction.DELETE_STATUSES,
                 status_ids=decision.status_ids,
                 text=decision.text,
                 report=settled or next(iter(named), None),
                 settle=settled is not None,
             )
-        except Conflict:
-            # The author has deleted all of these posts.
-            continue
 
 
 def _lock_reports(target: Account, report_ids: Collection[int]) -> list[Report]:
     ids = list(dict.fromkeys(report_ids))
     rows = Report.objects.select_for_update(of=("self",)).filter(id__one_of=ids, target_account=target)
-    found = list(rows.order_by("id")) if ids else []
-    require_found(len(found) == len(ids) or None)
-    return found
+    reports = list(rows.order_by("id")) if ids else []
+    require_found(len(reports) == len(ids) or None)
+    return reports
 
 
 def _carry_out(
@@ -214,21 +208,19 @@ def _carry_out(
     elif act in ("mark", "delete") and not posts:
         raise Conflict(_("Choose the posts."))
     elif act == "mark":
-        return mark_posts_sensitive(
+        return act_on_posts(
             by=by,
             account=target,
+            action=StrikeAction.MARK_STATUSES_AS_SENSITIVE,
             status_ids=posts,
             text=text,
             report=first or next(iter(naming), None),
             settle=settle and first is not None,
             notify=False,
         )
-    elif act == "warn":
+    elif act == "warn" or (act in _STATES and not _STATES[act](target, user)):
+        action = "none" if act == "warn" else act
         return act_on_account(
-            by=by, account=target, action="none", text=text, report=first, status_ids=named, notify=False
-        )
-    elif act in _STATES and not _STATES[act](target, user):
-        return act_on_account(
-            by=by, account=target, action=act, text=text, report=first, status_ids=named, notify=False
+            by=by, account=target, action=action, text=text, report=first, status_ids=named, notify=False
         )
     return None

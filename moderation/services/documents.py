@@ -5,7 +5,7 @@ Every action requires a permission of `by` and writes an audit row with the prev
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC
 from io import BytesIO
@@ -23,21 +23,14 @@ from accounts.queries.accounts import by_address, has_address, split_address
 from accounts.queries.site_settings import ACCESS_SETTING, fixed_site_settings, load_site_texts
 from accounts.services.audit import record, write_setting
 from moderation.models import InstanceRule, TermsOfService
-from moderation.policies.documents import (
-    ACCESS_NAMES,
-    SUGGESTED_LIMIT,
-    RuleDraft,
-    SiteTexts,
-    TermsDraft,
-    rule_errors,
-    site_errors,
-    terms_errors,
-)
+from moderation.policies import documents as policies
+from moderation.policies.documents import RuleDraft, SiteTexts, TermsDraft
 from moderation.queries.first_steps import HIDDEN_SETTING
 from social.kernel import clock
 from social.kernel.colours import parse_colour
-from social.kernel.errors import Conflict, FieldError, Invalid, require_found
+from social.kernel.errors import Conflict, FieldError, Invalid, require_valid
 from social.kernel.identity import ICON_SIZES, forget_identity
+from social.kernel.locks import lock_row
 from social.kernel.media import images, storage
 from timelines.policies.access import HASHTAG, LIVE, TRENDING_LINK
 from timelines.queries.public import forget_access
@@ -49,22 +42,22 @@ _THUMBNAIL: Final = images.Shape(1200, 630, cropped=True)
 def create_rule(*, by: Staff, draft: RuleDraft) -> InstanceRule:
     """Add a rule. Raises Forbidden, Invalid."""
     require(by, Permission.MANAGE_RULES)
-    _check(rule_errors(draft))
+    values = _values(draft)
     with transaction.atomic():
-        rule = InstanceRule.objects.create(**_values(draft))
-        _record(by, "create", "Rule", rule.id, rule.text, after=_values(draft))
+        rule = InstanceRule.objects.create(**values)
+        _record(by, "create", "Rule", rule.id, rule.text, after=values)
     return rule
 
 
 def update_rule(*, by: Staff, rule: InstanceRule, draft: RuleDraft) -> None:
     """Change a rule. Raises Forbidden, Invalid, NotFound."""
     require(by, Permission.MANAGE_RULES)
-    _check(rule_errors(draft))
+    values = _values(draft)
     with transaction.atomic():
-        locked = require_found(InstanceRule.objects.select_for_update().filter(id=rule.id).first())
-        before = {name: getattr(locked, name) for name in _values(draft)}
-        InstanceRule.objects.filter(id=rule.id).update(**_values(draft))
-        _record(by, "update", "Rule", rule.id, locked.text, before=before, after=_values(draft))
+        locked = lock_row(rule)
+        before = {name: getattr(locked, name) for name in values}
+        InstanceRule.objects.filter(id=rule.id).update(**values)
+        _record(by, "update", "Rule", rule.id, locked.text, before=before, after=values)
 
 
 def withdraw_rule(*, by: Staff, rule: InstanceRule) -> None:
@@ -81,31 +74,31 @@ def write_terms(*, by: Staff, draft: TermsDraft, terms: TermsOfService | None = 
     """
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
-        found = _draft(terms) if terms is not None else TermsOfService()
-        _check(_terms_errors(found, draft, publish=False))
-        found.text, found.changelog, found.effective_date = draft.text, draft.changelog, draft.effective_date
-        found.save()
-        _record(by, "create" if terms is None else "update", "TermsOfService", found.id, str(found))
-    return found
+        version = _lock_draft(terms) if terms is not None else TermsOfService()
+        _check_terms(version, draft, publish=False)
+        version.text, version.changelog, version.effective_date = draft.text, draft.changelog, draft.effective_date
+        version.save()
+        _record(by, "create" if terms is None else "update", "TermsOfService", version.id, str(version))
+    return version
 
 
 def publish_terms(*, by: Staff, terms: TermsOfService) -> None:
     """Publish a draft: it applies from its effective date on, and can never be changed. Raises Forbidden, Invalid, Conflict."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
-        found = _draft(terms)
-        _check(_terms_errors(found, TermsDraft(found.text, found.changelog, found.effective_date), publish=True))
-        TermsOfService.objects.filter(id=found.id).update(published_at=clock.now())
-        _record(by, "publish", "TermsOfService", found.id, str(found))
+        version = _lock_draft(terms)
+        _check_terms(version, TermsDraft(version.text, version.changelog, version.effective_date), publish=True)
+        TermsOfService.objects.filter(id=version.id).update(published_at=clock.now())
+        _record(by, "publish", "TermsOfService", version.id, str(version))
 
 
 def delete_terms(*, by: Staff, terms: TermsOfService) -> None:
     """Delete a draft. Raises Forbidden, and Conflict for a published version."""
     require(by, Permission.MANAGE_SETTINGS)
     with transaction.atomic():
-        found = _draft(terms)
-        _record(by, "destroy", "TermsOfService", found.id, str(found))
-        found.delete()
+        version = _lock_draft(terms)
+        _record(by, "destroy", "TermsOfService", version.id, str(version))
+        version.delete()
 
 
 def change_site(*, by: Staff, texts: SiteTexts) -> None:
@@ -116,9 +109,9 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
     texts = replace(texts, site_colour=parse_colour(texts.site_colour) or texts.site_colour)
     contact = texts.site_contact_username
     is_contact_known = not contact or Account.objects.filter(has_address(contact, None), deleted_at=None).exists()
-    suggested = texts.site_suggested_accounts[: SUGGESTED_LIMIT + 1]
-    unknown = _unknown(suggested) if len(suggested) <= SUGGESTED_LIMIT else ()
-    _check(site_errors(texts, contact_known=is_contact_known, unknown=unknown))
+    suggested = texts.site_suggested_accounts
+    unknown = _unknown(suggested) if len(suggested) <= policies.SUGGESTED_LIMIT else ()
+    require_valid(policies.site_errors(texts, contact_known=is_contact_known, unknown=unknown), details=True)
     with transaction.atomic():
         before = load_site_texts(raw=True)
         defaults, fixed = _values_to_store(SiteTexts()), fixed_site_settings()
@@ -129,9 +122,9 @@ def change_site(*, by: Staff, texts: SiteTexts) -> None:
             if before.get(name, defaults[name]) != value and name not in fixed
         }
         for name, value in changes.items():
-            if name not in ACCESS_NAMES:
+            if name not in policies.ACCESS_NAMES:
                 write_setting(name, value)
-        if changes.keys() & set(ACCESS_NAMES):
+        if changes.keys() & set(policies.ACCESS_NAMES):
             openness = {
                 kind: {origin: after[f"site_access_{kind}_{origin}"] for origin in ("local", "remote")}
                 for kind in (LIVE, HASHTAG, TRENDING_LINK)
@@ -162,7 +155,7 @@ def change_thumbnail(*, by: Staff, data: bytes | None) -> None:
     """
     require(by, Permission.MANAGE_SETTINGS)
     stored = _draw_all(by, "thumbnail", data, {"thumbnail": _THUMBNAIL})
-    _replace_pictures(by, "site_thumbnail", stored.get("thumbnail", ""), list(stored.values()))
+    _replace_pictures(by, "site_thumbnail", stored.get("thumbnail", ""), stored.values())
 
 
 def change_icon(*, by: Staff, data: bytes | None, favicon: bool = False) -> None:
@@ -173,7 +166,7 @@ def change_icon(*, by: Staff, data: bytes | None, favicon: bool = False) -> None
     field = "favicon" if favicon else "icon"
     shapes = {str(size): images.Shape(size, size, cropped=True) for size in ICON_SIZES}
     stored = _draw_all(by, field, data, shapes)
-    _replace_pictures(by, f"site_{field}", stored, list(stored.values()))
+    _replace_pictures(by, f"site_{field}", stored, stored.values())
 
 
 def _draw_all(by: Staff, field: str, data: bytes | None, shapes: Mapping[str, images.Shape]) -> dict[str, str]:
@@ -196,7 +189,7 @@ def _draw_all(by: Staff, field: str, data: bytes | None, shapes: Mapping[str, im
     return paths
 
 
-def _replace_pictures(by: Staff, key: str, value: Any, paths: Sequence[str]) -> None:
+def _replace_pictures(by: Staff, key: str, value: Any, paths: Iterable[str]) -> None:
     """Store the setting, and remove the files of its former value; if storing fails, remove the new files."""
     try:
         with transaction.atomic():
@@ -220,6 +213,8 @@ def hide_first_steps(*, by: Staff) -> None:
 
 
 def _values(draft: RuleDraft) -> dict[str, Any]:
+    """Return the columns of a rule. Raises Invalid."""
+    require_valid(policies.rule_errors(draft), details=True)
     return {
         "text": draft.text.strip(),
         "hint": draft.hint.strip(),
@@ -228,26 +223,18 @@ def _values(draft: RuleDraft) -> dict[str, Any]:
     }
 
 
-def _draft(terms: TermsOfService) -> TermsOfService:
-    locked = require_found(TermsOfService.objects.select_for_update().filter(id=terms.id).first())
+def _lock_draft(terms: TermsOfService) -> TermsOfService:
+    locked = lock_row(terms)
     if locked.published_at is not None:
         raise Conflict(_("These terms have been published and cannot be changed any more."))
     return locked
 
 
-def _terms_errors(terms: TermsOfService, draft: TermsDraft, *, publish: bool) -> list[FieldError]:
+def _check_terms(terms: TermsOfService, draft: TermsDraft, *, publish: bool) -> None:
     others = TermsOfService.objects.filter(effective_date=draft.effective_date).exclude(id=terms.id)
-    return terms_errors(
-        draft,
-        publish=publish,
-        today=clock.now().astimezone(UTC).date(),
-        is_date_taken=draft.effective_date is not None and others.exists(),
-    )
-
-
-def _check(errors: list[FieldError]) -> None:
-    if errors:
-        raise Invalid.of(errors, details=True)
+    is_taken = draft.effective_date is not None and others.exists()
+    today = clock.now().astimezone(UTC).date()
+    require_valid(policies.terms_errors(draft, publish=publish, today=today, is_date_taken=is_taken), details=True)
 
 
 def _record(by: Staff, action: str, kind: str, number: int, name: str, **details: Any) -> None:

@@ -5,7 +5,7 @@ Rules: `#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfusca
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace as changed
 from typing import Final
 
@@ -19,14 +19,8 @@ from accounts.queries.domain_follows import load_follows_under
 from accounts.services.block_files import BATCH, Action, BlockFile, Entry, Planned, WrongLine, is_true
 from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
-from moderation.policies.domain_rules import (
-    DomainRuleDraft,
-    all_below,
-    domain_elsewhere,
-    is_registry,
-    is_stricter,
-    names_of,
-)
+from moderation.policies import domain_rules as policies
+from moderation.policies.domain_rules import DomainRuleDraft, is_stricter, names_of
 from moderation.services.domain_rules import allow_domains, write_rules
 
 SEVERITIES: Final[Mapping[str, str]] = {
@@ -40,7 +34,7 @@ _COMPARED: Final = ("severity", "reject_media", "reject_reports", "obfuscate", "
 
 
 def _server(name: str) -> str:
-    domain = domain_elsewhere(name)
+    domain = policies.domain_elsewhere(name)
     # A name without a dot is probably from another kind of file. Such names can be entered by hand, for servers of a local
     # network.
     if domain is None or "." not in domain:
@@ -139,7 +133,7 @@ class PublicRuleFile(RuleFile):
 
 def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: bool) -> tuple[Action, str]:
     if rule is None:
-        return "add", all_below() if is_registry(entry.name) else ""
+        return "add", policies.all_below() if policies.is_registry(entry.name) else ""
     draft = entry.draft
     media, reports = bool(draft.reject_media), bool(draft.reject_reports)
     severity = draft.severity or DomainSeverity.SUSPEND
@@ -147,7 +141,7 @@ def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: 
         if is_stricter(rule, severity, reject_media=media, reject_reports=reports):
             return "keep", _("%(domain)s has a stricter rule") % {"domain": rule.domain}
         return "add", ""
-    if all(value is None or getattr(rule, name) == value for name, value in _values(draft)):
+    if all(getattr(draft, name) in (None, getattr(rule, name)) for name in _COMPARED):
         return "keep", _("it has this rule already")
     candidate = DomainRule(severity=severity, reject_media=media, reject_reports=reports)
     now = {"severity": rule.get_severity_display()}
@@ -156,10 +150,6 @@ def _decide(entry: Entry[DomainRuleDraft], rule: DomainRule | None, *, replace: 
     ):
         return "change", _("now %(severity)s") % now
     return "keep", _("it has a different rule: %(severity)s") % now
-
-
-def _values(draft: DomainRuleDraft) -> Iterable[tuple[str, object]]:
-    return ((name, getattr(draft, name)) for name in _COMPARED)
 
 
 class AllowFile(BlockFile[None]):

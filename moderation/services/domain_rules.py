@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 
 from accounts.emojis.services.remote import remove_emojis
 from accounts.events import FollowsSevered
-from accounts.identity.policies.sign_up import taken
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record_about, record_changes, record_each
@@ -25,9 +24,9 @@ from moderation.models import DomainAllow, DomainRule, DomainSeverity
 from moderation.models.domain_rule import DOMAIN_COMMENT_LIMIT
 from moderation.policies.domain_rules import DomainRuleDraft, domain_elsewhere, is_stricter, names_of
 from moderation.queries.blocks import load_people_under, rule_for
-from social.kernel.errors import Conflict, FieldError, Invalid, KernelError, NotFound, require_found
+from social.kernel.errors import Conflict, FieldError, Invalid, KernelError, require_valid
 from social.kernel.events import Event, publish
-from social.kernel.locks import lock
+from social.kernel.locks import lock, lock_row
 
 BATCH_SIZE: Final = 200
 _ROWS: Final = 500
@@ -48,19 +47,10 @@ def create_rule(*, by: Staff, domain: str, draft: DomainRuleDraft) -> DomainRule
     Raises Forbidden; Invalid for a name that is not another server's domain; AlreadyRuled when the server has a rule, or a
     stricter rule for a parent domain applies.
     """
-    require(by, Permission.MANAGE_FEDERATION)
-    name = _other_domain(domain)
-    rule = DomainRule(domain=name, **_values(draft))
     with transaction.atomic():
-        # Without the lock two rules could be created for the same server at once.
-        lock("domain_rules")
-        existing = rule_for(name)
-        if existing is not None and (existing.domain == name or _is_stricter(existing, rule)):
-            raise AlreadyRuled(existing)
-        rule.save(force_insert=True)
-        record_about(by, "create", rule, before={}, after=_state(rule))
-        publish(DomainRuleChanged(domain=name, since=rule.created_at.isoformat()))
-    return rule
+        for refusal in write_rules(by=by, drafts={domain: draft}).values():
+            raise refusal
+        return DomainRule.objects.get(domain=_other_domain(domain))
 
 
 def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
@@ -68,14 +58,13 @@ def change_rule(*, by: Staff, rule: DomainRule, draft: DomainRuleDraft) -> None:
     require(by, Permission.MANAGE_FEDERATION)
     values = _values(draft)
     with transaction.atomic():
-        current = require_found(DomainRule.objects.select_for_update().filter(pk=rule.pk).first())
+        current = lock_row(rule)
         before = _state(current)
-        for name, value in values.items():
+        for name, value in (values | {"from_lists": False}).items():
             setattr(current, name, value)
-        current.from_lists = False
         current.save()
         record_about(by, "update", current, before=before, after=_state(current))
-        publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
+        _publish_changes(current)
 
 
 def write_rules(
@@ -100,11 +89,9 @@ def write_rules(
         for domain, new_values in values.items():
             rule = next((rules_by_domain[name] for name in names_of(domain) if name in rules_by_domain), None)
             if rule is not None and rule.domain == domain and domain in changing:
-                before = _state(rule)
-                for name, value in new_values.items():
+                changes.append((rule, _state(rule)))
+                for name, value in (new_values | {"from_lists": from_lists}).items():
                     setattr(rule, name, value)
-                rule.from_lists = from_lists
-                changes.append((rule, before))
                 continue
             candidate = DomainRule(domain=domain, from_lists=from_lists, **new_values)
             if rule is not None and (rule.domain == domain or _is_stricter(rule, candidate)):
@@ -117,8 +104,7 @@ def write_rules(
         DomainRule.objects.bulk_update([rule for rule, _before in changes], columns, batch_size=_ROWS)
         _record_each(by, "create", [(rule, {}, _state(rule)) for rule in new_rules])
         _record_each(by, "update", [(rule, before, _state(rule)) for rule, before in changes])
-        written_rules = [*new_rules, *(rule for rule, _before in changes)]
-        publish(*(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()) for rule in written_rules))
+        _publish_changes(*new_rules, *(rule for rule, _before in changes))
     return refused
 
 
@@ -128,9 +114,9 @@ def remove_rule(*, by: Staff, rule: DomainRule) -> None:
     """
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
-        current = require_found(DomainRule.objects.select_for_update().filter(pk=rule.pk).first())
+        current = lock_row(rule)
         record_about(by, "destroy", current, before=_state(current), after={})
-        publish(DomainRuleChanged(domain=current.domain, since=current.created_at.isoformat()))
+        _publish_changes(current)
         current.delete()
 
 
@@ -143,24 +129,20 @@ def remove_rules(*, by: Staff, domains: Collection[str]) -> None:
         return
     with transaction.atomic():
         lock("domain_rules")
-        found = DomainRule.objects.select_for_update().filter(domain__one_of=domains, from_lists=True)
-        rules = list(found.order_by("id"))
+        locked = DomainRule.objects.select_for_update().filter(domain__one_of=domains, from_lists=True)
+        rules = list(locked.order_by("id"))
         _record_each(by, "destroy", [(rule, _state(rule), {}) for rule in rules])
-        publish(*(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()) for rule in rules))
+        _publish_changes(*rules)
         DomainRule.objects.filter(id__one_of=[rule.pk for rule in rules]).delete()
 
 
 def allow_domain(*, by: Staff, domain: str) -> DomainAllow:
     """Allow a server where federation is limited; return the existing row if there is one. Raises Forbidden, Invalid."""
     require(by, Permission.MANAGE_FEDERATION)
-    name = _other_domain(domain)
-    try:
-        with transaction.atomic():
-            allow, is_new = DomainAllow.objects.get_or_create(domain=name)
-            if is_new:
-                record_about(by, "create", allow)
-    except IntegrityError:
-        raise Invalid.of([taken("domain")]) from None
+    with transaction.atomic():
+        allow, is_new = DomainAllow.objects.get_or_create(domain=_other_domain(domain))
+        if is_new:
+            record_about(by, "create", allow)
     return allow
 
 
@@ -185,10 +167,9 @@ def disallow_domain(*, by: Staff, allow: DomainAllow) -> None:
     """Undo `allow_domain`. Raises Forbidden; NotFound when the server is no longer allowed."""
     require(by, Permission.MANAGE_FEDERATION)
     with transaction.atomic():
-        if not DomainAllow.objects.select_for_update().filter(pk=allow.pk).exists():
-            raise NotFound
-        record_about(by, "destroy", allow)
-        allow.delete()
+        current = lock_row(allow)
+        record_about(by, "destroy", current)
+        current.delete()
 
 
 def apply_rules(events: Sequence[DomainRuleChanged]) -> None:
@@ -241,6 +222,10 @@ def end_follows(events: Sequence[ServerSuspended]) -> None:
             publish(following)
 
 
+def _publish_changes(*rules: DomainRule) -> None:
+    publish(*(DomainRuleChanged(domain=rule.domain, since=rule.created_at.isoformat()) for rule in rules))
+
+
 def _cause(rule: DomainRule) -> str:
     return f"domain_rule:{rule.pk}"
 
@@ -250,11 +235,9 @@ def _sanction_time(rule: DomainRule | None, severity: DomainSeverity) -> datetim
 
 
 def _other_domain(domain: str) -> str:
-    if not domain.strip():
-        raise Invalid.of([FieldError("domain", "ERR_BLANK", _("can't be blank"))])
     name = domain_elsewhere(domain)
     if name is None:
-        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))])
+        raise Invalid.of([FieldError.invalid("domain") if domain.strip() else FieldError.blank("domain")])
     return name
 
 
@@ -262,13 +245,11 @@ def _values(draft: DomainRuleDraft) -> dict[str, Any]:
     values = {name: value for name, value in asdict(draft).items() if value is not None}
     errors = []
     if values.get("severity", DomainSeverity.NOOP) not in DomainSeverity.values:
-        errors.append(FieldError("severity", "ERR_INCLUSION", _("is not included in the list")))
+        errors.append(FieldError.not_included("severity"))
     for name in ("private_comment", "public_comment"):
         if len(values.get(name, "")) > DOMAIN_COMMENT_LIMIT:
-            message = _("is too long (maximum is %(count)d characters)") % {"count": DOMAIN_COMMENT_LIMIT}
-            errors.append(FieldError(name, "ERR_TOO_LONG", message))
-    if errors:
-        raise Invalid.of(errors)
+            errors.append(FieldError.too_long(name, DOMAIN_COMMENT_LIMIT))
+    require_valid(errors)
     return values
 
 

@@ -14,9 +14,10 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from accounts.models import Account, User
+from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
+from accounts.queries.users import find_role
 from accounts.services.audit import record
 from moderation.events import EvidenceDue
 from moderation.models import EvidenceFile, EvidenceState
@@ -65,8 +66,7 @@ def find_evidence_file(*, by: Staff, row: EvidenceFile) -> Path:
     Raises Forbidden without DELETE_USER_DATA or a rank above the person's; NotFound for a file that is not ready or was
     deleted.
     """
-    user = User.objects.select_related("role").filter(account_id=row.account_id).first()
-    require(by, Permission.DELETE_USER_DATA, over=user.role if user is not None else None)
+    require(by, Permission.DELETE_USER_DATA, over=find_role(row.account_id))
     path = _path(row.id)
     if row.state != EvidenceState.READY or not path.exists():
         raise NotFound
@@ -98,15 +98,14 @@ def _write(row: EvidenceFile) -> None:
     with NamedTemporaryFile(dir=_folder(), prefix=f"{row.id}.", delete=False) as file:
         path = Path(file.name)
         try:
-            exported = write_evidence(by=by, account=row.account, reason=row.reason, to=file)
+            archive = write_evidence(by=by, account=row.account, reason=row.reason, to=file)
             file.flush()
             file.seek(0)
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
             values = {
                 "state": EvidenceState.READY,
-                "sha256": digest,
+                "sha256": hashlib.file_digest(file, "sha256").hexdigest(),
                 "size": file.seek(0, 2),
-                "posts": exported.posts,
+                "posts": archive.posts,
                 "expires_at": clock.now() + RETENTION,
             }
         except KernelError as refusal:

@@ -61,48 +61,53 @@ class _StaffMail:
 
 
 def _sign_up_context(user_id: int) -> dict[str, Any] | None:
-    unapproved = User.objects.select_related("account").filter(
-        is_present("account"), pk=user_id, approved=False, disabled_at=None
-    )
-    for user in unapproved:
-        return {
+    unapproved = User.objects.filter(is_present("account"), pk=user_id, approved=False, disabled_at=None)
+    user = unapproved.select_related("account").first()
+    return (
+        None
+        if user is None
+        else {
             "person": user.account.username,
             "reason": quoted(user.sign_up_reason),
             "link": links.web_url(reverse("admin:accounts_user_change", args=[user.pk])),
         }
-    return None
+    )
 
 
 def _report_context(report_id: int) -> dict[str, Any] | None:
-    for report in Report.objects.select_related("account", "target_account").filter(id=report_id):
-        return {
+    report = Report.objects.select_related("account", "target_account").filter(id=report_id).first()
+    return (
+        None
+        if report is None
+        else {
             "target": report.target_account.acct,
             "reporter": report.account.acct,
             "category": report.category,
             "comment": quoted(report.comment),
             "link": links.web_url(reverse("admin:moderation_report_change", args=[report.id])),
         }
-    return None
+    )
 
 
 def _appeal_context(appeal_id: int) -> dict[str, Any] | None:
-    undecided = Appeal.objects.select_related("account").filter(id=appeal_id, approved_at=None, rejected_at=None)
-    for appeal in undecided:
-        return {
+    undecided = Appeal.objects.filter(id=appeal_id, approved_at=None, rejected_at=None)
+    appeal = undecided.select_related("account").first()
+    return (
+        None
+        if appeal is None
+        else {
             "author": appeal.account.acct,
             "text": quoted(appeal.text),
             "link": links.web_url(reverse("admin:moderation_appeal_change", args=[appeal.id])),
         }
-    return None
+    )
 
 
 def _digest_context(user_id: int) -> dict[str, Any] | None:
-    for user in list_staff(DECISION_PERMISSIONS).filter(pk=user_id):
-        counts = count_waiting_for(user)
-        if counts:
-            total = sum(count for _title, count in counts)
-            return {"counts": counts, "total": total, "link": links.web_url(reverse("admin:index"))}
-    return None
+    user = list_staff(DECISION_PERMISSIONS).filter(pk=user_id).first()
+    counts = count_waiting_for(user) if user is not None else []
+    total = sum(count for _title, count in counts)
+    return {"counts": counts, "total": total, "link": links.web_url(reverse("admin:index"))} if counts else None
 
 
 _STAFF_MAILS: Final[Mapping[str, _StaffMail]] = {
@@ -117,17 +122,17 @@ def send_sign_up_mails(events: Sequence[UserWaiting]) -> None:
     """Handle UserWaiting: send a mail about the sign-up to everyone who manages users (contract, behaviours section 6),
     unless staff decide about the sign-up before the mail is sent.
     """
-    _address("sign_up", [event.user_id for event in events])
+    _queue_mails("sign_up", [event.user_id for event in events])
 
 
 def send_report_mails(events: Sequence[ReportFiled]) -> None:
     """Handle ReportFiled: send a mail to everyone who manages reports (SEED-143)."""
-    _address("report", [event.report_id for event in events])
+    _queue_mails("report", [event.report_id for event in events])
 
 
 def send_appeal_mails(events: Sequence[AppealFiled]) -> None:
     """Handle AppealFiled: send a mail to everyone who manages appeals."""
-    _address("appeal", [event.appeal_id for event in events])
+    _queue_mails("appeal", [event.appeal_id for event in events])
 
 
 def queue_digests() -> int:
@@ -150,7 +155,7 @@ def queue_digests() -> int:
     return queued
 
 
-def _address(template: str, subject_ids: Sequence[int]) -> None:
+def _queue_mails(template: str, subject_ids: Sequence[int]) -> None:
     """Publish StaffMailDue for each recipient, so that a failed mail is retried without sending the others again."""
     staff = list_staff(_STAFF_MAILS[template].permission).values_list("pk", flat=True)
     publish(*(StaffMailDue(template, number, user_id) for number in subject_ids for user_id in staff))

@@ -10,19 +10,20 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accounts.models import Account
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.services.audit import differences, record, record_each
+from accounts.services.audit import differences, record_each
 from moderation.events import ReportChanged, ReportFiled
 from moderation.models import InstanceRule, Report, ReportCategory
 from moderation.models.report import REMOTE_COMMENT_LIMIT
 from moderation.policies.reports import ReportDraft, chosen_category, report_errors
 from moderation.queries import reports
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid, NotFound, require_found
+from social.kernel.errors import FieldError, NotFound, require_found, require_valid
 from social.kernel.events import publish
 from social.kernel.locks import lock
 from social.kernel.text.names import display_domain
@@ -45,8 +46,7 @@ def file_report(*, account: Account, target: Account, draft: ReportDraft) -> Rep
     rule_ids = reports.load_rule_ids(draft.rule_ids)
     category = chosen_category(draft)
     errors = report_errors(draft, category=category, rules_known=rule_ids is not None)
-    if errors:
-        raise Invalid.of(errors)
+    require_valid(errors)
     domains = _forward_domains(target, status_ids, draft) if draft.forward and not target.local else []
     report = Report(
         account=account,
@@ -120,16 +120,11 @@ def _forward_domains(target: Account, status_ids: Sequence[int], draft: ReportDr
     assert target.domain is not None  # a remote account: checked by the caller
     if draft.forward_to_domains is None:
         return [target.domain]
-    answered_domains = (
-        Status.objects.filter(id__one_of=list(status_ids), in_reply_to_account__domain__isnull=False)
-        .values_list("in_reply_to_account__domain", flat=True)
-        .distinct()
-        if status_ids
-        else ()
-    )
-    domains = {domain.strip().lower() for domain in draft.forward_to_domains}
-    found = dict.fromkeys((target.domain, *answered_domains))
-    return [domain for domain in found if not domains.isdisjoint((domain, display_domain(domain)))]
+    replies = Status.objects.filter(id__one_of=status_ids, in_reply_to_account__domain__isnull=False)
+    answered_domains = replies.values_list("in_reply_to_account__domain", flat=True).distinct()
+    chosen = {domain.strip().lower() for domain in draft.forward_to_domains}
+    offered = dict.fromkeys((target.domain, *filter(None, answered_domains)))
+    return [domain for domain in offered if not chosen.isdisjoint((domain, display_domain(domain)))]
 
 
 def assign_report(*, by: Staff, report: Report) -> None:
@@ -160,34 +155,30 @@ def reopen_report(*, by: Staff, report: Report) -> None:
 def settle_reports(*, by: Staff, target: Account, only: Sequence[Report] | None = None) -> list[int]:
     """Settle every open report about an account, or those in `only`, as part of an action whose permission was checked.
 
-    Returns the ids of the reports that were open.
+    Return the ids of the reports that were open.
     """
     with transaction.atomic():
-        rows = Report.objects.select_for_update(of=("self",)).filter(target_account=target, action_taken_at=None)
+        rows = Report.objects.filter(target_account=target, action_taken_at=None)
         if only is not None:
             rows = rows.filter(id__one_of=[report.pk for report in only])
-        ids = list(rows.order_by("id").values_list("id", flat=True))
-        now = clock.now()
-        Report.objects.filter(id__one_of=ids).update(
-            action_taken_at=now, action_taken_by_id=by.account_id, updated_at=now
-        )
-        record_each(by=by, action="resolve", target_type="Report", targets=[(number, f"#{number}") for number in ids])
-        publish(*(ReportChanged(report_id=number) for number in ids))
-    return ids
+        return _write_each(by, "resolve", rows, action_taken_at=clock.now(), action_taken_by_id=by.account_id)
 
 
 def reopen_reports(*, by: Staff, report_ids: Sequence[int]) -> None:
     """Reopen the reports among these that are still settled; the caller has checked the permission."""
     with transaction.atomic():
-        rows = Report.objects.select_for_update(of=("self",)).filter(
-            id__one_of=list(report_ids), action_taken_at__isnull=False
-        )
-        ids = list(rows.order_by("id").values_list("id", flat=True))
-        Report.objects.filter(id__one_of=ids).update(
-            action_taken_at=None, action_taken_by_id=None, updated_at=clock.now()
-        )
-        record_each(by=by, action="reopen", target_type="Report", targets=[(number, f"#{number}") for number in ids])
-        publish(*(ReportChanged(report_id=number) for number in ids))
+        rows = Report.objects.filter(id__one_of=report_ids, action_taken_at__isnull=False)
+        _write_each(by, "reopen", rows, action_taken_at=None, action_taken_by_id=None)
+
+
+def _write_each(by: Staff, action: str, rows: QuerySet[Report], **values: Any) -> list[int]:
+    """Lock and change these reports, and write an audit row for each; return their ids."""
+    locked = rows.select_for_update(of=("self",))
+    ids = list(locked.order_by("id").values_list("id", flat=True))
+    Report.objects.filter(id__one_of=ids).update(**values, updated_at=clock.now())
+    record_each(by=by, action=action, target_type="Report", targets=[(number, f"#{number}") for number in ids])
+    publish(*(ReportChanged(report_id=number) for number in ids))
+    return ids
 
 
 def update_report(
@@ -203,9 +194,7 @@ def update_report(
         if rule_ids is None and new_category != ReportCategory.VIOLATION:
             # The rules belong to the category that the report no longer has.
             rules = []
-        errors = _errors(new_category, rules)
-        if errors:
-            raise Invalid.of(errors)
+        require_valid(_errors(new_category, rules))
         _write(current, category=new_category, rule_ids=rules or None)
 
 
@@ -224,10 +213,9 @@ def remove_post(*, by: Staff, target: Account, status_id: int) -> None:
 
 def _errors(category: str, rule_ids: list[int]) -> list[FieldError]:
     if category not in ReportCategory.values:
-        return [FieldError("category", "ERR_INCLUSION", _("is not included in the list"))]
+        return [FieldError.not_included("category")]
     if category == ReportCategory.VIOLATION:
-        known_rules = InstanceRule.objects.filter(id__one_of=rule_ids).count() if rule_ids else 0
-        if not rule_ids or known_rules < len(rule_ids):
+        if not rule_ids or InstanceRule.objects.filter(id__one_of=rule_ids).count() < len(rule_ids):
             return [FieldError("rule_ids", "ERR_INVALID", _("does not reference valid rules"))]
     elif rule_ids:
         return [FieldError("rule_ids", "ERR_PRESENT", _("must be blank"))]
@@ -245,14 +233,8 @@ def _handling(by: Staff, report: Report, action: str) -> Iterator[Report]:
         after = _state(current)
         if after != before:
             publish(ReportChanged(report_id=current.pk))
-            record(
-                by=by,
-                action=action,
-                target_type="Report",
-                target_id=report.pk,
-                target_name=f"#{report.pk}",
-                **differences(before, after),
-            )
+            changes = differences(before, after)
+            record_each(by=by, action=action, target_type="Report", targets=[(report.pk, f"#{report.pk}")], **changes)
 
 
 def _state(report: Report) -> dict[str, Any]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from django.db import transaction
@@ -20,14 +19,6 @@ from statuses.models import HeldPost
 from statuses.services.reviewing import drop_held
 
 BATCH_SIZE: Final = 500
-
-
-@dataclass(frozen=True)
-class Step:
-    """A kind of expired data: functions that count and delete it."""
-
-    count: Callable[[], int]
-    forget: Callable[[], int]
 
 
 def old_reports() -> QuerySet[Report]:
@@ -65,19 +56,20 @@ def forget_held_posts() -> int:
     return forgotten
 
 
-STEPS: Final[dict[str, Step]] = {
-    "addresses": Step(accounts.count_addresses, accounts.forget_addresses),
-    "audit_entries": Step(accounts.count_audit_entries, accounts.forget_audit_entries),
-    "reports": Step(lambda: old_reports().count(), forget_reports),
-    "held_posts": Step(lambda: old_held_posts().count(), forget_held_posts),
+#: Kinds of expired data, with the functions that count and delete them.
+_KINDS: Final[dict[str, tuple[Callable[[], int], Callable[[], int]]]] = {
+    "addresses": (accounts.count_addresses, accounts.forget_addresses),
+    "audit_entries": (accounts.count_audit_entries, accounts.forget_audit_entries),
+    "reports": (lambda: old_reports().count(), forget_reports),
+    "held_posts": (lambda: old_held_posts().count(), forget_held_posts),
 }
 
 
 def clean_up() -> dict[str, int]:
     """Delete all expired data, in batches; return the number of rows by kind. Run by the scheduler."""
-    return {name: step.forget() for name, step in STEPS.items()}
+    return {name: forget() for name, (_count, forget) in _KINDS.items()}
 
 
 def count_due() -> dict[str, int]:
     """Return the number of rows that `clean_up` would delete now, by kind."""
-    return {name: step.count() for name, step in STEPS.items()}
+    return {name: count() for name, (count, _forget) in _KINDS.items()}

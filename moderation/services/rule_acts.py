@@ -36,30 +36,23 @@ def act_on_matches(events: Sequence[SpamRuleMet]) -> None:
         if rule is None or target is None:
             continue
         with transaction.atomic():
+            posts = [] if event.status_id is None else [event.status_id]
             if event.limited:
-                _issue_strike(rule, target, event.status_id)
+                issue_strike(
+                    by=as_staff(rule),
+                    target=target,
+                    action=StrikeAction.SILENCE,
+                    status_ids=posts or None,
+                    spam_rule=rule,
+                )
             else:
-                _report(rule, target, event.status_id)
+                _report(rule, target, posts)
 
 
-def _issue_strike(rule: SpamRule, target: Account, status_id: int | None) -> None:
-    issue_strike(
-        by=as_staff(rule),
-        target=target,
-        action=StrikeAction.SILENCE,
-        status_ids=None if status_id is None else [status_id],
-        spam_rule=rule,
-    )
-
-
-def _report(rule: SpamRule, target: Account, status_id: int | None) -> None:
+def _report(rule: SpamRule, target: Account, posts: Sequence[int]) -> None:
     lock(f"reports:{target.id}")
-    report = (
-        Report.objects.select_for_update(of=("self",))
-        .filter(target_account=target, spam_rule=rule, action_taken_at=None)
-        .first()
-    )
-    ids = [] if status_id is None else [status_id]
+    open_reports = Report.objects.filter(target_account=target, spam_rule=rule, action_taken_at=None)
+    report = open_reports.select_for_update(of=("self",)).first()
     if report is None:
         store_report(
             Report(
@@ -67,12 +60,12 @@ def _report(rule: SpamRule, target: Account, status_id: int | None) -> None:
                 target_account=target,
                 category=ReportCategory.SPAM,
                 comment=rule.name,
-                status_ids=ids,
+                status_ids=posts,
                 spam_rule=rule,
             )
         )
         return
-    added = [number for number in ids if number not in report.status_ids]
+    added = [number for number in posts if number not in report.status_ids]
     if added and len(report.status_ids) < REPORTED_LIMIT:
         Report.objects.filter(id=report.id).update(status_ids=[*report.status_ids, *added], updated_at=clock.now())
         publish(ReportChanged(report_id=report.id))

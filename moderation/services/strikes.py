@@ -25,7 +25,7 @@ from moderation.models.report import STRIKE_TEXT_LIMIT
 from moderation.policies.reports import appeal_errors, may_be_appealed
 from moderation.policies.statements import state
 from social.kernel import clock
-from social.kernel.errors import Conflict, FieldError, Forbidden, Invalid
+from social.kernel.errors import Conflict, FieldError, Forbidden, Invalid, require_valid
 from social.kernel.events import publish
 from statuses.services.moderating import unmark_statuses_sensitive
 
@@ -51,8 +51,7 @@ def issue_strike(
     is too long.
     """
     if len(text) > STRIKE_TEXT_LIMIT:
-        message = _("is too long (maximum is %(count)d characters)") % {"count": STRIKE_TEXT_LIMIT}
-        raise Invalid.of([FieldError("text", "ERR_TOO_LONG", message)])
+        raise Invalid.of([FieldError.too_long("text", STRIKE_TEXT_LIMIT)])
     if status_ids is None and report is not None:
         status_ids = report.status_ids or None
     if house_rule_ids is None:
@@ -71,7 +70,7 @@ def issue_strike(
         strike = Strike(
             created_at=now,
             spam_rule=spam_rule,
-            statement=statement.as_object(),
+            statement=statement,
             account_id=by.account_id,
             target_account=target,
             action=action,
@@ -84,17 +83,6 @@ def issue_strike(
     return strike
 
 
-Undo = Callable[[Staff, Strike], None]
-
-
-def _enable(by: Staff, strike: Strike) -> None:
-    enable(by=by, user=strike.target_account.user)
-
-
-def _unmark(by: Staff, strike: Strike) -> None:
-    unmark_statuses_sensitive(by=by, status_ids=strike.status_ids or ())
-
-
 def _unsuspend(by: Staff, strike: Strike) -> None:
     account = strike.target_account
     # The suspension may have been undone already, or may have been made by another server.
@@ -102,9 +90,11 @@ def _unsuspend(by: Staff, strike: Strike) -> None:
         sanctions.unsuspend_account(by=by, account=account)
 
 
-UNDO: Final[dict[str, Undo]] = {
-    StrikeAction.DISABLE: _enable,
-    StrikeAction.MARK_STATUSES_AS_SENSITIVE: _unmark,
+_UNDO: Final[dict[str, Callable[[Staff, Strike], object]]] = {
+    StrikeAction.DISABLE: lambda by, strike: enable(by=by, user=strike.target_account.user),
+    StrikeAction.MARK_STATUSES_AS_SENSITIVE: lambda by, strike: unmark_statuses_sensitive(
+        by=by, status_ids=strike.status_ids or ()
+    ),
     StrikeAction.SENSITIVE: lambda by, strike: sanctions.unsensitize_account(by=by, account=strike.target_account),
     StrikeAction.SILENCE: lambda by, strike: sanctions.unlimit_account(by=by, account=strike.target_account),
     StrikeAction.SUSPEND: _unsuspend,
@@ -114,8 +104,7 @@ UNDO: Final[dict[str, Undo]] = {
 
 def take_back(by: Staff, strike: Strike) -> None:
     """Undo the action of a strike. `by` may decide appeals, and need not have the permissions to sanction accounts."""
-    undo = UNDO.get(strike.action)
-    if undo is not None:
+    if undo := _UNDO.get(strike.action):
         rights = Permission.MANAGE_USERS | Permission.MANAGE_REPORTS
         undo(replace(by, permissions=by.permissions | rights), strike)
 
@@ -126,9 +115,7 @@ def file_appeal(*, strike: Strike, text: str) -> Appeal:
     The caller has made sure that the request comes from the person concerned. Raises Forbidden when it is too late, the strike
     was undone, or there is an appeal already; Invalid with `details` for the text.
     """
-    errors = appeal_errors(text)
-    if errors:
-        raise Invalid.of(errors, details=True)
+    require_valid(appeal_errors(text), details=True)
     with transaction.atomic():
         locked = Strike.objects.select_for_update(no_key=True).get(id=strike.id)
         existing = Appeal.objects.filter(strike=locked).first()
@@ -167,11 +154,8 @@ def reject_appeal(*, by: Staff, appeal: Appeal) -> None:
 
 
 def _decide(by: Staff, appeal: Appeal) -> Appeal:
-    locked = (
-        Appeal.objects.select_for_update(of=("self",))
-        .select_related("strike__target_account__user", "account__user__role")
-        .get(id=appeal.id)
-    )
+    related = Appeal.objects.select_related("strike__target_account__user", "account__user__role")
+    locked = related.select_for_update(of=("self",)).get(id=appeal.id)
     require(by, Permission.MANAGE_APPEALS, over=locked.account.user.role)
     if locked.state != "pending":
         raise Conflict(_("This appeal has been decided already."))

@@ -17,16 +17,10 @@ from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
 from moderation.models import Webhook, WebhookCall, WebhookEvent
-from moderation.policies.webhooks import (
-    WEBHOOKS_LIMIT,
-    WebhookDraft,
-    body_of,
-    permissions_for,
-    webhook_errors,
-)
+from moderation.policies.webhooks import WEBHOOKS_LIMIT, WebhookDraft, body_of, permissions_for, webhook_errors
 from social.kernel import clock
 from social.kernel.crypto import encrypt, reencrypt
-from social.kernel.errors import Conflict, Invalid
+from social.kernel.errors import Conflict, require_valid
 from social.kernel.http.client import place_of
 from social.kernel.lengths import DOCUMENT_LIMIT, HOST_LIMIT
 from social.kernel.locks import keep_row, lock, lock_row
@@ -123,8 +117,7 @@ def _host_of(webhook: Webhook) -> str:
 def _check(by: Staff, draft: WebhookDraft) -> None:
     """Raise Forbidden or Invalid unless `by` may store the draft."""
     _require(by, draft.events)
-    if errors := webhook_errors(draft, may_be_asked=place_of(draft.url) is not None):
-        raise Invalid.of(errors, details=True)
+    require_valid(webhook_errors(draft, may_be_asked=place_of(draft.url) is not None), details=True)
 
 
 def _require(by: Staff, events: Iterable[str]) -> None:

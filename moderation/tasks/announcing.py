@@ -32,6 +32,6 @@ def stream_withdrawals(events: Sequence[AnnouncementWithdrawn]) -> None:
 def stream_reactions(events: Sequence[AnnouncementReactionChanged]) -> None:
     """Send the current number of reactions to an announcement with an emoji; 0 if the last reaction was removed."""
     for number, name in dict.fromkeys((event.announcement_id, event.name) for event in events):
-        found = load_reactions([number], None, name=name)[number]
-        entity = ReactionSerializer(found[0] if found else Reaction(name, 0)).data
+        reactions = load_reactions([number], None, name=name)[number]
+        entity = ReactionSerializer(reactions[0] if reactions else Reaction(name, 0)).data
         broadcast_to_everybody(Event.ANNOUNCEMENT_REACTION, orjson.dumps(entity | {"announcement_id": str(number)}))

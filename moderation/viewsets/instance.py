@@ -14,18 +14,7 @@ from rest_framework.request import Request
 from accounts.queries.site_settings import load_site_texts
 from moderation.policies.documents import is_for
 from moderation.queries import instance
-from moderation.serializers.inputs.reports import SearchInput
-from moderation.serializers.instance import (
-    ActivitySerializer,
-    DescriptionSerializer,
-    DomainBlockSerializer,
-    InstanceSerializer,
-    InstanceV1Serializer,
-    LanguageSerializer,
-    PrivacyPolicySerializer,
-    RuleSerializer,
-    TermsOfServiceSerializer,
-)
+from moderation.serializers import instance as entities
 from moderation.viewsets.announcements import require_any_user
 from social.api.access import anyone, optional_user
 from social.api.declarations import Endpoint
@@ -37,10 +26,16 @@ from social.kernel.recent import Recent
 from social.kernel.text.languages import CODES, LANGUAGE_NAMES
 
 _documents: Final = Recent[bytes]()
-_MINUTES_5 = "public, max-age=300"
+_CACHED: Final = {"Cache-Control": "public, max-age=300"}
 
 # Unix time of the release of Mastodon 4.0, in seconds.
 _DEPRECATION_4_0 = 1668384000
+
+
+def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
+    """Return the encoded document in the viewer's language, at most a few seconds old."""
+    encoded = _documents.get((name, get_language()), lambda: render(make()))
+    return reply(orjson.Fragment(encoded), headers=_CACHED)
 
 
 class InstanceViewSet(ApiViewSet):
@@ -54,24 +49,15 @@ class InstanceViewSet(ApiViewSet):
 
     def retrieve(self, request: Request) -> HttpResponse:
         """Instance (v2)."""
-        return self._document("v2", lambda: InstanceSerializer(instance.load_instance()).data)
+        return _document("v2", lambda: entities.InstanceSerializer(instance.load_instance()).data)
 
     def retrieve_v1(self, request: Request) -> HttpResponse:
         """V1::Instance."""
-        return self._document("v1", lambda: InstanceV1Serializer(instance.load_instance()).data)
+        return _document("v1", lambda: entities.InstanceV1Serializer(instance.load_instance()).data)
 
     def rules(self, request: Request) -> HttpResponse:
         """The rules in force."""
-        return self._document("rules", lambda: RuleSerializer(list(instance.list_rules()), many=True).data)
-
-    @staticmethod
-    def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
-        """Return the encoded document in the viewer's language, at most a few seconds old."""
-        encoded = _documents.get((name, get_language()), lambda: render(make()))
-        return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5})
-
-
-_other_documents: Final = Recent[bytes]()
+        return _document("rules", lambda: entities.RuleSerializer(list(instance.list_rules()), many=True).data)
 
 
 class DocumentsViewSet(ApiViewSet):
@@ -79,7 +65,7 @@ class DocumentsViewSet(ApiViewSet):
 
     endpoints = {
         "peers": Endpoint(anyone(), "Text", many=True),
-        "search_peers": Endpoint(anyone(), "Peers", input=SearchInput),
+        "search_peers": Endpoint(anyone(), "Peers", input=entities.SearchInput),
         "activity": Endpoint(anyone(), "InstanceActivity", many=True),
         "domain_blocks": Endpoint(optional_user(), "DomainBlock", many=True),
         "extended_description": Endpoint(anyone(), "ExtendedDescription"),
@@ -95,21 +81,20 @@ class DocumentsViewSet(ApiViewSet):
         """The servers known to this server; 404 without a body if the list is switched off."""
         if not load_site_texts()["site_publish_peers"]:
             return reply_empty(request, status=404)
-        return self._document("peers", instance.list_peers)
+        return _document("peers", instance.list_peers)
 
     def search_peers(self, request: Request) -> HttpResponse:
         """Known servers whose names begin with `q`; null without `q` (contract, endpoints)."""
         if not load_site_texts()["site_publish_peers"]:
             return reply_empty(request, status=404)
-        prefix = SearchInput.read(request).q
-        headers = {"Cache-Control": _MINUTES_5}
-        return reply(instance.search_peers(prefix) if prefix is not None else None, headers=headers)
+        prefix = entities.SearchInput.read(request).q
+        return reply(instance.search_peers(prefix) if prefix is not None else None, headers=_CACHED)
 
     def activity(self, request: Request) -> HttpResponse:
         """Figures of twelve weeks, the current week first; 404 without a body if the figures are switched off."""
         if not load_site_texts()["site_publish_activity"]:
             return reply_empty(request, status=404)
-        return self._document("activity", lambda: ActivitySerializer(instance.list_weeks(), many=True).data)
+        return _document("activity", lambda: entities.ActivitySerializer(instance.list_weeks(), many=True).data)
 
     def domain_blocks(self, request: Request) -> HttpResponse:
         """The servers that this server limits or suspends; 404 without a body for viewers to whom they are not shown."""
@@ -117,37 +102,36 @@ class DocumentsViewSet(ApiViewSet):
         if not is_for(texts["site_show_domain_blocks"], signed_in=signed_in):
             return reply_empty(request, status=404)
         rationale = is_for(texts["site_show_domain_blocks_rationale"], signed_in=signed_in)
-        found = instance.list_domain_blocks(with_rationale=rationale)
         public = texts["site_show_domain_blocks"] == "all" and not signed_in
-        headers = {"Cache-Control": _MINUTES_5} if public else {}
-        return reply(DomainBlockSerializer(found, many=True).data, headers=headers)
+        rules = entities.DomainBlockSerializer(
+            instance.list_domain_blocks(), many=True, context={"rationale": rationale}
+        )
+        return reply(rules.data, headers=_CACHED if public else {})
 
     def extended_description(self, request: Request) -> HttpResponse:
         """The extended description of this server, written by staff."""
-        return self._document("description", lambda: DescriptionSerializer(instance.find_description()).data)
+        return _document("description", lambda: entities.DescriptionSerializer(instance.find_description()).data)
 
     def privacy_policy(self, request: Request) -> HttpResponse:
         """The privacy policy, in the words of this server's staff or else of this software."""
-        return self._document("privacy", lambda: PrivacyPolicySerializer(instance.find_privacy_policy()).data)
+        return _document("privacy", lambda: entities.PrivacyPolicySerializer(instance.find_privacy_policy()).data)
 
     def terms_of_service(self, request: Request) -> HttpResponse:
         """The terms that apply today."""
-        headers = {"Cache-Control": _MINUTES_5}
-        return reply(TermsOfServiceSerializer(instance.find_terms()).data, headers=headers)
+        return reply(entities.TermsOfServiceSerializer(instance.find_terms()).data, headers=_CACHED)
 
     def terms_of_day(self, request: Request, date: str) -> HttpResponse:
         """The terms that apply from this date on."""
-        headers = {"Cache-Control": _MINUTES_5}
-        return reply(TermsOfServiceSerializer(instance.find_terms(_day(date))).data, headers=headers)
+        return reply(entities.TermsOfServiceSerializer(instance.find_terms(_day(date))).data, headers=_CACHED)
 
     def translation_languages(self, request: Request) -> HttpResponse:
         """Languages into which posts are translated, by the language of the post (`und`: unknown); none without a service."""
-        return self._document("translations", lambda: translation.load_languages() if translation.is_on() else {})
+        return _document("translations", lambda: translation.load_languages() if translation.is_on() else {})
 
     def languages(self, request: Request) -> HttpResponse:
         """The languages in which a post can be written."""
         names = [(code, LANGUAGE_NAMES[code]) for code in CODES]
-        return self._document("languages", lambda: LanguageSerializer(names, many=True).data)
+        return _document("languages", lambda: entities.LanguageSerializer(names, many=True).data)
 
     def donation_campaigns(self, request: Request) -> HttpResponse:
         """The campaign for donations to show; this server has none (204). Requires a user's token of any scope."""
@@ -155,12 +139,6 @@ class DocumentsViewSet(ApiViewSet):
         answer = HttpResponse(status=204)
         del answer.headers["Content-Type"]
         return answer
-
-    @staticmethod
-    def _document(name: str, make: Callable[[], Any]) -> HttpResponse:
-        """Return the encoded document in the viewer's language, at most a few seconds old."""
-        encoded = _other_documents.get((name, get_language()), lambda: render(make()))
-        return reply(orjson.Fragment(encoded), headers={"Cache-Control": _MINUTES_5})
 
 
 def _day(text: str) -> date:

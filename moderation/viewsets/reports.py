@@ -6,8 +6,7 @@ from rest_framework.request import Request
 from accounts.queries.accounts import find_account
 from accounts.queries.users import find_own_account
 from accounts.serializers.account import present_accounts
-from moderation.serializers.inputs.reports import ReportInput
-from moderation.serializers.report import ReportSerializer
+from moderation.serializers.report import ReportInput, ReportSerializer
 from moderation.services.reports import file_report
 from social.api.access import user
 from social.api.declarations import Endpoint

@@ -61,8 +61,10 @@ def shown(
     return admin.display(description=label, ordering=order)(column)
 
 
-def lines(title: str | Promise | None, *columns: Column, tab: bool = False) -> Any:
-    """Return a section of a row's page, for `fieldsets`; with `tab` it is shown as a tab."""
+def lines(title: str | Promise | None, *columns: Column | str, tab: bool = False) -> Any:
+    """Return a section of a row's page, for `fieldsets`: columns, or names of fields of its form. With `tab` it is shown as a
+    tab.
+    """
     return (title, {"fields": columns, "classes": ["tab"] if tab else []})
 
 

@@ -114,6 +114,29 @@ class FieldError:
     message: str
     label: str | None = None
 
+    @classmethod
+    def blank(cls, field: str) -> Self:
+        return cls(field, "ERR_BLANK", _("can't be blank"))
+
+    @classmethod
+    def invalid(cls, field: str) -> Self:
+        return cls(field, "ERR_INVALID", _("is invalid"))
+
+    @classmethod
+    def not_included(cls, field: str) -> Self:
+        """Return the error for a value that is not one of the possible values."""
+        return cls(field, "ERR_INCLUSION", _("is not included in the list"))
+
+    @classmethod
+    def taken(cls, field: str) -> Self:
+        """Return the error for a value that must be unique."""
+        return cls(field, "ERR_TAKEN", _("has already been taken"))
+
+    @classmethod
+    def too_long(cls, field: str, limit: int) -> Self:
+        """Return the error for a text of more than `limit` characters."""
+        return cls(field, "ERR_TOO_LONG", _("is too long (maximum is %(count)d characters)") % {"count": limit})
+
     @property
     def sentence(self) -> str:
         """The label and the message: `Username can't be blank`."""
@@ -148,3 +171,9 @@ class Invalid(KernelError):
     def sentence(cls, text: str) -> Self:
         """Make the error `Validation failed: <text>`, for a rule that concerns no single field."""
         return cls(_("Validation failed: %(errors)s") % {"errors": text})
+
+
+def require_valid(errors: Sequence[FieldError], *, details: bool = False) -> None:
+    """Do nothing if there are no errors. Raises Invalid, made by `Invalid.of`, if there are any."""
+    if errors:
+        raise Invalid.of(errors, details=details)

@@ -17,8 +17,7 @@ from accounts.models.user import Permission
 from accounts.policies.staff import staff_of
 from moderation.admin.audit_sentences import sentence
 from moderation.models import Report, StaffNote, Strike
-from moderation.services.acting import act_on_account
-from moderation.services.notes import write_note
+from moderation.services.acting import act_on_account, write_note
 from tests.factories.accounts import make_remote, make_token, make_user
 from tests.factories.statuses import make_status
 from tests.support.client import Api, signed_in

@@ -15,6 +15,7 @@ from django.db import connection
 from accounts.emojis.models import CustomEmoji
 from accounts.models import AuditEntry, User
 from accounts.policies.staff import Staff, staff_of
+from moderation.events import AnnouncementDue
 from moderation.models import Announcement, AnnouncementReaction
 from moderation.policies.announcements import AnnouncementDraft
 from moderation.services import announcements
@@ -219,11 +220,11 @@ def test_a_scheduled_one_is_published_at_its_time_once_and_withdrawn_when_it_is_
                 "Soon", scheduled_at=start + timedelta(hours=1), ends_at=start + timedelta(hours=3)
             ),
         )
-        announcements.handle_due([announcements.AnnouncementDue(announcement_id=Announcement.objects.get().id)])
+        announcements.handle_due([AnnouncementDue(announcement_id=Announcement.objects.get().id)])
         work()
         assert sent == []
     number = Announcement.objects.get().id
-    due = announcements.AnnouncementDue(announcement_id=number)
+    due = AnnouncementDue(announcement_id=number)
     with time_machine.travel(start + timedelta(hours=1), tick=False):
         for _time in range(2):
             announcements.handle_due([due])

@@ -276,7 +276,7 @@ def test_staff_edit_all_documents_in_the_admin(
     )
     assert "errorlist" in send("moderation/instancerule/add/", text="x" * 301, position="1")
     for wrong in ("-1", "1001"):
-        assert "must be a number from 0 to 1000" in send("moderation/instancerule/add/", text="Be", position=wrong)
+        assert "Must be a number from 0 to 1000" in send("moderation/instancerule/add/", text="Be", position=wrong)
     assert "Enter a whole number" in send("moderation/instancerule/add/", text="Be", position="first")
     send(f"moderation/instancerule/{rule.pk}/delete/", post="yes")
     rule.refresh_from_db()

@@ -14,7 +14,7 @@ from accounts.policies.staff import OPERATOR
 from accounts.spam.models import RuleOutcome, RuleSubject
 from accounts.spam.policies import SpamRuleDraft
 from accounts.spam.services.rules import create_rule
-from moderation.queries.held import list_files
+from moderation.queries.waiting import list_files
 from social.kernel.errors import Conflict
 from social.kernel.media import storage
 from statuses.models import HeldPost, MediaAttachment, MediaType, Status

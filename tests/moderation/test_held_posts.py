@@ -18,7 +18,7 @@ from federation.inbound.interactions import handle_announce
 from federation.inbound.posts import delete_remote_post
 from federation.remote.posts import revise_note
 from moderation.policies.domain_rules import DomainRuleDraft
-from moderation.queries.held import list_held
+from moderation.queries.waiting import list_held
 from moderation.services.domain_rules import create_rule, remove_rule
 from notifications.models import Notification
 from social.kernel import clock

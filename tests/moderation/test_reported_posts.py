@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from django.test import Client
 from accounts.models import AuditEntry, User
 from accounts.policies.staff import staff_of
 from moderation.models import Report, Strike
-from moderation.services.acting import delete_posts, mark_posts_sensitive
+from moderation.services.acting import act_on_posts
 from moderation.services.strikes import accept_appeal, file_appeal
 from social.kernel.errors import Conflict, Forbidden
 from statuses.models import MediaAttachment, Status, StatusEdit
@@ -26,6 +27,8 @@ from tests.support.client import Api, signed_in
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
+delete_posts = partial(act_on_posts, action="delete_statuses")
+mark_posts_sensitive = partial(act_on_posts, action="mark_statuses_as_sensitive")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from accounts.identity.services import staff
 from accounts.models import Account, AuditEntry, User
 from accounts.policies.staff import staff_of
 from moderation.models import Appeal, InstanceRule, Strike
-from moderation.services.acting import act_on_account, delete_posts
+from moderation.services.acting import act_on_account, act_on_posts
 from moderation.services.strikes import accept_appeal, file_appeal, issue_strike, reject_appeal
 from social.kernel import clock
 from social.kernel.errors import Conflict, Forbidden
@@ -265,7 +265,7 @@ def test_a_strike_comes_with_the_reasons_that_its_person_has_to_learn(boss: User
     rule = InstanceRule.objects.create(text="Be kind to <everybody>")
     post = make_status(ann.account, "Bad words")
     report = make_report(boss.account, ann.account, post)
-    delete_posts(by=staff_of(boss), account=ann.account, status_ids=[post.id], report=report)
+    act_on_posts(by=staff_of(boss), account=ann.account, action="delete_statuses", status_ids=[post.id], report=report)
     work()
     letter = mail.outbox[-1].body
     for words in ("These posts were deleted", "Bad words", "Somebody has reported it", "A person made the decision"):

@@ -13,15 +13,14 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.block_lists import AddedOnlyAdmin
 from accounts.admin.permitted import PermittedAdmin, Writes
 from accounts.models.user import Permission
-from moderation.admin.domain_rules import SEVERITY_KINDS, ServerForm
+from moderation.admin.domain_rules import ServerForm, severity_mark
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState
 from moderation.blocklists.queries import list_waiting
 from moderation.blocklists.services.lists import add_exception, remove_exception
 from moderation.blocklists.services.settling import approve_entries, dismiss_entries
-from moderation.models import DomainSeverity
 from social.api.staff import ActionVariant
 from social.api.staff_acts import Act, Words
-from social.api.staff_columns import States, address, lines, mark, row_link, shortened, shown
+from social.api.staff_columns import States, address, lines, row_link, shortened, shown
 from social.api.staff_filters import RelatedDropdownFilter
 from social.kernel.lengths import MESSAGE_LIMIT
 from social.kernel.text.names import unambiguous_domain
@@ -47,11 +46,7 @@ ENTRY_LIST: Final = shown(
 ENTRY_SEVERITY: Final = shown(
     "severity",
     _("The list says"),
-    lambda entry: (
-        mark(entry.get_severity_display(), SEVERITY_KINDS[DomainSeverity(entry.severity)])
-        if entry.listed
-        else gettext("nothing any more")
-    ),
+    lambda entry: severity_mark(entry.severity) if entry.listed else gettext("nothing any more"),
 )
 ENTRY_STATE: Final = _STATES.column()
 ENTRY_STEP: Final = shown("step", _("Change"), lambda entry: entry.get_step_display(), minor=True)

@@ -12,24 +12,23 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.permitted import DraftForm, EditedAdmin, Writes
 from accounts.models.user import Permission
 from moderation.admin.audit_sentences import sentence
-from moderation.admin.domain_rules import SEVERITY_KINDS
+from moderation.admin.domain_rules import severity_mark
 from moderation.blocklists.models import Blocklist, EntryStep, TakenAs
-from moderation.blocklists.policies import BlocklistDraft, blocklist_errors
+from moderation.blocklists.policies import BlocklistDraft, allowed_effects, blocklist_errors
 from moderation.blocklists.queries import SERVERS_LIMIT, count_entries, list_log, list_waiting, try_entries
 from moderation.blocklists.services import lists
 from moderation.blocklists.services.settling import approve_entries
 from moderation.models import DomainSeverity
-from moderation.policies.domain_rules import STRICTNESS
 from social.api.staff import ActionVariant, action
 from social.api.staff_acts import Act, Words, switches
-from social.api.staff_columns import States, address, link, mark, moment, shortened, shown, table
+from social.api.staff_columns import States, address, lines, link, mark, moment, shortened, shown, table
+from social.kernel.errors import FieldError
 from social.kernel.text.names import unambiguous_domain
 
 APPROVAL_LIMIT: Final = 1000
@@ -101,37 +100,15 @@ class BlocklistForm(DraftForm):
         super().__init__(*args, **kwargs)
         for theirs in DomainSeverity:
             field: Any = self.fields[f"{theirs}_as"]
-            field.choices = [
-                (value, label)
-                for value, label in TakenAs.choices
-                if value == TakenAs.IGNORE or STRICTNESS[value] <= STRICTNESS[theirs]
-            ]
+            field.choices = [(value, TakenAs(value).label) for value in allowed_effects(theirs)]
 
     @property
     def draft(self) -> BlocklistDraft:
-        """Return the draft that the form holds."""
         sent = self.cleaned_data
-        return BlocklistDraft(
-            name=(sent.get("name") or "").strip(),
-            url=sent.get("url") or "",
-            mode=sent["mode"],
-            suspend_as=sent["suspend_as"],
-            silence_as=sent["silence_as"],
-            noop_as=sent["noop_as"],
-            take_rejections=sent["take_rejections"],
-            follows_limit=sent.get("follows_limit") or 0,
-            username=sent.get("username") or "",
-            password=sent.get("password") or None,
-            content_type=sent["content_type"],
-        )
+        return BlocklistDraft(**sent | {"name": sent["name"].strip(), "password": sent["password"] or None})
 
-    def clean(self) -> dict[str, Any]:
-        """Return the values; add the errors of the policy."""
-        sent: dict[str, Any] = super().clean() or {}
-        if not self.errors:
-            for error in blocklist_errors(self.draft):
-                self.add_error(error.field, capfirst(error.message))
-        return sent
+    def draft_errors(self) -> list[FieldError]:
+        return blocklist_errors(self.draft)
 
 
 def _entries_url(blocklist: Blocklist, state: str) -> str:
@@ -251,14 +228,10 @@ class BlocklistAdmin(EditedAdmin):
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Return the fields of the form; for a stored list also its state and its last audit rows."""
-        parts: list[Any] = [(None, {"fields": [*BlocklistForm.Meta.fields]})]
-        if obj is not None:
-            parts.append((_("State"), {"fields": list(_STATE_LINES)}))
-        return parts
+        parts = [lines(None, *BlocklistForm.Meta.fields)]
+        return parts if obj is None else [*parts, lines(_("State"), *_STATE_LINES)]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Blocklist]:
-        """Return the lists, each with the number of its entries in force and of those that wait for a decision."""
         return count_entries(super().get_queryset(request))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -271,15 +244,15 @@ class BlocklistAdmin(EditedAdmin):
         blocklist = self.get_object(request, str(object_id))
         if blocklist is None:
             raise Http404
-        found = try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id")[:_TRIAL_LIMIT]))
+        dry_run = try_entries(blocklist, list(list_waiting().filter(blocklist=blocklist).order_by("id")[:_TRIAL_LIMIT]))
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("What the list %(list)s would do") % {"list": blocklist.name},
             "opts": self.model._meta,
-            "found": found,
-            "follows": found.follows_from_here + found.follows_to_here,
-            "servers": _servers(found.servers[:SERVERS_LIMIT]),
-            "more": max(0, len(found.servers) - SERVERS_LIMIT),
+            "found": dry_run,
+            "follows": dry_run.follows_from_here + dry_run.follows_to_here,
+            "servers": _servers(dry_run.servers[:SERVERS_LIMIT]),
+            "more": max(0, len(dry_run.servers) - SERVERS_LIMIT),
             "entries": _entries_url(blocklist, "waiting"),
             "approve": reverse("admin:moderation_blocklist_approve_all", args=[blocklist.pk]),
             "back": reverse("admin:moderation_blocklist_change", args=[blocklist.pk]),
@@ -299,18 +272,9 @@ def _servers(servers: Any) -> SafeString:
         ]
         for server in servers
     ]
-    headers = [
-        _("Server"),
-        _("What changes"),
-        _("Follows that would end"),
-        _("Accounts"),
-        _("Posts"),
-        _("Reason of the list"),
-    ]
-    return table(headers, rows)
+    follows, reason = _("Follows that would end"), _("Reason of the list")
+    return table([_("Server"), _("What changes"), follows, _("Accounts"), _("Posts"), reason], rows)
 
 
 def _change(step: str, severity: str) -> SafeString:
-    if step == EntryStep.LIFT:
-        return mark(gettext("the rule ends"), "good")
-    return mark(DomainSeverity(severity).label, SEVERITY_KINDS[DomainSeverity(severity)])
+    return mark(gettext("the rule ends"), "good") if step == EntryStep.LIFT else severity_mark(severity)

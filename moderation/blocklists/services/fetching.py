@@ -5,7 +5,7 @@ connect.
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Generator, Iterator, Sequence
+from collections.abc import Coroutine, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -49,7 +49,7 @@ class Fetched:
     last_modified: str = ""
 
 
-_Requests = Generator[Awaitable[Response], Any, Fetched | None]
+_Requests = Generator[Coroutine[Any, Any, Response], Any, Fetched | None]
 
 
 def ask_for_list(blocklist: Blocklist, *, etag: str = "", last_modified: str = "") -> _Requests:
@@ -80,22 +80,18 @@ def ask_for_list(blocklist: Blocklist, *, etag: str = "", last_modified: str = "
 def fetch_list_now(blocklist: Blocklist) -> Fetched:
     """Fetch a list, which may be unsaved, and wait for it. Raises ListError."""
     requests = ask_for_list(blocklist)
-    awaited = next(requests)
-    while True:
-        try:
+    try:
+        request = next(requests)
+        while True:
             try:
-                response: Response = run(_await_response(awaited))
+                response = run(request)
             except (FetchError, ValueError) as error:
-                awaited = requests.throw(error)
+                request = requests.throw(error)
             else:
-                awaited = requests.send(response)
-        except StopIteration as end:
-            fetched: Fetched = end.value
-            return fetched
-
-
-async def _await_response(awaitable: Awaitable[Response]) -> Response:
-    return await awaitable
+                request = requests.send(response)
+    except StopIteration as end:
+        fetched: Fetched = end.value
+        return fetched
 
 
 def _access_of(blocklist: Blocklist) -> dict[str, str]:
@@ -110,7 +106,7 @@ def _access_of(blocklist: Blocklist) -> dict[str, str]:
     return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
 
 
-def _ask(url: str, headers: dict[str, str]) -> Generator[Awaitable[Response], Any, Response]:
+def _ask(url: str, headers: dict[str, str]) -> Generator[Coroutine[Any, Any, Response], Any, Response]:
     request = Request(url, headers=headers, max_bytes=BYTES_LIMIT, deadline=DEADLINE)
     try:
         response: Response = yield fetch_async(request)

@@ -10,10 +10,9 @@ from dataclasses import asdict, replace
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext as _
 
-from accounts.identity.policies.sign_up import taken
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record
@@ -31,7 +30,7 @@ from moderation.events import BlocklistChanged
 from moderation.models import DomainRule
 from moderation.policies.domain_rules import domain_elsewhere, names_of
 from social.kernel.crypto import encrypt, reencrypt
-from social.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from social.kernel.errors import Conflict, FieldError, Invalid, NotFound, require_valid
 from social.kernel.events import publish
 from social.kernel.lengths import MESSAGE_LIMIT
 from social.kernel.locks import lock, lock_row
@@ -115,16 +114,15 @@ def withdraw_list(*, by: Staff, blocklist: Blocklist, remove: bool = False) -> N
         BlocklistFetch.objects.filter(blocklist=locked).delete()
         locked.entries.filter(taken_severity=None).delete()
         locked.entries.update(listed=False, state=EntryState.WITHDRAWN, step=EntryStep.NONE, asks=False)
-        Blocklist.objects.filter(pk=locked.pk).update(
-            enabled=False,
-            ending=remove,
-            digest="",
-            etag="",
-            last_modified="",
-            failing_since=None,
-            last_error="",
-            held_reason="",
-        )
+        values = {
+            "digest": "",
+            "etag": "",
+            "last_modified": "",
+            "failing_since": None,
+            "last_error": "",
+            "held_reason": "",
+        }
+        Blocklist.objects.filter(pk=locked.pk).update(enabled=False, ending=remove, **values)
         publish(BlocklistChanged(blocklist_id=locked.pk))
 
 
@@ -147,18 +145,17 @@ def add_exception(*, by: Staff, domain: str, comment: str = "") -> BlocklistExce
     require(by, Permission.MANAGE_FEDERATION)
     name = domain_elsewhere(domain)
     if name is None:
-        raise Invalid.of([FieldError("domain", "ERR_INVALID", _("is invalid"))])
+        raise Invalid.of([FieldError.invalid("domain")])
     if len(comment) > MESSAGE_LIMIT:
-        message = _("is too long (maximum is %(count)d characters)") % {"count": MESSAGE_LIMIT}
-        raise Invalid.of([FieldError("comment", "ERR_TOO_LONG", message)])
+        raise Invalid.of([FieldError.too_long("comment", MESSAGE_LIMIT)])
     with transaction.atomic():
         _lock_all()
         if BlocklistException.objects.filter(domain=name).exists():
-            raise Invalid.of([taken("domain")])
-        found = BlocklistException.objects.create(domain=name, comment=comment)
-        record(by=by, action="create", target_type="BlocklistException", target_id=found.pk, target_name=name)
+            raise Invalid.of([FieldError.taken("domain")])
+        exception = BlocklistException.objects.create(domain=name, comment=comment)
+        record(by=by, action="create", target_type="BlocklistException", target_id=exception.pk, target_name=name)
         _compare_again(name)
-    return found
+    return exception
 
 
 def remove_exception(*, by: Staff, exception: BlocklistException) -> None:
@@ -200,7 +197,7 @@ def _values(draft: BlocklistDraft, known: Blocklist | None = None) -> dict[str, 
 
 
 def _shown(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns for an audit row, where a password is only said to be there."""
+    """Return columns for an audit row, which has only whether there is a password."""
     return {**values, "password": bool(values["password"])}
 
 
@@ -215,9 +212,8 @@ def _compare_again(name: str) -> None:
     exceptions again.
     """
     rows = BlocklistEntry.objects.exclude(state=EntryState.DISMISSED).filter(listed=True, blocklist__isnull=False)
-    below = rows.filter(domain__endswith=f".{name}")
-    found = rows.filter(domain__one_of=names_of(name)) | below
-    pending = list(found.values_list("id", "blocklist_id"))
+    related = rows.filter(Q(domain__one_of=names_of(name)) | Q(domain__endswith=f".{name}"))
+    pending = list(related.values_list("id", "blocklist_id"))
     BlocklistEntry.objects.filter(id__one_of=[number for number, _list in pending]).update(state=EntryState.PENDING)
     publish(*(BlocklistChanged(blocklist_id=number) for number in sorted({one for _number, one in pending})))
 
@@ -225,9 +221,10 @@ def _compare_again(name: str) -> None:
 def _check(draft: BlocklistDraft, known: Blocklist | None = None) -> None:
     errors = blocklist_errors(draft)
     others = Blocklist.objects.exclude(pk=known.pk) if known is not None else Blocklist.objects.all()
-    errors += [taken(name) for name in ("name", "url") if others.filter(**{name: getattr(draft, name)}).exists()]
-    if errors:
-        raise Invalid.of(errors, details=True)
+    errors += [
+        FieldError.taken(name) for name in ("name", "url") if others.filter(**{name: getattr(draft, name)}).exists()
+    ]
+    require_valid(errors, details=True)
 
 
 @contextmanager

@@ -104,12 +104,12 @@ def _csv_lines(body: bytes) -> _Lines:
 
 def _columns(values: dict[str, str]) -> dict[str, str]:
     """Return the values of a line by column, without comments after the name of the server and after the severity."""
-    found = values | {"domain": _without_tail(values.get("domain", ""))}
-    if (second := found.pop(_SECOND, None)) is not None:
+    columns = values | {"domain": _without_tail(values.get("domain", ""))}
+    if (second := columns.pop(_SECOND, None)) is not None:
         # In files without a header line, the second column may be the severity or the reason.
         severity = _without_tail(second)
-        found["severity"] = severity if severity.lower() in SEVERITIES else ""
-    return found
+        columns["severity"] = severity if severity.lower() in SEVERITIES else ""
+    return columns
 
 
 def _without_tail(text: str) -> str:
@@ -183,8 +183,8 @@ def _values(item: Any) -> dict[str, str] | None:
 
 def _recommended(item: dict[str, Any]) -> dict[str, str] | None:
     """Return the values of a FIRES item; None for an item that does not recommend to block or limit a server."""
-    found = item.get("entity")
-    entity: dict[str, Any] = found if isinstance(found, dict) else {}
+    sent = item.get("entity")
+    entity: dict[str, Any] = sent if isinstance(sent, dict) else {}
     kind = str(item.get("entityKind") or entity.get("type") or "domain").lower()
     policy = str(item.get("recommendedPolicy") or item.get("recommended_policy") or "").lower()
     is_meant = re.split("[:#]", str(item.get("type", "")))[-1] == "Recommendation"

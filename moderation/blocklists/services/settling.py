@@ -7,7 +7,7 @@ and apply the rules to known accounts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Final
 
 from django.db import transaction
@@ -17,11 +17,12 @@ from django.utils.translation import ngettext
 
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
-from accounts.queries.domain_follows import FollowsUnder, load_follows_under
+from accounts.queries.domain_follows import load_follows_under
 from accounts.services.audit import record, record_each
-from moderation.blocklists.models import Blocklist, BlocklistEntry, EntryState, EntryStep, ListMode
+from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, EntryStep, ListMode
 from moderation.blocklists.policies import Decision, as_list, taken_of, values_of
 from moderation.blocklists.queries import kept_reason, plan_entries
+from moderation.blocklists.services.lists import add_exception
 from moderation.blocklists.services.staff_drafts import remove_drafts, write_drafts
 from moderation.events import BlocklistChanged
 from moderation.models import DomainRule, DomainSeverity
@@ -30,24 +31,14 @@ from moderation.policies.domain_rules import DomainRuleDraft
 from moderation.services.domain_rules import remove_rules, write_rules
 from social.kernel import clock
 from social.kernel.batches import in_batches
+from social.kernel.errors import Conflict, require_found
 from social.kernel.events import publish
 from social.kernel.lengths import MESSAGE_LIMIT
 from social.kernel.locks import lock
 
 BATCH: Final = 500
-_COLUMNS: Final = (
-    "state",
-    "step",
-    "note",
-    "asks",
-    "taken_severity",
-    "taken_media",
-    "taken_reports",
-    "changed_at",
-)
-
-
-# Without a list: on drafts of staff.
+_COLUMNS: Final = ("state", "step", "note", "asks", "taken_severity", "taken_media", "taken_reports", "changed_at")
+# An action on entries of a list, or, without a list, on drafts of staff.
 _Act = Callable[[Staff, Blocklist | None, Sequence[BlocklistEntry]], None]
 
 
@@ -93,6 +84,36 @@ def dismiss_entries(*, by: Staff, entries: QuerySet[BlocklistEntry]) -> int:
     list has retracted an entry, its rule stays and counts as written by staff. Raises Forbidden.
     """
     return _by_person(by, entries.filter(state=EntryState.WAITING), _dismiss)
+
+
+def accept_entry(*, by: Staff, entry: BlocklistEntry, overwrite: bool = False) -> DomainRule:
+    """Make the change that a waiting entry asks for; return the rule. An existing rule is changed only with `overwrite`; a
+    list never changes a rule that staff have written. Raises Forbidden, NotFound; Conflict, with the reason, if the change
+    cannot be made: then the entry still waits.
+    """
+    require(by, Permission.MANAGE_FEDERATION)
+    with transaction.atomic():
+        lock("domain_rules")
+        rows = BlocklistEntry.objects.filter(pk=entry.pk, state=EntryState.WAITING)
+        is_ruled = DomainRule.objects.filter(domain=entry.domain).exists()
+        if is_ruled and not overwrite and rows.exists():
+            raise Conflict(_("There is a rule for %(domain)s already.") % {"domain": entry.domain})
+        require_found(approve_entries(by=by, entries=rows) or None)
+        settled = BlocklistEntry.objects.filter(pk=entry.pk).first()
+        if settled is not None and settled.state != EntryState.IN_FORCE:
+            raise Conflict(settled.note or None)
+        return require_found(DomainRule.objects.filter(domain=entry.domain).first())
+
+
+def dismiss_entry(*, by: Staff, entry: BlocklistEntry, protect: bool = False) -> None:
+    """Dismiss the change that a waiting entry asks for; with `protect`, no list may block the server from now on. Publishes
+    BlocklistChanged. Raises Forbidden, NotFound.
+    """
+    with transaction.atomic():
+        lock("domain_rules")
+        require_found(dismiss_entries(by=by, entries=BlocklistEntry.objects.filter(pk=entry.pk)) or None)
+        if protect and not BlocklistException.objects.filter(domain=entry.domain).exists():
+            add_exception(by=by, domain=entry.domain)
 
 
 def _by_person(by: Staff, entries: QuerySet[BlocklistEntry], act: _Act, limit: int | None = None) -> int:
@@ -181,8 +202,8 @@ def _load_follows(entries: Sequence[BlocklistEntry], decisions: Sequence[Decisio
         and decision.effect is not None
         and decision.effect.severity == DomainSeverity.SUSPEND
     ]
-    found: dict[str, FollowsUnder] = load_follows_under(closing)
-    return {domain: follows.from_here + follows.to_here for domain, follows in found.items()}
+    loaded = load_follows_under(closing)
+    return {domain: follows.from_here + follows.to_here for domain, follows in loaded.items()}
 
 
 def _write_rules(by: Staff, blocklist: Blocklist, decided: Sequence[tuple[BlocklistEntry, Decision]]) -> list[str]:
@@ -192,8 +213,7 @@ def _write_rules(by: Staff, blocklist: Blocklist, decided: Sequence[tuple[Blockl
         if decision.step == EntryStep.LIFT:
             lifted.append(entry.domain)
         elif decision.step != EntryStep.NONE and decision.effect is not None:
-            effect = decision.effect
-            draft = DomainRuleDraft(effect.severity, effect.reject_media, effect.reject_reports)
+            draft = DomainRuleDraft(*astuple(decision.effect))
             if decision.step == EntryStep.BLOCK:
                 draft = replace(
                     draft,
@@ -248,14 +268,8 @@ def _compare_covered_again(lifted: Sequence[str], *, by_list: Blocklist | None) 
         return
     covered = BlocklistEntry.objects.filter(state=EntryState.KEPT, listed=True)
     endings = tuple(f".{domain}" for domain in lifted)
-    found = [
-        (number, blocklist_id)
-        for number, domain, blocklist_id in covered.values_list("id", "domain", "blocklist_id").iterator(
-            chunk_size=2000
-        )
-        if domain.endswith(endings)
-    ]
-    BlocklistEntry.objects.filter(id__one_of=[number for number, _list in found]).update(state=EntryState.PENDING)
-    own_list = by_list.pk if by_list is not None else None
-    others = sorted({number for _number, number in found if number != own_list})
-    publish(*(BlocklistChanged(blocklist_id=number) for number in others))
+    columns = covered.values_list("id", "domain", "blocklist_id").iterator(chunk_size=2000)
+    pending = [(number, blocklist_id) for number, domain, blocklist_id in columns if domain.endswith(endings)]
+    BlocklistEntry.objects.filter(id__one_of=[number for number, _list in pending]).update(state=EntryState.PENDING)
+    others = {blocklist_id for _number, blocklist_id in pending} - {by_list.pk if by_list is not None else None}
+    publish(*(BlocklistChanged(blocklist_id=number) for number in sorted(others)))

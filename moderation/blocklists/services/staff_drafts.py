@@ -7,9 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
-from accounts.identity.policies.sign_up import taken
 from accounts.models.user import Permission
 from accounts.policies.staff import Staff, require
 from accounts.services.audit import record, record_each
@@ -31,20 +29,19 @@ def draft_rule(
     """
     require(by, Permission.MANAGE_FEDERATION)
     name = domain_elsewhere(domain)
-    errors = [FieldError("domain", "ERR_INVALID", _("is invalid"))] if name is None else []
+    errors = [FieldError.invalid("domain")] if name is None else []
     for field, text, limit in (
         ("public_comment", public_comment, DOMAIN_COMMENT_LIMIT),
         ("private_comment", private_comment, MESSAGE_LIMIT),
     ):
         if len(text) > limit:
-            message = _("is too long (maximum is %(count)d characters)") % {"count": limit}
-            errors.append(FieldError(field, "ERR_TOO_LONG", message))
+            errors.append(FieldError.too_long(field, limit))
     if name is None or errors:
         raise Invalid.of(errors)
     with transaction.atomic():
         lock("domain_rules")
         if BlocklistEntry.objects.filter(blocklist=None, domain=name).exists():
-            raise Invalid.of([taken("domain")])
+            raise Invalid.of([FieldError.taken("domain")])
         is_ruled = DomainRule.objects.filter(domain=name).exists()
         entry = BlocklistEntry.objects.create(
             domain=name,

@@ -121,7 +121,7 @@ def _compare(blocklist: Blocklist, read: ReadList) -> None:
             new.append(new_entry(blocklist, domain, draft))
         elif _write(entry, draft):
             changed.append(entry)
-            # What waits for a decision, or was dismissed, has been counted before; another comment changes nothing of it.
+            # Entries that wait for a decision or were dismissed have been counted before.
             if entry.state == EntryState.PENDING and is_weaker(effect_of(entry, blocklist), taken_of(entry)):
                 weaker.append(entry)
     new_reason = hold_reason(len(listed), len(missing) + len(weaker), len(drafts))
@@ -184,8 +184,5 @@ def _retract(blocklist: Blocklist, missing: Collection[str], reason: str) -> Non
     rows.filter(taken_severity=None, asks=False).delete()
     rows.filter(taken_severity=None).update(listed=False, state=EntryState.DISMISSED, step=EntryStep.NONE)
     taken = rows.exclude(taken_severity=None)
-    if reason:
-        waiting = {"state": EntryState.WAITING, "step": EntryStep.LIFT, "note": reason}
-        taken.update(listed=False, changed_at=Now(), **waiting)
-    else:
-        taken.update(listed=False, changed_at=Now(), state=EntryState.PENDING)
+    waiting = {"state": EntryState.WAITING, "step": EntryStep.LIFT, "note": reason}
+    taken.update(listed=False, changed_at=Now(), **waiting if reason else {"state": EntryState.PENDING})

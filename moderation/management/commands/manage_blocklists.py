@@ -12,15 +12,8 @@ from accounts.policies.staff import OPERATOR
 from moderation.blocklists.models import Blocklist, BlocklistEntry, BlocklistException, EntryState, ListMode, TakenAs
 from moderation.blocklists.policies import BlocklistDraft, access_errors
 from moderation.blocklists.queries import DryRun, count_entries, find_blocklist, list_waiting, try_entries
+from moderation.blocklists.services import lists
 from moderation.blocklists.services.fetching import Fetched, ListError, fetch_list_now, keep
-from moderation.blocklists.services.lists import (
-    add_exception,
-    remove_exception,
-    subscribe,
-    switch_list,
-    unsubscribe,
-    withdraw_list,
-)
 from moderation.blocklists.services.settling import approve_entries, dismiss_entries, settle_next
 from moderation.blocklists.services.taking import compare_list
 from moderation.events import BlocklistChanged
@@ -39,7 +32,7 @@ class Command(OperatorCommand):
 
     def list_(self, *, json: bool) -> None:
         """List all subscriptions, with the numbers of servers on the list, in force, and waiting for approval."""
-        lists: Any = count_entries(Blocklist.objects.order_by("name"))
+        counted: Any = count_entries(Blocklist.objects.order_by("name"))
         rows = [
             {
                 "name": found.name,
@@ -51,7 +44,7 @@ class Command(OperatorCommand):
                 "checked_at": iso(found.checked_at) if found.checked_at else "",
                 "last_error": found.last_error or found.held_reason,
             }
-            for found in lists
+            for found in counted
         ]
         self.print_rows(rows, as_json=json, empty="There are no lists.")
 
@@ -79,7 +72,7 @@ class Command(OperatorCommand):
             _password_in(password_file),
         )  # fmt: skip
         with undone_if(dry_run):
-            subscribe(by=OPERATOR, draft=draft)
+            lists.subscribe(by=OPERATOR, draft=draft)
         self.stdout.write(f"{name}: {mode}, {would(dry_run)}added.")
 
     def try_(
@@ -116,10 +109,10 @@ class Command(OperatorCommand):
         event: BlocklistChanged | None = BlocklistChanged(blocklist_id=blocklist.pk)
         while event is not None:
             event = settle_next(event)
-        found = count_entries(Blocklist.objects.filter(pk=blocklist.pk)).get()
-        counts: Any = found
+        counted = count_entries(Blocklist.objects.filter(pk=blocklist.pk)).get()
+        counts: Any = counted
         self.stdout.write(
-            f"{found.entries_count} named, {counts.in_force} in force, {counts.waiting} wait for approval."
+            f"{counted.entries_count} named, {counts.in_force} in force, {counts.waiting} wait for approval."
         )
 
     def drafts(self, name: str) -> None:
@@ -157,7 +150,7 @@ class Command(OperatorCommand):
         off: disable it
         """
         with undone_if(dry_run):
-            switch_list(by=OPERATOR, blocklist=find_blocklist(name), enabled=not off)
+            lists.switch_list(by=OPERATOR, blocklist=find_blocklist(name), enabled=not off)
         self.stdout.write(f"{name}: {would(dry_run)}{'off' if off else 'on'}.")
 
     def withdraw(self, name: str, *, dry_run: bool, yes: bool) -> None:
@@ -168,7 +161,7 @@ class Command(OperatorCommand):
         blocklist = find_blocklist(name)
         self.confirm(_("The rules that came only from this list end."), yes=yes, dry_run=dry_run)
         with undone_if(dry_run):
-            withdraw_list(by=OPERATOR, blocklist=blocklist)
+            lists.withdraw_list(by=OPERATOR, blocklist=blocklist)
         self.stdout.write(f"{name}: {would(dry_run)}withdrawn.")
 
     def remove(self, name: str, *, dry_run: bool) -> None:
@@ -177,7 +170,7 @@ class Command(OperatorCommand):
         name: the list
         """
         with undone_if(dry_run):
-            unsubscribe(by=OPERATOR, blocklist=find_blocklist(name))
+            lists.unsubscribe(by=OPERATOR, blocklist=find_blocklist(name))
         self.stdout.write(f"{name}: {would(dry_run)}removed.")
 
     def exceptions(
@@ -191,12 +184,12 @@ class Command(OperatorCommand):
         """
         with undone_if(dry_run):
             if add is not None:
-                add_exception(by=OPERATOR, domain=add, comment=comment)
+                lists.add_exception(by=OPERATOR, domain=add, comment=comment)
             if remove is not None:
-                found = BlocklistException.objects.filter(domain=domain_elsewhere(remove) or remove).first()
-                if found is None:
+                exception = BlocklistException.objects.filter(domain=domain_elsewhere(remove) or remove).first()
+                if exception is None:
                     raise CommandError(f"There is no exception for {remove}.")
-                remove_exception(by=OPERATOR, exception=found)
+                lists.remove_exception(by=OPERATOR, exception=exception)
             rows = list(BlocklistException.objects.order_by("domain").values("domain", "comment"))
         self.print_rows(rows, as_json=json, empty="There are no exceptions.")
 
@@ -225,17 +218,17 @@ class Command(OperatorCommand):
             raise CommandError(f"The list does not name {', '.join(missing)}. Nothing was done.")
         return rows
 
-    def _show(self, found: DryRun) -> None:
-        for server in found.servers:
+    def _show(self, dry_run: DryRun) -> None:
+        for server in dry_run.servers:
             said = "the rule ends" if server.step == "lift" else server.severity
             reason = "".join(f" ({text})" for text in (server.note, server.comment) if text)
             self.stdout.write(f"{server.domain}: {said}{reason}")
             if server.follows.named:
                 name_follows(self, server.domain, server.follows)
         self.stdout.write(
-            f"{found.new} new rules, {found.changed} changed, {found.lifted} end, {found.kept} without effect; "
-            f"{found.follows_from_here} follows from here and {found.follows_to_here} to here end, "
-            f"{found.accounts} accounts with {found.posts} posts vanish."
+            f"{dry_run.new} new rules, {dry_run.changed} changed, {dry_run.lifted} end, {dry_run.kept} without effect; "
+            f"{dry_run.follows_from_here} follows from here and {dry_run.follows_to_here} to here end, "
+            f"{dry_run.accounts} accounts with {dry_run.posts} posts vanish."
         )
 
 

@@ -84,18 +84,19 @@ class Command(OperatorCommand):
 
         hash_list: name or id of the list
         """
-        with undone_if(dry_run):
-            switch_list(by=OPERATOR, hash_list=hash_list, enabled=True)
-        self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}on.")
+        self._switch(hash_list, True, dry_run)
 
     def disable(self, hash_list: _List, *, dry_run: bool) -> None:
         """Disable a list; files that it put into quarantine stay there.
 
         hash_list: name or id of the list
         """
+        self._switch(hash_list, False, dry_run)
+
+    def _switch(self, hash_list: HashList, enabled: bool, dry_run: bool) -> None:
         with undone_if(dry_run):
-            switch_list(by=OPERATOR, hash_list=hash_list, enabled=False)
-        self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}off.")
+            switch_list(by=OPERATOR, hash_list=hash_list, enabled=enabled)
+        self.stdout.write(f"{hash_list.name}: {_hashes(hash_list)}, {would(dry_run)}{'on' if enabled else 'off'}.")
 
     def remove(self, hash_list: _List, *, dry_run: bool) -> None:
         """Remove a list with its hashes; files that it put into quarantine stay there.

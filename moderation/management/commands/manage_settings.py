@@ -48,7 +48,7 @@ class Command(OperatorCommand):
         names: only these settings
         """
         stored, in_force, fixed = load_site_texts(raw=True), load_site_texts(), fixed_site_settings()
-        found: dict[str, dict[str, Any]] = {}
+        facts_by_name: dict[str, dict[str, Any]] = {}
         for name in _FIELDS:
             value = (
                 in_force[name]
@@ -56,14 +56,14 @@ class Command(OperatorCommand):
                 else stored.get(name, _default_of(name))
             )
             source = "environment, locked" if name in fixed else "database" if name in stored else "default"
-            found[name] = {"value": value, "from": source}
+            facts_by_name[name] = {"value": value, "from": source}
         for name in SETTINGS:
             is_set = bool(os.environ.get(name))
             # Several settings hold passwords: their values are not shown.
-            found[name] = {"value": None, "from": "environment, locked" if is_set else "default"}
-        if unknown := [name for name in names if name not in found]:
+            facts_by_name[name] = {"value": None, "from": "environment, locked" if is_set else "default"}
+        if unknown := [name for name in names if name not in facts_by_name]:
             raise CommandError(f"There is no setting {', '.join(unknown)}.")
-        chosen = {name: found[name] for name in names} if names else found
+        chosen = {name: facts_by_name[name] for name in names} if names else facts_by_name
         if json_:
             self.stdout.write(json.dumps(chosen, indent=1, default=list))
             return

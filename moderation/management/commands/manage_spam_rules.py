@@ -12,7 +12,7 @@ from accounts.spam.policies import SpamRuleDraft, normalised, rule_errors
 from accounts.spam.queries import find_rule, list_rules
 from accounts.spam.services.rules import create_rule, delete_rule, switch_rule
 from moderation.queries.dry_runs import DAYS, try_rule
-from moderation.queries.held import list_held
+from moderation.queries.waiting import list_held
 from social.kernel.clock import iso
 from social.kernel.errors import Invalid, NotFound
 from social.management.base import OperatorCommand
@@ -114,22 +114,22 @@ class Command(OperatorCommand):
 
     def _try(self, rule: SpamRule, days: int, *, as_json: bool) -> None:
         with progress_bar("Looked at", None) as advance:
-            found = try_rule(rule, days=days, progress=steps(advance))
-        since, accounts = iso(found.since), len(found.account_ids)
+            dry_run = try_rule(rule, days=days, progress=steps(advance))
+        since, accounts = iso(dry_run.since), len(dry_run.account_ids)
         if as_json:
-            samples = [{"address": one.address, "at": iso(one.moment), "words": one.words} for one in found.samples]
-            figures = {"since": since, "complete": found.complete, "looked_at": found.looked_at, "met": found.met}
+            samples = [{"address": one.address, "at": iso(one.moment), "words": one.words} for one in dry_run.samples]
+            figures = {"since": since, "complete": dry_run.complete, "looked_at": dry_run.looked_at, "met": dry_run.met}
             self.stdout.write(
                 json.dumps(figures | {"accounts": accounts, "samples": samples}, indent=1, ensure_ascii=False)
             )
             return
         self.stdout.write(
             _("Checked %(looked)d since %(since)s: the rule matches %(met)d of them, by %(accounts)d accounts.")
-            % {"looked": found.looked_at, "since": since, "met": found.met, "accounts": accounts}
+            % {"looked": dry_run.looked_at, "since": since, "met": dry_run.met, "accounts": accounts}
         )
-        if not found.complete:
+        if not dry_run.complete:
             self.stdout.write(_("A limit was reached: older posts and sign-ups were not checked."))
-        for one in found.samples:
+        for one in dry_run.samples:
             self.stdout.write(f"{iso(one.moment)}  {one.address}  {' '.join(one.words.split())[:100]}")
 
     def _approve(self, rule: SpamRule) -> None:

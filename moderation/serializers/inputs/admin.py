@@ -16,10 +16,17 @@ from social.kernel.errors import BadRequest
 
 # Negative ids are accepted, because the id of the default role is negative.
 _ROLE_ID: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
-_COMMON: Final = ("username", "display_name", "by_domain", "email", "ip")
 
 
-class AccountsInput(Form):
+class _AccountConditions(Form):
+    username: str = ""
+    display_name: str = ""
+    by_domain: str = ""
+    email: str = ""
+    ip: str = ""
+
+
+class AccountsInput(_AccountConditions):
     """Parameters of `GET /api/v2/admin/accounts`; a condition that is left out does not apply."""
 
     origin: str = ""
@@ -27,13 +34,8 @@ class AccountsInput(Form):
     permissions: str = ""
     role_ids: tuple[str, ...] = ()
     invited_by: Id | None = None
-    username: str = ""
-    display_name: str = ""
-    by_domain: str = ""
-    email: str = ""
-    ip: str = ""
 
-    def wanted(self) -> AccountFilter:
+    def conditions(self) -> AccountFilter:
         """Return the conditions for the query. Raises BadRequest for an unknown origin or status."""
         if self.origin and self.origin not in ORIGINS:
             raise BadRequest(_("Unknown origin: %(word)s") % {"word": self.origin})
@@ -45,11 +47,11 @@ class AccountsInput(Form):
             staff=self.permissions == "staff",
             role_ids=tuple(int(number) for number in self.role_ids if _ROLE_ID.fullmatch(number)),
             invited_by=self.invited_by,
-            **{name: getattr(self, name) for name in _COMMON},
+            **{name: getattr(self, name) for name in _AccountConditions.names()},
         )
 
 
-class AccountsV1Input(Form):
+class AccountsV1Input(_AccountConditions):
     """Parameters of `GET /api/v1/admin/accounts`: each of the parameters from `local` to `staff` applies if it is sent,
     whatever its value.
     """
@@ -63,13 +65,8 @@ class AccountsV1Input(Form):
     suspended: Stripped = ""
     sensitized: Stripped = ""
     staff: Stripped = ""
-    username: str = ""
-    display_name: str = ""
-    by_domain: str = ""
-    email: str = ""
-    ip: str = ""
 
-    def wanted(self) -> AccountFilter:
+    def conditions(self) -> AccountFilter:
         """Return the conditions for the query: by default local accounts that are not suspended. If several states are
         sent, the last one applies.
         """
@@ -79,7 +76,7 @@ class AccountsV1Input(Form):
             origin="remote" if self.remote else "local",
             status=states[-1] if states else "active",
             staff=bool(self.staff),
-            **{name: getattr(self, name) for name in _COMMON},
+            **{name: getattr(self, name) for name in _AccountConditions.names()},
         )
 
 

@@ -7,15 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-from django.utils.translation import gettext as _
-
 from accounts.models import Severity
 from accounts.policies.networks import network_of
 from moderation.policies.domain_rules import DomainRuleDraft
 from social.api.fields import ClientString, as_integer
 from social.api.inputs import Form, Input, Stripped
 from social.kernel import clock
-from social.kernel.errors import FieldError, Invalid
+from social.kernel.errors import FieldError, Invalid, require_valid
 
 
 class DomainRuleInput(Input[DomainRuleDraft]):
@@ -47,30 +45,29 @@ class NetworkInput(Form):
 
     def changes(self) -> Mapping[str, Any]:
         """Return the values for the service. Raises Invalid with all errors: severity, address, expiry."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         errors: list[FieldError] = []
         if self.severity is not None and self.severity not in Severity.values:
-            errors.append(FieldError("severity", "ERR_INCLUSION", _("is not included in the list")))
+            errors.append(FieldError.not_included("severity"))
         elif self.severity is not None:
-            found["severity"] = Severity(self.severity)
+            values["severity"] = Severity(self.severity)
         if self.ip is not None:
             try:
-                found["network"] = str(network_of(self.ip))
+                values["network"] = str(network_of(self.ip))
             except ValueError:
                 # The contract requires this error for every invalid address.
                 errors.append(_blank_error("ip"))
         if self.severity == "":
             errors.append(_blank_error("severity"))
         if self.comment is not None:
-            found["comment"] = self.comment
+            values["comment"] = self.comment
         if self.expires_in is not None:
             try:
-                found["expires_at"] = _expires_at(self.expires_in)
+                values["expires_at"] = _expires_at(self.expires_in)
             except OverflowError:
-                errors.append(FieldError("expires_in", "ERR_INVALID", _("is invalid")))
-        if errors:
-            raise Invalid.of(errors)
-        return found
+                errors.append(FieldError.invalid("expires_in"))
+        require_valid(errors)
+        return values
 
     def complete(self) -> Mapping[str, Any]:
         """Return the values of a new block. Raises Invalid as `changes` does, and if the severity or the address is
@@ -78,14 +75,14 @@ class NetworkInput(Form):
 
         The error of a missing address is raised last, when everything else is valid (observed in Mastodon).
         """
-        found = replace(self, severity=self.severity or "").changes()
-        if "network" not in found:
+        values = replace(self, severity=self.severity or "").changes()
+        if "network" not in values:
             raise Invalid.of([_blank_error("ip")])
-        return found
+        return values
 
 
 def _blank_error(field: str) -> FieldError:
-    return FieldError(field, "ERR_BLANK", _("can't be blank"))
+    return FieldError.blank(field)
 
 
 def _expires_at(seconds: str) -> datetime | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, cast
 
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
@@ -36,22 +36,25 @@ def day_of(text: str) -> date:
         raise Invalid(_("Invalid date supplied")) from None
 
 
-def given_with(request: Request, key: str, parameter: str | None) -> Mapping[str, Any]:
-    """Return the parameter of a figure: `key[id]=..`, `key[domain]=..`. Raises BadRequest, which names the figure, if the
-    parameter is missing.
+def given_with(
+    request: Request, keys: Iterable[str], declared: Mapping[str, str | None]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Return those of these figures that are `declared`, each with its parameter: `key[id]=..` or `key[domain]=..`. Raises
+    BadRequest, which names the figure, if the parameter is missing.
     """
+    return {key: _parameter(request, key, declared[key]) for key in keys if key in declared}
+
+
+def _parameter(request: Request, key: str, parameter: str | None) -> Mapping[str, Any]:
     if parameter is None:
         return {}
-    value = parameters(request).get(key)
-    if (
-        not isinstance(value, dict)
-        or value.get(parameter) in (None, "")
-        or isinstance(value.get(parameter), list | dict)
-    ):
+    sent = parameters(request).get(key)
+    value = sent.get(parameter) if isinstance(sent, dict) else None
+    if value in (None, "") or isinstance(value, list | dict):
         raise BadRequest.missing(key)
     if parameter == "id":
-        return {"id": parse_id(str(value["id"])) or 0}
-    return {"domain": str(value["domain"]), "include_subdomains": as_boolean(value.get("include_subdomains"))}
+        return {"id": parse_id(str(value)) or 0}
+    return {"domain": str(value), "include_subdomains": as_boolean(cast(Any, sent).get("include_subdomains"))}
 
 
 class MeasuresInput(Form):

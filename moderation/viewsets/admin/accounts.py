@@ -54,11 +54,11 @@ class AdminAccountsViewSet(AdminViewSet):
 
     def list(self, request: Request) -> HttpResponse:
         """List accounts by filter; without a filter all of them."""
-        return self._page(AccountsInput.read(request).wanted())
+        return self._page(AccountsInput.read(request).conditions())
 
     def list_v1(self, request: Request) -> HttpResponse:
         """List accounts with the parameters of version 1; without a filter local accounts that are not suspended."""
-        return self._page(AccountsV1Input.read(request).wanted())
+        return self._page(AccountsV1Input.read(request).conditions())
 
     def retrieve(self, request: Request, id: int) -> HttpResponse:
         """An account, whatever its state."""
@@ -102,12 +102,12 @@ class AdminAccountsViewSet(AdminViewSet):
     def find(self, row_id: int) -> Account:
         return find_for_staff(row_id)
 
-    def _page(self, wanted: AccountFilter) -> HttpResponse:
-        page = self.paginate(list_for_staff(wanted))
+    def _page(self, conditions: AccountFilter) -> HttpResponse:
+        page = self.paginate(list_for_staff(conditions))
         return page.respond(list(present_admin_accounts([row.id for row in page.items], self.viewer_id).values()))
 
     def present(self, row: Account) -> HttpResponse:
-        found = present_admin_accounts([row.id], self.viewer_id)
-        if row.id not in found:
+        entities = present_admin_accounts([row.id], self.viewer_id)
+        if row.id not in entities:
             raise NotFound
-        return reply(found[row.id])
+        return reply(entities[row.id])

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.http import HttpResponse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
 
@@ -41,7 +42,7 @@ class AdminViewSet(ApiViewSet):
 
     acts: ClassVar[Mapping[str, tuple[str, Callable[[Staff, Any], object]]]] = {}
     """Actions on a row by the names of the viewset's methods, which `endpoints` declares as well, each with its title in the
-    OpenAPI document. They use `find` and `present`.
+    OpenAPI document. They use `find`, and `present` with the row that the action returns, or else with the row that was found.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -74,8 +75,8 @@ class AdminViewSet(ApiViewSet):
 def _action(title: str, run: Callable[[Staff, Any], object]) -> Callable[..., HttpResponse]:
     def action(self: AdminViewSet, request: Request, id: int) -> HttpResponse:
         row = self.find(id)
-        run(self.by, row)
-        return self.present(row)
+        changed = run(self.by, row)
+        return self.present(row if changed is None else changed)
 
     action.__doc__ = title
     return action
@@ -95,15 +96,21 @@ def row_endpoints(
     further parameters of `create`, and `most` is the maximum number of rows on a page.
     """
     reads, writes = (access.staff(f"admin:{kind}:{scope}", permission) for kind in ("read", "write"))
-    found = {
+    endpoints = {
         "list": Endpoint(reads, entity, many=True, paging=ByCursor(Limit(100, most))),
         "retrieve": Endpoint(reads, entity),
         "create": Endpoint(writes, entity, input=create, also=also),
         "destroy": Endpoint(writes, EMPTY),
     }
     if update is not None:
-        found["update"] = Endpoint(writes, entity, input=update)
-    return found
+        endpoints["update"] = Endpoint(writes, entity, input=update)
+    return endpoints
+
+
+def row_titles(one: str, many: str) -> dict[str, str]:
+    """Return the titles of an AdminRowsViewSet; `one` has its article: `row_titles("a rule", "rules")`."""
+    titles = {"list": f"List of {many}, newest first.", "retrieve": f"{capfirst(one)}.", "destroy": f"Remove {one}."}
+    return titles
 
 
 class AdminRowsViewSet(AdminViewSet):

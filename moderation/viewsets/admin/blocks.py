@@ -15,16 +15,9 @@ from accounts.models.user import Permission
 from moderation.models import DomainAllow, DomainRule
 from moderation.queries.blocks import list_blocks_of
 from moderation.serializers import admin
-from moderation.serializers.inputs.admin_blocks import (
-    DomainNameInput,
-    DomainRuleInput,
-    EmailDomainInput,
-    EmailInput,
-    EmailTestInput,
-    NetworkInput,
-)
+from moderation.serializers.inputs import admin_blocks as inputs
 from moderation.services import domain_rules
-from moderation.viewsets.admin.base import AdminRowsViewSet, row_endpoints
+from moderation.viewsets.admin.base import AdminRowsViewSet, row_endpoints, row_titles
 from social.api import access
 from social.api.declarations import Endpoint
 from social.api.responses import reply
@@ -35,13 +28,13 @@ class AdminDomainBlocksViewSet(AdminRowsViewSet):
         "domain_blocks",
         Permission.MANAGE_FEDERATION,
         "AdminDomainBlock",
-        create=DomainRuleInput,
-        update=DomainRuleInput,
+        create=inputs.DomainRuleInput,
+        update=inputs.DomainRuleInput,
         also=("domain",),
         most=500,
     )
     model, serializer = DomainRule, admin.DomainRuleSerializer
-    titles = {"list": "List of rules, newest first.", "retrieve": "A rule.", "destroy": "Remove a rule."}
+    titles = row_titles("a rule", "rules")
 
     def handle_exception(self, exc: Exception) -> HttpResponse:  # type: ignore[override]  # DRF declares its own Response
         """Answer errors as other endpoints do; a conflict includes the existing rule (contract, entities "Errors")."""
@@ -52,12 +45,12 @@ class AdminDomainBlocksViewSet(AdminRowsViewSet):
 
     def create(self, request: Request) -> HttpResponse:
         """Create a rule for a server."""
-        domain, draft = DomainNameInput.read(request).domain, DomainRuleInput.read(request)
+        domain, draft = inputs.DomainNameInput.read(request).domain, inputs.DomainRuleInput.read(request)
         return self.present(domain_rules.create_rule(by=self.by, domain=domain, draft=draft))
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change the values of a rule."""
-        domain_rules.change_rule(by=self.by, rule=self.find(id), draft=DomainRuleInput.read(request))
+        domain_rules.change_rule(by=self.by, rule=self.find(id), draft=inputs.DomainRuleInput.read(request))
         return self.present(self.find(id))
 
     def remove(self, row: DomainRule) -> None:
@@ -66,18 +59,14 @@ class AdminDomainBlocksViewSet(AdminRowsViewSet):
 
 class AdminDomainAllowsViewSet(AdminRowsViewSet):
     endpoints = row_endpoints(
-        "domain_allows", Permission.MANAGE_FEDERATION, "AdminDomainAllow", create=DomainNameInput, most=500
+        "domain_allows", Permission.MANAGE_FEDERATION, "AdminDomainAllow", create=inputs.DomainNameInput, most=500
     )
     model, serializer = DomainAllow, admin.DomainAllowSerializer
-    titles = {
-        "list": "List of allowed servers, newest first.",
-        "retrieve": "An allowed server.",
-        "destroy": "Stop allowing a server.",
-    }
+    titles = row_titles("an allowed server", "allowed servers") | {"destroy": "Stop allowing a server."}
 
     def create(self, request: Request) -> HttpResponse:
         """Allow a server; repeating it is not an error."""
-        return self.present(domain_rules.allow_domain(by=self.by, domain=DomainNameInput.read(request).domain))
+        return self.present(domain_rules.allow_domain(by=self.by, domain=inputs.DomainNameInput.read(request).domain))
 
     def remove(self, row: DomainAllow) -> None:
         domain_rules.disallow_domain(by=self.by, allow=row)
@@ -90,18 +79,14 @@ class _SignUpBlocksViewSet(AdminRowsViewSet):
 
 class AdminEmailDomainBlocksViewSet(_SignUpBlocksViewSet):
     endpoints = row_endpoints(
-        "email_domain_blocks", Permission.MANAGE_BLOCKS, "AdminEmailDomainBlock", create=EmailDomainInput
+        "email_domain_blocks", Permission.MANAGE_BLOCKS, "AdminEmailDomainBlock", create=inputs.EmailDomainInput
     )
     model, serializer = EmailDomainBlock, admin.EmailDomainBlockSerializer
-    titles = {
-        "list": "List of e-mail domain blocks, newest first.",
-        "retrieve": "An e-mail domain block.",
-        "destroy": "Remove an e-mail domain block.",
-    }
+    titles = row_titles("an e-mail domain block", "e-mail domain blocks")
 
     def create(self, request: Request) -> HttpResponse:
         """Block an e-mail domain."""
-        form = EmailDomainInput.read(request)
+        form = inputs.EmailDomainInput.read(request)
         return self.present(
             sign_up_blocks.block_email_domain(
                 by=self.by, domain=form.domain, allow_with_approval=form.allow_with_approval
@@ -114,51 +99,45 @@ class AdminEmailDomainBlocksViewSet(_SignUpBlocksViewSet):
 
 class AdminIpBlocksViewSet(_SignUpBlocksViewSet):
     endpoints = row_endpoints(
-        "ip_blocks", Permission.MANAGE_BLOCKS, "AdminIpBlock", create=NetworkInput, update=NetworkInput
+        "ip_blocks", Permission.MANAGE_BLOCKS, "AdminIpBlock", create=inputs.NetworkInput, update=inputs.NetworkInput
     )
     model, serializer = IpBlock, admin.IpBlockSerializer
-    titles = {
-        "list": "List of network blocks, newest first, expired ones included.",
-        "retrieve": "A network block.",
-        "destroy": "Remove a network block.",
-    }
+    titles = row_titles("a network block", "network blocks, also expired ones")
 
     def create(self, request: Request) -> HttpResponse:
         """Block a network."""
-        return self.present(sign_up_blocks.block_network(by=self.by, **NetworkInput.read(request).complete()))
+        return self.present(sign_up_blocks.block_network(by=self.by, **inputs.NetworkInput.read(request).complete()))
 
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change the values that are sent."""
         block = self.find(id)
-        sign_up_blocks.change_network_block(by=self.by, block=block, changes=NetworkInput.read(request).changes())
+        sign_up_blocks.change_network_block(
+            by=self.by, block=block, changes=inputs.NetworkInput.read(request).changes()
+        )
         return self.present(self.find(id))
 
 
 class AdminCanonicalEmailBlocksViewSet(_SignUpBlocksViewSet):
     endpoints = row_endpoints(
-        "canonical_email_blocks", Permission.MANAGE_BLOCKS, "AdminCanonicalEmailBlock", create=EmailInput
+        "canonical_email_blocks", Permission.MANAGE_BLOCKS, "AdminCanonicalEmailBlock", create=inputs.EmailInput
     ) | {
         "test": Endpoint(
             access.staff("admin:read:canonical_email_blocks", Permission.MANAGE_BLOCKS),
             "AdminCanonicalEmailBlock",
             many=True,
-            input=EmailTestInput,
+            input=inputs.EmailTestInput,
         ),
     }
     model, serializer = CanonicalEmailBlock, admin.CanonicalEmailBlockSerializer
-    titles = {
-        "list": "List of blocks of e-mail addresses, newest first.",
-        "retrieve": "A block of an e-mail address.",
-        "destroy": "Remove the block of an e-mail address.",
-    }
+    titles = row_titles("a block of an e-mail address", "blocks of e-mail addresses")
 
     def test(self, request: Request) -> HttpResponse:
         """The block of an e-mail address, in a list, which is empty if the address is not blocked."""
-        return reply(self.entities(list(list_blocks_of(EmailTestInput.read(request).email))))
+        return reply(self.entities(list(list_blocks_of(inputs.EmailTestInput.read(request).email))))
 
     def create(self, request: Request) -> HttpResponse:
         """Block an e-mail address, or the digest of one."""
-        form = EmailInput.read(request)
+        form = inputs.EmailInput.read(request)
         if form.email:
             return self.present(sign_up_blocks.block_canonical_email(by=self.by, email=form.email))
         return self.present(sign_up_blocks.block_email_digest(by=self.by, digest=form.canonical_email_hash))

@@ -13,14 +13,7 @@ from moderation.models import Report
 from moderation.queries.reports import find_report, list_reports, load_rules, people_of
 from moderation.serializers.admin import AdminReportSerializer, present_admin_accounts
 from moderation.serializers.inputs.admin import ReportChangeInput, ReportsInput
-from moderation.services.reports import (
-    assign_report,
-    note_posts_seen,
-    reopen_report,
-    resolve_report,
-    unassign_report,
-    update_report,
-)
+from moderation.services import reports as services
 from moderation.viewsets.admin.base import AdminViewSet
 from social.api import access
 from social.api.declarations import Endpoint
@@ -50,10 +43,13 @@ class AdminReportsViewSet(AdminViewSet):
         "reopen": Endpoint(_WRITE, "AdminReport"),
     }
     acts = {
-        "assign": ("Assign a report to the caller.", lambda by, report: assign_report(by=by, report=report)),
-        "unassign": ("Remove the assignment of a report.", lambda by, report: unassign_report(by=by, report=report)),
-        "resolve": ("Settle a report.", lambda by, report: resolve_report(by=by, report=report)),
-        "reopen": ("Reopen a report.", lambda by, report: reopen_report(by=by, report=report)),
+        "assign": ("Assign a report to the caller.", lambda by, report: services.assign_report(by=by, report=report)),
+        "unassign": (
+            "Remove the assignment of a report.",
+            lambda by, report: services.unassign_report(by=by, report=report),
+        ),
+        "resolve": ("Settle a report.", lambda by, report: services.resolve_report(by=by, report=report)),
+        "reopen": ("Reopen a report.", lambda by, report: services.reopen_report(by=by, report=report)),
     }
 
     def list(self, request: Request) -> HttpResponse:
@@ -68,7 +64,7 @@ class AdminReportsViewSet(AdminViewSet):
     def update(self, request: Request, id: int) -> HttpResponse:
         """Change the category and the rules of a report."""
         report, change = find_report(id), ReportChangeInput.read(request)
-        update_report(by=self.by, report=report, category=change.category, rule_ids=change.rule_ids)
+        services.update_report(by=self.by, report=report, category=change.category, rule_ids=change.rule_ids)
         return self.present(report)
 
     def find(self, row_id: int) -> Report:
@@ -83,7 +79,7 @@ class AdminReportsViewSet(AdminViewSet):
         logged.
         """
         rows = load_posts(number for report in reports for number in report.status_ids)
-        note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
+        services.note_posts_seen(by=self.by, posts=[(row.id, _address(row), row.visibility) for row in rows])
         context = {
             "accounts": present_admin_accounts(
                 (one for report in reports for one in people_of(report)), self.viewer_id

@@ -52,6 +52,11 @@ def _reviewing(kind: TrendKind, trendable: bool, title: str) -> Callable[..., Ht
     return action
 
 
+def _trends(entity: str, default: int, path: str) -> Endpoint:
+    paging = ByOffset(Limit(default, 2 * default), links=True, path=path)
+    return Endpoint(_READER, entity, many=True, paging=paging)
+
+
 class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
     """`/api/v1/admin/trends`: trends of all kinds, and their review.
 
@@ -60,21 +65,9 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
     """
 
     endpoints = {
-        "tags": Endpoint(
-            _READER, "AnyTrendingTag", many=True, paging=ByOffset(Limit(10, 20), links=True, path=TAGS_PATH)
-        ),
-        "statuses": Endpoint(
-            _READER,
-            "AnyTrendingStatus",
-            many=True,
-            paging=ByOffset(Limit(20, 40), links=True, path="/api/v1/trends/statuses"),
-        ),
-        "links": Endpoint(
-            _READER,
-            "AnyTrendingLink",
-            many=True,
-            paging=ByOffset(Limit(10, 20), links=True, path="/api/v1/trends/links"),
-        ),
+        "tags": _trends("AnyTrendingTag", 10, TAGS_PATH),
+        "statuses": _trends("AnyTrendingStatus", 20, "/api/v1/trends/statuses"),
+        "links": _trends("AnyTrendingLink", 10, "/api/v1/trends/links"),
         "approve_tag": Endpoint(_WRITER, "AdminTag"),
         "reject_tag": Endpoint(_WRITER, "AdminTag"),
         "approve_status": Endpoint(_WRITER, "AdminTrendsStatus"),
@@ -85,24 +78,21 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
 
     def tags(self, request: Request) -> HttpResponse:
         """Trending hashtags, the strongest first."""
-        if not self._is_reviewing():
-            return super().tags(request)
-        page = self.paginate(list_trending(TrendKind.TAG))
-        return page.respond(admin.present_tags_for_staff(page.items, self.account_id))
+        return self._list(request, TrendKind.TAG, super().tags)
 
     def statuses(self, request: Request) -> HttpResponse:
         """Trending posts, the strongest first."""
-        if not self._is_reviewing():
-            return super().statuses(request)
-        page = self.paginate(list_trending(TrendKind.STATUS))
-        return page.respond(admin.present_statuses_for_staff(page.items, self.account_id))
+        return self._list(request, TrendKind.STATUS, super().statuses)
 
     def links(self, request: Request) -> HttpResponse:
         """Trending links, the strongest first."""
+        return self._list(request, TrendKind.LINK, super().links)
+
+    def _list(self, request: Request, kind: TrendKind, list_public: Callable[[Request], HttpResponse]) -> HttpResponse:
         if not self._is_reviewing():
-            return super().links(request)
-        page = self.paginate(list_trending(TrendKind.LINK))
-        return page.respond(admin.present_links_for_staff(page.items, self.account_id))
+            return list_public(request)
+        page = self.paginate(list_trending(kind))
+        return page.respond(_PRESENT[kind](page.items, self.account_id))
 
     approve_tag = _reviewing(TrendKind.TAG, True, "Allow a hashtag to trend.")
     reject_tag = _reviewing(TrendKind.TAG, False, "Keep a hashtag out of trends.")
@@ -126,29 +116,24 @@ class AdminTrendsViewSet(AdminViewSet, TrendsViewSet):
         return True
 
 
-class AdminLinkPublishersViewSet(AdminViewSet):
+class AdminLinkPublishersViewSet(AdminRowsViewSet):
     endpoints = {
         "list": Endpoint(_STAFF, "PreviewCardProvider", many=True, paging=ByCursor(Limit(100, 200))),
         "approve": Endpoint(_WRITER, "PreviewCardProvider"),
         "reject": Endpoint(_WRITER, "PreviewCardProvider"),
     }
-
-    def list(self, request: Request) -> HttpResponse:
-        """List of sites whose pages have trended, the newest first."""
-        page = self.paginate(LinkPublisher.objects.all())
-        return page.respond(admin.LinkPublisherSerializer(page.items, many=True).data)
-
-    def approve(self, request: Request, id: int) -> HttpResponse:
-        """Allow the pages of a site to trend."""
-        return self._review(id, trendable=True)
-
-    def reject(self, request: Request, id: int) -> HttpResponse:
-        """Keep the pages of a site out of trends, except pages that were approved individually."""
-        return self._review(id, trendable=False)
-
-    def _review(self, publisher_id: int, *, trendable: bool) -> HttpResponse:
-        publisher = review_publisher(by=self.by, publisher_id=publisher_id, trendable=trendable)
-        return reply(admin.LinkPublisherSerializer(publisher).data)
+    model, serializer = LinkPublisher, admin.LinkPublisherSerializer
+    titles = {"list": "List of sites whose pages have trended, the newest first."}
+    acts = {
+        "approve": (
+            "Allow the pages of a site to trend.",
+            lambda by, site: review_publisher(by=by, publisher_id=site.pk, trendable=True),
+        ),
+        "reject": (
+            "Keep the pages of a site out of trends, except pages that were approved individually.",
+            lambda by, site: review_publisher(by=by, publisher_id=site.pk, trendable=False),
+        ),
+    }
 
 
 class AdminTagsViewSet(AdminRowsViewSet):
