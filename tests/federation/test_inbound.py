@@ -130,7 +130,7 @@ class TestFollows:
         work()
         deal(zoe, zoe.activity("Follow", alice.uri))
         sent = [item["type"] for item in elsewhere.delivered()]
-        # The end of the follow and the block are sent independently of each other.
+        # The end of the follow and the block are delivered independently of each other.
         assert (sent[0], sorted(sent[1:3]), sent[3:]) == ("Accept", ["Block", "Reject"], ["Reject"])
         assert not Follow.objects.exists()
 
@@ -156,7 +156,7 @@ class TestFollows:
     def test_an_undo_that_comes_twice_does_not_refuse_the_same_activity_afterwards(
         self, zoe: RemotePerson, alice: Account, kind: str, named: bool
     ) -> None:
-        """Misskey names a follow after the two accounts, so that following again has the same id."""
+        """Misskey derives the id of a follow from the two accounts, so that following again has the same id."""
         introduced(zoe, alice)
         about = alice.uri if kind != "Like" else links.status_uri("alice", make_status(alice).id)
         model: Any = {"Follow": Follow, "Like": Favourite, "Block": Block}[kind]

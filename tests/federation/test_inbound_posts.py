@@ -1,4 +1,4 @@
-"""Posts, favourites and boosts of other servers become what a local client would have made, once."""
+"""Tests of posts, favourites and boosts from remote servers: they are stored once, as a local client's would be."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ class TestPosts:
 
     def test_a_boost_of_what_the_booster_may_not_read_is_refused(self, zoe: RemotePerson, alice: Account) -> None:
         block(alice, introduced(zoe, alice))
-        # The public one is hidden by the block alone.
+        # Only the block hides the public post.
         for visibility in ("private", "direct", "public"):
             status = make_status(alice, "not for zoe", visibility=visibility)
             uri = f"http://social.localhost/users/alice/statuses/{status.id}"
@@ -270,7 +270,7 @@ class TestPosts:
     def test_a_boost_of_ones_own_post_for_followers_is_kept_as_it_stands_there(
         self, elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
     ) -> None:
-        """Only a follower may fetch such a post; the server's own signature may not."""
+        """Only a follower may fetch such a post, so that a request signed by this server would be refused."""
         introduced(zoe, alice)
         note = zoe.note("<p>for followers</p>", to=[f"{zoe.uri}/followers"], cc=[])
         assert deal(zoe, zoe.activity("Announce", note, to=[f"{zoe.uri}/followers"])) == "done"

@@ -1,5 +1,6 @@
-"""Who may favourite, answer and boost a post, between servers: policies, requests and authorizations in the vocabulary of
-GoToSocial (docs/adr/0044). What is asked of other servers is in `test_asking_for_interactions.py`.
+"""Tests of interaction policies between servers: policies, requests and authorizations as in GoToSocial (docs/adr/0044).
+
+Requests to other servers are tested in `test_asking_for_interactions.py`.
 """
 
 from __future__ import annotations
@@ -205,7 +206,7 @@ def test_a_reply_from_elsewhere_waits_until_its_author_agrees(
     assert api_of(bob).get(f"/api/v1/statuses/{stored.id}").status_code == 404
     assert not Notification.objects.filter(account=bob).exists()
     assert counts(post) == (0, 0, 0)
-    # What follows the waiting reply waits with it, although its author may read it.
+    # A reply to the waiting reply waits too, although its author may read the parent.
     more = zoe.note("<p>and</p>", number=10, inReplyTo=reply["id"])
     assert "waits for approval itself" in deal(zoe, zoe.activity("Create", more))
     assert str(stored.id) not in Api().get(f"/users/alice/statuses/{post.id}/replies").content.decode()

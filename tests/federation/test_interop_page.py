@@ -1,4 +1,4 @@
-"""`docs/interop.md` says what the tests hold of each recorded document. Without the records this is skipped."""
+"""Tests that `docs/interop.md` states what the tests verify for each recorded document; skipped without the records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.interop_page import PAGE, page
 from tests.support.wire import DIFFERENCES, FILES
 
 pytestmark = pytest.mark.skipif(not FILES, reason="the recorded documents are not here")
-#: The tests that compare what is sent and served here with the records.
+#: The tests that compare documents sent and served by this server with the records.
 COMPARISONS = ("test_sent_*.py", "test_served_documents.py", "test_featured_collections.py", "test_feature_consent.py")
 
 
@@ -29,7 +29,7 @@ def test_every_record_has_its_sentence_and_is_compared_with_what_is_sent_here() 
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    # Two tests make the name from what the answer is.
+    # Two tests build this name from the kind of response.
     texts |= {f"{one}_quote_request" for one in ("accept", "reject")}
     texts |= {f"{one}_featured_post" for one in ("add", "remove")}
     assert set(FILES) - texts == set()

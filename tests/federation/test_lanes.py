@@ -1,4 +1,4 @@
-"""What waits for other servers is bounded, and keeps nobody here from what they wait for (security rows 34 and 58)."""
+"""Tests that jobs which wait for slow servers are limited, and delay nothing else (security rows 34 and 58)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Dripping:
-    """A server that accepts every connection and answers a byte now and then, never to the end."""
+    """A server that accepts every connection and sends single bytes without ever completing a response."""
 
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -45,7 +45,7 @@ class Dripping:
 
     @contextmanager
     def running(self) -> Iterator[Dripping]:
-        """While it listens."""
+        """Accept connections during the block."""
         threading.Thread(target=self._accept, daemon=True).start()
         try:
             yield self
@@ -72,7 +72,7 @@ def dripping() -> Iterator[Dripping]:
 
 @pytest.fixture
 def home_of() -> Callable[[Account], list[str]]:
-    """The texts of somebody's home timeline, as their client sees them."""
+    """A function that returns the texts of a user's home timeline, as the client gets them."""
 
     def read(account: Account) -> list[str]:
         answer = Api(make_token(account.user)).get("/api/v1/timelines/home")
@@ -83,7 +83,7 @@ def home_of() -> Callable[[Account], list[str]]:
 
 @pytest.fixture
 def impatient(dripping: Dripping, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The slow server is given up after a moment; others answer, however busy the machine is."""
+    """Shorten the timeout for the slow server only; the others may take long on a busy machine."""
     ask = Gathered.ask
 
     def ask_briefly(gathered: Gathered, awaited: Awaited, _deadline: float) -> Any:
@@ -98,7 +98,7 @@ def send_all(someone: RemotePerson, activities: list[dict[str, Any]]) -> None:
 
 
 def drain_all_but(*left: str) -> None:
-    """Work off every queue but these, as the threads of the other lanes would."""
+    """Run the jobs of every queue except these, as the threads of the other queues would."""
     for _round in range(5):
         queues = set(OutboxRow.objects.values_list("queue", flat=True)) - set(left)
         if not sum(drain(queue) for queue in queues):
@@ -227,10 +227,10 @@ def test_waiting_fetches_of_one_server_are_limited(
 def test_one_fetch_causes_a_bounded_number_of_requests(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """A key that is named by an actor that is named by a key ... ends."""
+    """A chain of keys and actors that name one another ends."""
     follow(alice, met(zoe))
     asked = len(elsewhere.gets())
-    # Each name leads to another one: a document is asked for once more under its own name, and no further.
+    # Each document names another id: it is fetched again under that id once, and the chain ends there.
     for number in range(40):
         elsewhere.serve(zoe.note(number=number + 1), path=f"/users/zoe/statuses/{number}")
     send_all(zoe, [zoe.activity("Announce", f"{zoe.uri}/statuses/0", to=[alice.uri])])
@@ -291,7 +291,7 @@ def test_an_account_not_fetched_for_a_day_is_fetched_in_the_background(
 
 
 def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
-    """Each of ten servers answers when all of them have been asked."""
+    """Each of ten servers responds only when all of them have been asked."""
     follow(alice, met(zoe))
     all_asked = threading.Barrier(10)
     with ExitStack() as stack:
@@ -302,7 +302,7 @@ def test_slow_servers_are_waited_for_together(elsewhere: RemoteServer, zoe: Remo
             send_all(zoe, [zoe.activity("Create", zoe.note(number=number, inReplyTo=parent))])
         drain_all_but("fetches")
         FETCHES.run()
-    # They fail in whatever order their answers come.
+    # They fail in the order of the responses, which is not fixed.
     assert sorted(Fetch.objects.values_list("last_error", flat=True)) == sorted(
         f"404 from {server.domain}" for server in servers
     )

@@ -1,4 +1,4 @@
-"""Who follows, unfollows and follows again in quick succession follows, on both sides, in whatever order it arrives."""
+"""Tests of following, unfollowing and following again quickly: both servers agree in the end, whatever the order of arrival."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Row = type[Follow] | type[FollowRequest]
 def test_the_last_follow_or_undo_of_another_server_wins_in_any_order(
     zoe: RemotePerson, alice: Account, row: Row, order: str, last: int | None
 ) -> None:
-    """Most servers send from several processes at once."""
+    """Most servers deliver from several processes at once."""
     Account.objects.filter(id=alice.id).update(locked=row is FollowRequest)
     follows = {number: zoe.activity("Follow", alice.uri) for number in (1, 2, 3)}
     for name in order.split():
@@ -54,7 +54,7 @@ def test_the_last_follow_or_undo_of_another_server_wins_in_any_order(
 
 
 def test_an_undo_with_another_id_of_the_follow_ends_the_follow(zoe: RemotePerson, alice: Account) -> None:
-    """Some servers name the undone Follow anew each time; who does not want to follow must not."""
+    """Some servers give the undone Follow a new id each time; the follow must end anyway."""
     deal(zoe, zoe.activity("Follow", alice.uri))
     assert deal(zoe, zoe.activity("Undo", zoe.activity("Follow", alice.uri))) == "done"
     assert not Follow.objects.exists()
@@ -66,7 +66,7 @@ def target(zoe: RemotePerson, alice: Account) -> Account:
 
 
 def delivered(elsewhere: RemoteServer) -> list[dict[str, Any]]:
-    """What arrives, when everything that waits is due."""
+    """Make all deliveries due, run them, and return the delivered activities."""
     while Delivery.objects.exists():
         Delivery.objects.update(due_at=clock.now() - timedelta(seconds=1))
         DELIVERIES.run()
@@ -77,7 +77,7 @@ def delivered(elsewhere: RemoteServer) -> list[dict[str, Any]]:
 def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
     elsewhere: RemoteServer, alice: Account, target: Account, worked: bool
 ) -> None:
-    """Other servers work off what arrives in any order: there is time between the two."""
+    """Other servers process activities in any order, so the last one is sent after a delay."""
     follow_account(account=alice, target=target, change=FollowChange())
     if worked:
         work()
@@ -97,7 +97,7 @@ def test_the_last_follow_is_sent_last_and_apart_from_what_came_before(
 def test_an_answer_to_an_undone_follow_is_no_answer_to_the_next(
     zoe: RemotePerson, elsewhere: RemoteServer, alice: Account, target: Account
 ) -> None:
-    """Security row 16: the second may still wait for its target."""
+    """Security row 16: the second request may still wait for the target's decision."""
     follow_account(account=alice, target=target, change=FollowChange())
     work()
     (first,) = elsewhere.delivered()

@@ -1,6 +1,4 @@
-"""Collections that posts link to go with the posts to other servers, and come with theirs (contract, federation section 5
-`tag`; FEP-7aa9).
-"""
+"""Tests of collections that are linked in posts, sent and received (contract, federation section 5 `tag`; FEP-7aa9)."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ def collection_of(owner: Account, **values: Any) -> Collection:
 
 
 def shown(status: Status) -> list[tuple[str, bool]]:
-    """Names of the collections of a post, and whether they are of this server."""
+    """Return the names of a post's collections, and whether they are local."""
     found = Api().get(f"/api/v1/statuses/{status.id}").json()["tagged_collections"]
     return [(one["name"], one["local"]) for one in found]
 

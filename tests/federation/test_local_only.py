@@ -1,6 +1,4 @@
-"""Posts for people of this server only are neither sent to other servers nor shown to them, whatever happens to the posts and
-whoever asks (docs/adr/0042).
-"""
+"""Tests of local-only posts: they are neither delivered nor shown to other servers (docs/adr/0042)."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ def alice(db: None) -> Account:
 
 @pytest.fixture
 def post(alice: Account, zoe: RemotePerson, zoe_here: Account) -> Status:
-    """A post that names Zoe, who follows its author."""
+    """A local-only post that mentions Zoe, who follows its author."""
     return make_status(
         alice,
         f"near @zoe@{zoe.home.domain}",

@@ -1,4 +1,4 @@
-"""Message signatures by RFC 9421 are judged as the older kind is (security 11, 12)."""
+"""Tests of message signatures by RFC 9421, with the same results as the older kind (security rows 11, 12)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People move from one server to another, and who follows them goes along (contract, federation sections 7 and 15)."""
+"""Tests of accounts that move between servers, with their followers (contract, federation sections 7 and 15)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def zora(elsewhere: RemoteServer, zoe: RemotePerson) -> RemotePerson:
-    """Zoe's new account, which names the old one."""
+    """Zoe's new account, which has the old one as an alias."""
     return elsewhere.person("zora", key=2, alsoKnownAs=[zoe.uri])
 
 
@@ -174,7 +174,7 @@ def test_a_profile_shows_where_it_has_moved_when_both_say_so(
         elsewhere.serve(zoe.document() | {"movedTo": target})
         account = fetch_actor(zoe.uri)
         assert shown(account) == expected, target
-    # Each says that it has moved to the other: neither is asked without end.
+    # The two accounts claim to have moved to each other; fetching them must not loop.
     elsewhere.serve(zora.document() | {"alsoKnownAs": [zoe.uri], "movedTo": zoe.uri})
     Account.objects.filter(uri=zora.uri).delete()
     elsewhere.asked.clear()

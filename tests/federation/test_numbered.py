@@ -1,4 +1,4 @@
-"""Documents of people are also at addresses with the numbers of their accounts (contract, federation sections 1 and 2)."""
+"""Tests of actor documents at addresses with the account's id (contract, federation sections 1 and 2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of other servers that people paste into search (contract, behaviours section 15)."""
+"""Tests of searching for addresses of remote objects (contract, behaviours section 15)."""
 
 from __future__ import annotations
 

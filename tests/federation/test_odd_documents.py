@@ -1,4 +1,4 @@
-"""What other software writes in ways of its own is read for what it means: types, files, texts, times, truths, languages."""
+"""Tests of unusual forms of types, files, texts, times, booleans and languages in documents of other software."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def link(name: str, kind: str | None = None) -> dict[str, Any]:
 
 
 def file_of(attachment: Any) -> tuple[str, str] | None:
-    """The name and the type of the file that an attachment becomes."""
+    """Return the name and type of the file made from an attachment, or None."""
     files = note(attachment=[attachment]).files
     return (files[0].url.removeprefix(f"{HOME}/"), files[0].type) if files else None
 

@@ -1,5 +1,6 @@
-"""What other software writes in further forms is read: several objects, Links, empty lists, addresses, options, languages
-(contract, federation sections 5 and 17).
+"""Tests of further forms in documents of other software: several objects, Links, empty lists, addresses, options, languages.
+
+Contract, federation sections 5 and 17.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def _note(**members: Any) -> ReceivedNote:
 
 @pytest.mark.django_db
 def test_a_vote_for_several_options_may_be_one_activity(zoe: RemotePerson, alice: Account) -> None:
-    """As GoToSocial sends it: one Create with a Note for each option."""
+    """GoToSocial sends one Create with a Note for each option."""
     introduced(zoe, alice)
     poll = make_poll(alice, "tea", "milk", "sugar", multiple=True)
     votes = [
@@ -212,7 +213,7 @@ def test_polls_with_such_options_can_be_voted_in(zoe: RemotePerson, alice: Accou
 def test_a_reply_that_names_the_page_of_a_post_stands_in_its_thread(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, known: bool
 ) -> None:
-    """People who reply from their own sites name the page that they see (Bridgy, micro.blog, WordPress)."""
+    """Users who reply from their own sites use the address of the page (Bridgy, micro.blog, WordPress)."""
     introduced(zoe, alice)
     with RemoteServer().running() as third:
         yan = third.person("yan")
@@ -238,7 +239,7 @@ def test_a_reply_that_names_the_page_of_a_post_stands_in_its_thread(
 def test_taking_back_a_reaction_takes_back_no_favourite_and_no_boost(
     zoe: RemotePerson, alice: Account, kind: str
 ) -> None:
-    """Akkoma and Pleroma send EmojiReact, PeerTube and Lemmy Dislike, beside a Like of the same post."""
+    """Akkoma and Pleroma send EmojiReact, PeerTube and Lemmy send Dislike, in addition to a Like of the same post."""
     introduced(zoe, alice)
     post = make_status(alice)
     uri = f"{alice.uri}/statuses/{post.id}"

@@ -1,4 +1,4 @@
-"""A server that is away for hours, however that shows, gets everything once when it is back, in order (issue G)."""
+"""Tests of a server that is unreachable for hours: afterwards it gets every activity once and in order (issue G)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AWAY, WELL = "127.0.0.2", "127.0.0.3"
 
 @pytest.fixture
 def others(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
-    """Two servers, of which one will be away."""
+    """Two remote servers, one of which will be unreachable."""
     settings.FEDERATION_LOOPBACK = True
     monkeypatch.setattr(delivering, "DEADLINE", 0.3)
     with Receiver(addresses=(AWAY, WELL)).running() as receiver:
@@ -35,7 +35,7 @@ def others(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]
 
 
 def hours_pass(hours: float) -> None:
-    """What was to come so many hours from now is due, and what was is longer ago."""
+    """Move all due times and creation times into the past by this many hours."""
     earlier = timedelta(hours=hours)
     Delivery.objects.update(due_at=F("due_at") - earlier, created_at=F("created_at") - earlier)
     Host.objects.update(retry_at=F("retry_at") - earlier, failing_since=F("failing_since") - earlier)
@@ -57,7 +57,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_by_an_outage_of_hours(
     numbers: list[int] = []
 
     def send() -> None:
-        """A post and its edit, to both."""
+        """Queue a post and its edit for both servers."""
         for kind in ("Create", "Update"):
             numbers.append(len(numbers))
             document = {"id": f"{alice.uri}#{numbers[-1]}", "type": kind, "number": numbers[-1]}

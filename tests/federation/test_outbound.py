@@ -1,4 +1,4 @@
-"""What happens here is sent to the servers it concerns, once each, in order, and to no other (contract, sections 6, 12)."""
+"""Tests of outgoing activities: each is sent once, in order, to exactly the servers concerned (contract, sections 6, 12)."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def inboxes() -> set[str]:
 
 
 def queue_deliveries() -> None:
-    """Run the reactions, which queue deliveries; none arrives, for no server answers at `.example`."""
+    """Run all jobs, which queue deliveries; none arrives, because no server responds at `.example`."""
     work()
 
 
 class TestAudience:
-    """Domains of the reserved kind: nothing is sent, the rows are looked at."""
+    """The domains are reserved ones, so nothing is sent; the tests look at the rows."""
 
     @pytest.fixture
     def people(self, alice: Account) -> dict[str, Account]:
@@ -104,7 +104,7 @@ class TestAudience:
             visibility=visibility,
             reply_to=make_remote_status(people["stranger"]),
         )
-        # Also of what was written before: its visibility stays.
+        # Earlier posts are included too; their visibility does not change.
         Account.objects.filter(id=alice.id).update(limited_at=clock.now())
         queue_deliveries()
         followers = {self.FOLLOWERS[0]} if visibility == "direct" else set(self.FOLLOWERS)

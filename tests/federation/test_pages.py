@@ -1,4 +1,4 @@
-"""Who follows a link to a person or a post sees a page; machines find the address of the document in a header."""
+"""Tests of the pages of accounts and posts; programs find the address of the document in a header."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_older_posts_of_a_profile_are_reached_page_by_page_each_once(
     seen: list[str] = []
     path: str | None = "/@alice"
     while path is not None:
-        with django_assert_max_num_queries(9):  # one of them for the picture of the server, in place of the person's
+        with django_assert_max_num_queries(9):  # one for the server's picture, which replaces the account's
             text = get(path).content.decode()
         seen += re.findall(r"post number \d+\.", text)
         older = re.search(r'href="(\?max_id=\d+)"[^>]*>Older posts', text)
@@ -317,7 +317,7 @@ def test_a_warning_covers_the_poll_the_files_and_what_is_quoted(alice: Account, 
     Status.objects.filter(id=poll.status_id).update(spoiler_text="politics")
 
     def open_text(path: str) -> str:
-        """What is seen before anything is opened."""
+        """Return the text of the post that is visible before any warning is opened."""
         text = get(path).content.decode().partition('<div class="current">')[2].partition("</article>")[0]
         depth, seen = 0, []
         for part in re.split(r"(<details>|</details>|<summary[^>]*>.*?</summary>)", text):
@@ -332,7 +332,7 @@ def test_a_warning_covers_the_poll_the_files_and_what_is_quoted(alice: Account, 
     seen = open_text(f"/@alice/{poll.status_id}")
     assert "politics" in seen
     assert not [word for word in ("yes", "Votes") if word in seen]
-    # What a quoted post has under a warning stays under it where the post around has none.
+    # The warning of a quoted post also hides it inside a post without a warning.
     plain = make_status(alice, "calm", quoted_status_id=str(quoted.id))
     seen = open_text(f"/@alice/{plain.id}")
     assert "another warning" in seen

@@ -1,4 +1,4 @@
-"""Threads and profiles for signed-in people, of this server and of others."""
+"""Tests of pages of threads and profiles, local and remote, for signed-in users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polls between servers: sent and received as questions, voted in both ways (contract, federation sections 5 and 7)."""
+"""Tests of polls between servers: sent and received as questions, with votes (contract, federation sections 5 and 7)."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ END = "2100-01-01T00:00:00Z"
 
 @pytest.fixture
 def ann(zoe: RemotePerson) -> Account:
-    """Somebody here whom Zoe follows."""
+    """A local account that Zoe follows."""
     account = make_user("ann").account
     follow(fetch_actor(zoe.uri), account, uri=f"{zoe.uri}#follows/1")
     return account
 
 
 def _later() -> None:
-    """Everything that was put off is due."""
+    """Make all delayed jobs due, and run them."""
     OutboxRow.objects.update(due_at="2020-01-01T00:00:00Z")
     work()
 
@@ -101,7 +101,7 @@ def test_votes_from_elsewhere_count_once_and_are_announced_together_some_minutes
     assert not {"cc", "published"} & set(update)
     assert [option["replies"]["totalItems"] for option in question["anyOf"]] == [2, 1]
     assert question["votersCount"] == 2
-    # The next vote is announced as well.
+    # The next vote is sent as well.
     deal(yan, _vote(yan, poll, "green", 2))
     _later()
     assert elsewhere.delivered()[-1]["object"]["anyOf"][1]["replies"]["totalItems"] == 2
@@ -189,7 +189,7 @@ def test_new_votes_from_elsewhere_are_no_edit_and_other_options_are(zoe: RemoteP
     shown = api.get(f"/api/v1/polls/{poll.id}").json()
     assert (shown["expired"], shown["own_votes"]) == (True, [0])
     assert not StatusEdit.objects.exists()
-    # The same id once more, as Mastodon gives it to the next counts.
+    # Mastodon uses the same id for the next update of the counts.
     assert deal(zoe, update | {"object": _question(zoe, counts=5)}) == "done"
     assert _tallies(poll) == ([5, 5], 0)
     edited = _question(zoe, "tea", "coffee", "milk", updated=clock.iso(clock.now() + timedelta(hours=-0.001)))

@@ -1,4 +1,4 @@
-"""The pages of a person: tabs, pins, boosts, who follows whom, and what search engines, previews and caches read."""
+"""Tests of the pages of an account: tabs, pinned posts, boosts, follow lists, and metadata for search engines and caches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def status_of(path: str) -> int:
 
 
 def words(path: str, *wanted: str) -> list[str]:
-    """Which of these are on the page, in its order."""
+    """Return which of these words are on the page, in the page's order."""
     body = page(path).partition("</head>")[2]
     return sorted((word for word in wanted if word in body), key=body.index)
 

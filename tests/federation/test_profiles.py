@@ -1,4 +1,4 @@
-"""What hangs on the profile of somebody elsewhere is read from their server (contract, federation section 4)."""
+"""Tests of reading the collections of a remote profile from its server (contract, federation section 4)."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def _created(someone: RemotePerson, number: int, **more: Any) -> dict[str, Any]:
 
 
 def _accepted(zoe: RemotePerson, api: Api) -> Account:
-    """Zoe's account, which the client has asked to follow and which has accepted."""
+    """Return Zoe's account, whom the client has followed with her approval."""
     account = met(zoe)
     zoe.home.asked.clear()
     assert api.post(f"/api/v1/accounts/{account.id}/follow").status_code == 200

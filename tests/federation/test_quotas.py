@@ -1,4 +1,4 @@
-"""How much one actor, or one server, can make us keep is bounded (security row 61)."""
+"""Tests of limits on what one actor, or one server, can make this server store (security row 61)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def kept_bytes() -> int:
-    """The bytes of documents in the table of received activities."""
+    """Return the bytes of documents in the table of received activities."""
     return sum(len(body) for body in InboundActivity.objects.values_list("body", flat=True))
 
 
@@ -107,7 +107,7 @@ def test_row_61_activities_of_one_actor_are_limited_per_day(
 def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counting reads what waits: whoever sends much is not counted for each activity."""
+    """Counting reads all waiting rows, so it is not repeated for each activity of a busy sender."""
     monkeypatch.setattr(quotas, "WAITING_OF_ACTOR", 40)
     counted: list[int] = []
     count = quotas._count
@@ -120,7 +120,7 @@ def test_row_61_waiting_activities_are_counted_rarely_and_the_limits_still_hold(
     answers = [zoe.send(zoe.activity("Create", zoe.note())).status_code for _ in range(45)]
     assert answers == [202] * 40 + [429] * 5
     assert len(counted) < 25
-    # A second process, which knows nothing of what the first has given away, counts first.
+    # A second process does not share the counts of the first one, and counts first.
     monkeypatch.setattr(quotas, "_rooms", OrderedDict())
     assert zoe.send(zoe.activity("Create", zoe.note())).status_code == 429
     work()
@@ -165,7 +165,7 @@ def _nested(depth: int) -> object:
 @pytest.mark.parametrize(
     ("more", "status"),
     [
-        # The document is one level, the list of the field others.
+        # The document is one level, and the lists of the field are the others.
         pytest.param({"x": _nested(31)}, 202, id="as deep as it may be"),
         pytest.param({"x": _nested(32)}, 400, id="too deep"),
         pytest.param({"to": ["https://example.org/x"] * 1000}, 202, id="as long as it may be"),
@@ -177,7 +177,7 @@ def _nested(depth: int) -> object:
 def test_row_34_signed_bodies_are_limited_too(
     zoe: RemotePerson, alice: Account, more: dict[str, object], status: int
 ) -> None:
-    """Signed, so that nothing else than its size refuses it."""
+    """The request is signed, so that only its size can be the reason for a refusal."""
     fetch_actor(zoe.uri)
     assert zoe.send(zoe.activity("Create", zoe.note(), **more)).status_code == status
     assert InboundActivity.objects.count() == (1 if status == 202 else 0)

@@ -1,5 +1,7 @@
-"""Quotes between servers are shown with the consent of the quoted author alone (FEP-044f; contract, federation section 7;
-security row 36)."""
+"""Tests of quotes between servers, shown only with the quoted author's consent (FEP-044f; security row 36).
+
+Contract, federation section 7.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def _state(status: Status) -> str:
 
 
 def _quoting(ann: Account, zoe: RemotePerson, elsewhere: RemoteServer) -> tuple[Status, dict[str, Any]]:
-    """A post of Ann that quotes one of Zoe, and the request that was sent."""
+    """Create a post of Ann that quotes one of Zoe, and return it with the request that was sent."""
     note = elsewhere.serve(zoe.note(**ANYBODY))
     follow(fetch_actor(zoe.uri), ann, uri=f"{zoe.uri}#follows/1")
     quoted = find_or_fetch_post(note["id"])
@@ -61,7 +63,7 @@ def _request(someone: RemotePerson, quoted: Status, **more: Any) -> dict[str, An
 
 
 def _hide(by: str, quoted: Status, zoe: RemotePerson) -> None:
-    """From now on she may not quote it."""
+    """Forbid Zoe to quote the post, in one of three ways."""
     if by == "domain block":
         block_domain(account=quoted.account, domain=zoe.home.domain)
     elif by == "block":
@@ -85,7 +87,7 @@ def test_the_author_elsewhere_is_asked_and_the_consent_is_passed_on(
     assert update["object"]["quoteAuthorization"] == stamp
     shown = Api(make_token(ann.user)).get(f"/api/v1/statuses/{status.id}").json()["quote"]
     assert (shown["state"], shown["quoted_status"]["uri"]) == ("accepted", request["object"])
-    # Taken back: the author's own Delete ends it, and others are sent the post without it.
+    # Only a Delete by the quoted author revokes the quote, and other servers get the post without it.
     gone = {"id": stamp, "type": "QuoteAuthorization", "attributedTo": zoe.uri}
     yan = elsewhere.person("yan")
     deal(yan, yan.activity("Delete", gone))
@@ -114,7 +116,7 @@ def test_row_36_nobody_else_answers_for_the_quoted_author(
 def test_an_activity_whose_object_has_no_id_settles_no_quote(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """Of quotes without a request or an authorization there are many."""
+    """Many quotes have neither a request nor an authorization."""
     status, _request = _quoting(ann, zoe, elsewhere)
     make_status(ann, "mine", quoted_status_id=str(make_status(ann, "one").id))
     deal(zoe, zoe.activity("Delete", {"type": "Tombstone"}))
@@ -172,7 +174,7 @@ def test_a_request_is_answered_as_the_policy_says(
     }
     assert list(Notification.objects.filter(type="quote").values_list("account__username", flat=True)) == ["ann"]
     assert Api().get(f"/api/v1/statuses/{allowed.id}").json()["quotes_count"] == 1
-    # Asked again it is accepted again; revoked it is not.
+    # A second request is accepted again, but not after the quote was revoked.
     deal(zoe, request | {"id": f"{request['id']}2"})
     assert len(_sent(elsewhere, "Accept")) == 2
     path = f"/api/v1/statuses/{allowed.id}/quotes/{quote.status_id}/revoke"
@@ -228,8 +230,10 @@ def test_a_quote_that_was_refused_waits_no_more_whichever_comes_first(
 def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_be_refused(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """As upstream shows it: `unauthorized` and `deleted` are of accepted ones; a suspended sender may still refuse (contract,
-    federation section 11)."""
+    """As in Mastodon, `unauthorized` and `deleted` apply to accepted quotes; a suspended sender may still refuse.
+
+    Contract, federation section 11.
+    """
     status, request = _quoting(ann, zoe, elsewhere)
     Account.objects.filter(uri=zoe.uri).update(suspended_at=clock.now())
     zoe.send(zoe.activity("Accept", request["id"], result=f"{zoe.uri}/quote_authorizations/7"))
@@ -243,7 +247,7 @@ def test_a_quote_that_waits_for_somebody_suspended_stays_pending_and_may_still_b
 def test_a_waiting_quote_of_somebody_suspended_is_shown_to_nobody_and_allowed_once_they_are_back(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """Requests of the suspended are not taken (contract, federation section 11)."""
+    """Requests of suspended accounts are not accepted (contract, federation section 11)."""
     reader = make_user("reader")
     follow(reader.account, fetch_actor(zoe.uri))
     viewers = Api(), Api(make_token(ann.user)), Api(make_token(reader))
@@ -267,7 +271,7 @@ def test_a_waiting_quote_of_somebody_suspended_is_shown_to_nobody_and_allowed_on
 def test_the_id_of_a_request_used_again_by_its_actor_moves_to_the_newer_quote(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """A server that was restored from a backup counts from there (contract, federation section 17)."""
+    """A server that was restored from a backup counts on from there (contract, federation section 17)."""
     fetch_actor(zoe.uri)
     quoted = make_status(ann, "one", quote_approval_policy="public")
     requests = [_request(zoe, quoted, id=f"{zoe.uri}/statuses/{number}") for number in (1, 2)]
@@ -279,7 +283,7 @@ def test_the_id_of_a_request_used_again_by_its_actor_moves_to_the_newer_quote(
     assert [answer["object"]["instrument"] for answer in _sent(elsewhere, "Accept")] == [
         request["instrument"]["id"] for request in requests
     ]
-    # Nobody else has it by naming it.
+    # Another actor cannot claim the quote by naming its id.
     yan = elsewhere.person("yan", key=2)
     assert "another one's" in deal(yan, _request(yan, quoted) | {"id": used})
     assert Quote.objects.get(request_uri=used).status.account == remote(zoe)
@@ -306,7 +310,7 @@ def test_an_accepted_quote_is_accepted_again_until_it_is_revoked_whatever_is_all
 def test_the_last_of_several_quote_authorizations_is_the_one_that_can_be_revoked(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """A request may arrive twice, and each arrival may be answered with an authorization of its own."""
+    """A request may arrive twice, and each arrival may be answered by another authorization."""
     status, request = _quoting(ann, zoe, elsewhere)
     stamps = [f"{zoe.uri}/quote_authorizations/{number}" for number in (7, 8)]
     for stamp in stamps:
@@ -361,7 +365,7 @@ def test_a_quote_between_others_is_shown_once_its_authorization_was_seen(
     assert deal(zoe, zoe.activity("Create", quoting)) == "done"
     status = Status.objects.get(uri=quoting["id"])
     assert (_state(status), Status.objects.filter(uri=quoted["id"]).exists()) == (QuoteState.PENDING, True)
-    # An authorization for another quote is none.
+    # An authorization for another quote is ignored.
     said = {"id": stamp, "type": "QuoteAuthorization", "attributedTo": yan.uri, "interactionTarget": quoted["id"]}
     elsewhere.serve(said | {"interactingObject": zoe.note(number=2)["id"]})
     assert deal(zoe, zoe.activity("Update", quoting | {"quoteAuthorization": stamp})) == "done"
@@ -385,7 +389,7 @@ def test_quoting_ones_own_post_needs_no_consent(elsewhere: RemoteServer, zoe: Re
 def test_row_36_an_authorization_that_the_quoting_server_has_written_itself_is_none(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """It names the quoted author, and is right in every word: only that author's server can say so."""
+    """The authorization names the quoted author and is otherwise correct, but only the author's server can issue it."""
     introduced(zoe, ann)
     with RemoteServer().running() as quoted_server:
         yan = quoted_server.person("yan", key=2)
@@ -408,7 +412,7 @@ def test_row_36_an_authorization_that_the_quoting_server_has_written_itself_is_n
 def test_consent_to_a_quote_is_asked_for_by_somebody_who_may_read_the_post_that_quotes(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account, audience: str
 ) -> None:
-    """Servers give it, and what is quoted, to nobody else (contract, federation section 10 "GET")."""
+    """Servers show an authorization and the quoted post to permitted readers only (contract, federation section 10 "GET")."""
     follow(make_user("early").account, fetch_actor(zoe.uri))
     if audience == "followers":
         Follow.objects.all().delete()
@@ -449,7 +453,7 @@ def test_a_quote_of_what_its_server_has_deleted_says_so_and_not_of_what_it_does_
     quoting = Status.objects.get(uri=note["id"])
     shown = Api().get(f"/api/v1/statuses/{quoting.id}").json()["quote"]
     assert shown == {"state": state, "quoted_status": None}
-    # Its author edits what was said, and the quote goes on saying so.
+    # The author edits the post, and its quote still says so.
     edited = note | {"content": "<p>2</p>", "quote": {"type": "Tombstone"}, "updated": clock.iso(clock.now())}
     assert deal(zoe, zoe.activity("Update", edited)) == "done"
     assert Quote.objects.get(status=quoting).state == "deleted"

@@ -1,4 +1,4 @@
-"""Quotes and their policies in the documents of posts (contract, federation section 5; FEP-044f)."""
+"""Tests of quotes and their policies in the documents of posts (contract, federation section 5; FEP-044f)."""
 
 from __future__ import annotations
 

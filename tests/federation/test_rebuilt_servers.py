@@ -1,5 +1,6 @@
-"""WebFinger says who has an address: of servers built anew on their domain, of people who swap addresses, and of actors that
-live again (contract, federation section 17).
+"""Tests that WebFinger decides who has an address: rebuilt servers, exchanged addresses, and recreated actors.
+
+Contract, federation section 17.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def test_row_13_a_sanctioned_account_that_deletes_itself_does_not_lose_the_sanct
 
 
 def rekeyed(zoe: RemotePerson, number: int = 2, key_id: str | None = None) -> None:
-    """Zoe's server has lost her key and made another one."""
+    """Replace Zoe's key on her server, which has lost the old one."""
     zoe.private_key, zoe.public_key = pair(number)
     zoe.key_id = key_id or zoe.key_id
     zoe.home.serve(zoe.document())

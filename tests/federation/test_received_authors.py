@@ -1,4 +1,4 @@
-"""To whom a post is addressed and who its author is, in the forms in which servers say it (contract, federation section 17)."""
+"""Tests of the audience and author of posts in the forms of different servers (contract, federation section 17)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_row_08_nobody_sends_a_post_in_the_name_of_others_or_with_an_id_of_anoth
         assert deal(zoe, zoe.activity("Create", zoe.note() | {"attributedTo": author})).startswith("rejected")
     foreign = _without(zoe.note(), "attributedTo") | {"id": "https://other.example/notes/1"}
     assert deal(zoe, zoe.activity("Create", foreign)).startswith("rejected")
-    # Whose the boosted post is says the post: the booster is not its author.
+    # The author of a boosted post is named by the post: the booster is not its author.
     boosted = _without(yan.note(), "attributedTo")
     assert deal(zoe, zoe.activity("Announce", boosted)).startswith("rejected")
     assert not Status.objects.exists()

@@ -1,4 +1,4 @@
-"""What others send is taken unless a rule says no: each refusal names its reason, and is counted by reason and sender."""
+"""Tests that a refused activity has a reason, and that refusals are counted by reason and sender."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_parts_of_a_post_that_are_left_out_are_counted_for_its_server(zoe: Remot
 
 @pytest.mark.django_db
 def test_refusals_after_the_answer_202_are_counted(zoe: RemotePerson, alice: Account) -> None:
-    # What other tests of this process have left is written before.
+    # Write the counts that other tests of this process have left.
     write_noted()
     Refusal.objects.all().delete()
     introduced(zoe, alice)

@@ -1,4 +1,4 @@
-"""Relays get public posts from here and say which posts there are elsewhere (contract, federation sections 7 and 12)."""
+"""Tests of relays: they get local public posts, and announce remote ones (contract, federation sections 7 and 12)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def relay(elsewhere: RemoteServer) -> Iterator[RemotePerson]:
-    """A relay on a server of its own."""
+    """A relay on its own server."""
     with RemoteServer().running() as server:
         yield server.person("relay", type="Application")
 
@@ -48,7 +48,7 @@ def said(*arguments: str) -> str:
 
 
 def subscribed(relay: RemotePerson) -> None:
-    """A subscription that the relay has accepted."""
+    """Create a subscription that the relay has accepted."""
     said("--add", inbox(relay))
     work()
     assert deal(relay, relay.activity("Accept", relay.home.delivered()[-1])) == "done"
@@ -56,7 +56,7 @@ def subscribed(relay: RemotePerson) -> None:
 
 
 def kinds(relay: RemotePerson) -> list[str]:
-    """The types of what has arrived there since the last call."""
+    """Return the types of the activities that the relay has received since the last call."""
     work()
     found = [activity["type"] for activity in relay.home.delivered()]
     relay.home.asked.clear()

@@ -1,4 +1,4 @@
-"""What people of other servers have reported of posts, mentions and polls between servers (docs/field.md)."""
+"""Tests of bugs that users of other servers reported about posts, mentions and polls (docs/field.md)."""
 
 from __future__ import annotations
 

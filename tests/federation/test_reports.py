@@ -1,4 +1,4 @@
-"""Reports about people of another server are sent there in this server's name, and those of other servers are taken."""
+"""Tests of reports between servers: sent in the name of this server, and received."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def outcome(zoe: RemotePerson, content: Any, *objects: str) -> str:
-    """Send a Flag of these, work, and say what became of it."""
+    """Send a Flag of these objects, run all jobs, and return its outcome."""
     activity = zoe.activity("Flag", list(objects)) | {"content": content}
     assert zoe.send(activity).status_code == 202
     work()

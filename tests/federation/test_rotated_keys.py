@@ -1,4 +1,4 @@
-"""Keys that an operator replaces: other servers get the new ones, and lose nothing meanwhile (contract, section 10)."""
+"""Tests of replacing keys: other servers get the new ones, and no activity is lost meanwhile (contract, section 10)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def follower(zoe: RemotePerson, alice: Account) -> Account:
 
 @pytest.fixture
 def known(elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The public key that the other server has of Alice, which she signs with until she gets others."""
+    """The public key of Alice that the other server has stored, which is in use until she gets new keys."""
     known = {"alice": keys_of(account=alice).public_key}
     monkeypatch.setattr("accounts.services.key_pairs.new_rsa_pair", lambda: pair(2))
 
@@ -49,7 +49,7 @@ def known(elsewhere: RemoteServer, alice: Account, monkeypatch: pytest.MonkeyPat
 
 
 def arrived(elsewhere: RemoteServer) -> list[str]:
-    """The types of what the other server has taken."""
+    """Return the types of the activities that the other server has accepted."""
     taken = [activity for asked, activity in zip(posts(elsewhere), elsewhere.delivered(), strict=True) if asked]
     return [activity["type"] for activity in taken]
 

@@ -1,6 +1,4 @@
-"""In secure mode documents are for who signs the request; whom an author has blocked reads no post in any mode (contract,
-federation section 11).
-"""
+"""Tests of secure mode, in which documents need a signed request, and of blocked readers (contract, federation section 11)."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from tests.federation.test_costs import DOCUMENT, PATHS
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
-#: What a server needs to check a signature, and what stands in no relation to people.
+#: Documents that a server needs to verify a signature, and documents that do not concern accounts.
 OPEN: Final = ("/.well-known/", "/nodeinfo/", "/actor", "/emojis/")
 
 

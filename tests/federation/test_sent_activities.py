@@ -1,6 +1,7 @@
-"""What is delivered and asked for here is what Mastodon 4.6.5 was recorded to send in the same situation: the
-activity, the kind of inbox, the headers and what is signed (contract, federation sections 7, 10 and 12). Without the
-records this is skipped.
+"""Tests that deliveries and requests equal those that Mastodon 4.6.5 was recorded to send in the same situation.
+
+Compared are the activity, the kind of inbox, the headers and the signed parts (contract, federation sections 7, 10 and 12). The
+tests are skipped without the records.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ ANYBODY = {"interactionPolicy": {"canQuote": {"automaticApproval": [PUBLIC]}}}
 
 
 class Scene:
-    """Ann here and Zoe elsewhere, who follow each other, and what has been delivered to Zoe's server."""
+    """Ann here and Zoe on a remote server, with a mutual follow, and the deliveries to Zoe's server."""
 
     def __init__(self, elsewhere: RemoteServer, zoe: RemotePerson) -> None:
         self.elsewhere, self.zoe = elsewhere, zoe
@@ -52,16 +53,15 @@ class Scene:
         self.count = 0
 
     def note(self) -> Any:
-        """A post of Zoe's as it is known here."""
+        """Fetch a post of Zoe and return its row."""
         self.count += 1
         return find_or_fetch_post(self.elsewhere.serve(self.zoe.note(number=self.count, **ANYBODY))["id"])
 
     def follows(self) -> None:
-        """Ann begins to follow Zoe."""
         follow_account(account=self.ann, target=self.account, change=FollowChange())
 
     def sent(self, name: str, kind: str, act: Callable[[], object]) -> dict[str, Any]:
-        """Do it, and compare the last activity of this type that was delivered for it."""
+        """Run `act`, and compare the last activity of this type that was delivered for it with the record `name`."""
         self.deliver()
         self.elsewhere.asked.clear()
         act()
@@ -173,7 +173,7 @@ def third() -> Iterator[RemoteServer]:
 
 
 def test_answers_are_passed_on_as_they_came(scene: Scene, third: RemoteServer) -> None:
-    """The body is that of the other server: compared is how it is sent."""
+    """The body is that of the other server, so only the way of sending is compared."""
     follow(fetch_actor(third.person("yan").uri), scene.ann)
     status = make_status(scene.ann, "a question")
     scene.deliver()

@@ -1,4 +1,4 @@
-"""Edits of posts written here are sent to wherever the posts may have arrived (contract, federation sections 7 and 12)."""
+"""Tests that edits of local posts are sent to every server that may have the posts (contract, federation sections 7 and 12)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_edit_is_sent_with_all_that_the_post_says_now(
 def test_posts_are_dated_in_seconds_as_mastodon_dates_them_and_edits_in_milliseconds(
     elsewhere: RemoteServer, zoe: RemotePerson, ann: Account
 ) -> None:
-    """Two edits of one second differ in `updated` (contract, federation section 17)."""
+    """Two edits within a second differ in `updated` (contract, federation section 17)."""
     follow(fetch_actor(zoe.uri), ann, uri=f"{zoe.uri}#follows/1")
     status = make_status(ann, "one")
     edit(status, "two")

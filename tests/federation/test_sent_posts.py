@@ -1,5 +1,6 @@
-"""Our posts, and what is sent about them, have the members and terms that Mastodon 4.6.5 was recorded to send in the same
-situation (contract, federation sections 3, 5 and 7). Without the records this is skipped.
+"""Tests that posts and activities about them have the members that Mastodon 4.6.5 was recorded to send.
+
+Contract, federation sections 3, 5 and 7. The tests are skipped without the records.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""What we send of people has the members and terms that Mastodon 4.6.5 was recorded to send in the same situation (contract,
-federation sections 3, 4, 7 and 8). Without the records this is skipped.
+"""Tests that documents of accounts have the members that Mastodon 4.6.5 was recorded to send.
+
+Contract, federation sections 3, 4, 7 and 8. The tests are skipped without the records.
 """
 
 from __future__ import annotations

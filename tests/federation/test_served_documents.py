@@ -1,6 +1,7 @@
-"""What is served here is what Mastodon 4.6.5 was recorded to serve in the same situation: documents of discovery, and
-those that only some may read (contract, federation sections 7, 9 and 14). Those of people and posts are compared
-beside what is sent. Without the records this is skipped.
+"""Tests that documents for discovery, and restricted ones, equal those that Mastodon 4.6.5 was recorded to serve.
+
+Contract, federation sections 7, 9 and 14. Documents of accounts and posts are compared in the tests of sending. The tests are
+skipped without the records.
 """
 
 from __future__ import annotations

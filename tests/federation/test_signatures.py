@@ -1,4 +1,4 @@
-"""Nothing is taken in that its sender has not signed, in time, for this server and this very body (security 11, 12)."""
+"""Tests of HTTP signatures: unsigned, late, redirected or altered requests are refused (security rows 11, 12)."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_a_header_that_cannot_be_read_is_no_signature(zoe: RemotePerson, alice: 
     ],
 )
 def test_a_header_is_read_in_every_form_of_its_grammar(zoe: RemotePerson, alice: Account, old: str, new: str) -> None:
-    """RFC 7235, section 2.1: a scheme, blanks, tokens, quoted texts with escapes, parameters that nobody knows."""
+    """RFC 7235, section 2.1: a scheme, spaces, tokens, quoted strings with escapes, unknown parameters."""
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body)
     outside = re.split('("[^"]*")', headers["signature"])
@@ -175,8 +175,10 @@ def test_no_header_takes_long_to_read(header: str) -> None:
 def test_an_unsigned_time_may_end_a_signature_and_never_prolongs_it(
     zoe: RemotePerson, alice: Account, signed_at: int, created: int, expires: float | None, status: int
 ) -> None:
-    """Times in hours from now: of the signed Date, and of the parameters `created` and `expires`, which are not signed.
-    Draft-cavage-12, section 2.1.5: what has expired is not processed.
+    """Draft-cavage-12, section 2.1.5: expired signatures are refused.
+
+    Times are in hours from now: that of the signed Date, and those of the parameters `created` and `expires`, which are not
+    signed.
     """
     body = json.dumps(follow_of(zoe, alice)).encode()
     headers = zoe.headers("/inbox", body, at=clock.now() + timedelta(hours=signed_at))
@@ -227,12 +229,12 @@ def test_another_persons_key_signs_for_nobody_else(elsewhere: RemoteServer, zoe:
 def test_a_key_must_be_listed_by_its_owner_on_its_own_server(elsewhere: RemoteServer, alice: Account) -> None:
     with RemoteServer().running() as other:
         victim = other.person("victim")
-        # The attacker's server says that its key is the victim's.
+        # The attacker's server claims that its key belongs to the victim.
         key_id = elsewhere.uri("keys/1")
         elsewhere.serve({"id": key_id, "owner": victim.uri, "publicKeyPem": pair(2)[1]})
         body = json.dumps(follow_of(victim, alice)).encode()
         assert post("/inbox", body, signed(pair(2)[0], key_id, "/inbox", body)).status_code == 401
-        # An actor that lists a key of another server.
+        # This actor lists a key of another server.
         lister = elsewhere.person("lister")
         key = {"id": other.uri("users/victim#main-key"), "owner": lister.uri, "publicKeyPem": pair(2)[1]}
         elsewhere.serve(lister.document() | {"publicKey": key})
@@ -242,7 +244,7 @@ def test_a_key_must_be_listed_by_its_owner_on_its_own_server(elsewhere: RemoteSe
 
 
 def test_each_key_of_a_list_signs(elsewhere: RemoteServer, alice: Account) -> None:
-    """Contract, federation section 4: up to ten keys; one that another actor owns is none of them."""
+    """Contract, federation section 4: up to ten keys; a key that belongs to another actor is ignored."""
     yan = RemotePerson(elsewhere, "yan")
     keys = [
         {"id": f"{yan.uri}#stranger", "owner": elsewhere.uri("users/other"), "publicKeyPem": pair(3)[1]},
@@ -281,7 +283,7 @@ def test_a_key_of_many_is_found_by_an_index(db: None) -> None:
     ["/@%E2%98%83~(a)", "/@%e2%98%83~(a)", "/%40%E2%98%83~%28a%29", "/%40%e2%98%83~%28a%29", "/%40%e2%98%83%7e%28a%29"],
 )
 def test_a_path_may_be_signed_in_each_of_its_usual_encodings(path: str) -> None:
-    """The web server gives the path decoded."""
+    """The web server passes the path decoded."""
     private_key, public_key = pair(1)
     for method, body in (("GET", None), ("POST", b"{}")):
         covered = ("(request-target)", "host", "date", *(("digest",) if body else ()))
@@ -343,7 +345,7 @@ def test_a_signer_whose_key_is_not_asked_for_because_others_wait_is_accepted_at_
 def test_two_who_are_unknown_here_and_come_at_once_from_one_server_are_both_accepted(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, second: str
 ) -> None:
-    """What both need is asked for once."""
+    """The documents that both need are fetched once."""
     go_on = threading.Event()
     elsewhere.before_answer = lambda: go_on.wait(PATIENCE)
     people = [zoe, elsewhere.person("yan", key=2) if second == "yan" else zoe]
@@ -368,7 +370,7 @@ def test_two_who_are_unknown_here_and_come_at_once_from_one_server_are_both_acce
 def test_a_signer_who_was_deleted_a_moment_ago_is_answered_alike_and_nothing_is_stored(
     zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reference to the account is checked when the only statement of the change is committed."""
+    """The foreign key to the account is checked when the transaction is committed."""
     account = fetch_actor(zoe.uri)
     outbox = OutboxRow.objects.filter(event="ActivityReceived")
     monkeypatch.setattr(receiving, "check_room", lambda *_: Account.objects.filter(id=account.id).delete())
@@ -398,7 +400,7 @@ def test_a_key_that_could_not_be_had_is_not_asked_for_again_for_five_minutes(
 def test_an_address_whose_keys_cannot_be_had_makes_no_more_requests_of_ours(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Contract, federation section 10 "Circuit"; others, and keys that are known, are not concerned."""
+    """Contract, federation section 10 "Circuit"; other servers and known keys are not affected."""
 
     def send(someone: RemotePerson, address: str) -> int:
         body = json.dumps(follow_of(someone, alice)).encode()
@@ -447,7 +449,7 @@ def test_a_key_may_be_called_by_its_owners_address(elsewhere: RemoteServer, zoe:
 def test_an_unknown_server_may_fetch_and_deliver_at_the_same_time(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """The server of somebody who finds a person here and follows them does both within a second."""
+    """A user's server does both within a second when it searches for a local account and follows it."""
     reading = signers.asked_for(elsewhere.domain, "GET")
     with web_request_budget(60.0), stranger_budget(reading, 60.0):
         assert zoe.send(zoe.activity("Follow", alice.uri)).status_code == 202

@@ -1,4 +1,4 @@
-"""Staff see which software other servers run and when they were last reached; what a server says of itself does no harm."""
+"""Tests of the software names and last contacts of remote servers that staff see; hostile values do no harm."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCHEMA: Final = "http://nodeinfo.diaspora.software/ns/schema/"
 
 
 def says(server: RemoteServer, said: Any, *, href: str | None = None, schema: str = "2.0") -> None:
-    """Serve a NodeInfo."""
+    """Serve this NodeInfo document."""
     link = {"rel": f"{SCHEMA}{schema}", "href": href or server.uri("nodeinfo/it")}
     server.pages[PLACE] = Answer(json.dumps({"links": [link]}).encode(), "application/json")
     document = json.dumps(said).encode()
@@ -39,7 +39,7 @@ def known(server: RemoteServer) -> Domain:
 
 
 def ask() -> int:
-    """Have servers asked, as every some minutes."""
+    """Request the software of known servers, as the scheduler does, and return their number."""
     count = request_software()
     work()
     return count

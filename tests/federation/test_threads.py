@@ -1,6 +1,4 @@
-"""Who opens a post of another server gets the thread around it from its servers, soon after and within bounds (contract,
-federation section 13).
-"""
+"""Tests of fetching the thread around a remote post when it is opened, within limits (contract, federation section 13)."""
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ def other(elsewhere: RemoteServer) -> Iterator[RemoteServer]:
 
 
 def known(zoe: RemotePerson, note: dict[str, Any], age: timedelta = timedelta(hours=1)) -> Status:
-    """A post of Zoe's that is known here, and served there."""
+    """Create a post of Zoe that is stored here and served there."""
     zoe.home.serve(note)
     return make_remote_status(
         fetch_actor(zoe.uri),
@@ -141,7 +139,7 @@ def test_a_reply_from_here_asks_the_server_of_the_post_that_it_answers(
 def test_replies_below_a_post_from_here_come_from_the_servers_of_its_replies(
     elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api, alice: Account
 ) -> None:
-    """A server that does not answer is not waited for."""
+    """A server that does not respond delays nothing."""
     post = make_status(alice, "start")
     Status.objects.filter(id=post.id).update(created_at=clock.now() - timedelta(hours=1))
     assert read(api, post)[2] is None, "nothing of it is elsewhere"
@@ -200,7 +198,7 @@ def test_one_person_has_only_so_many_threads_fetched_in_an_hour(
 def test_row_34_a_thread_costs_no_more_than_its_budget_whatever_its_servers_say(
     elsewhere: RemoteServer, other: RemoteServer, zoe: RemotePerson, api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pages without end, circles, pages of other servers, thousands of posts that are not there."""
+    """The cases: endless pages, loops, pages on other servers, thousands of missing posts."""
     monkeypatch.setattr(threads, "POSTS_LIMIT", 12)
     monkeypatch.setattr(threads, "PAGES_LIMIT", 5)
     uri = zoe.note()["id"]

@@ -1,4 +1,4 @@
-"""Without federation the rest of the server runs."""
+"""Tests that the rest of the server runs without federation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_urls_ports_and_events_do_without_it() -> None:
 
 
 def suites() -> list[str]:
-    """The batteries, which call every endpoint, and the tests of services, of the API and of the whole server."""
+    """Return the paths of the batteries, and of the tests of services, of the API and of the whole server."""
     tests = ROOT / "tests"
     found = [*tests.glob("*/services"), *tests.glob("*/api"), *tests.glob("*/test_battery*.py")]
     return ["tests/conformance", "tests/flows", *sorted(str(path.relative_to(ROOT)) for path in found)]

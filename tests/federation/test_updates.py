@@ -1,4 +1,4 @@
-"""A changed profile arrives as its own actor has signed it; what somebody else passes on is looked up."""
+"""Tests of changed profiles: an Update signed by the actor is stored, a forwarded one is fetched."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def looked_at(someone: RemotePerson, ago: timedelta) -> None:
 def test_an_actors_signed_update_of_itself_is_stored_without_a_fetch(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Its server may answer with the document of three minutes ago."""
+    """The actor's server may return a cached document that is three minutes old."""
     account = met(zoe)
     asked = len(elsewhere.gets())
     assert deal(zoe, update(zoe, name="Zoe the Great", summary="<p>new</p>", manuallyApprovesFollowers=True)) == "done"
@@ -70,7 +70,7 @@ def test_a_new_key_in_an_update_counts_and_a_missing_one_changes_nothing(
 def test_another_address_must_be_confirmed_by_its_domain(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account
 ) -> None:
-    """Security row 14: also the actor's own signature cannot claim an address."""
+    """Security row 14: even the actor's own signature cannot claim an address."""
     fetch_actor(zoe.uri)
     assert deal(zoe, update(zoe, preferredUsername="admin")).startswith("rejected")
     assert remote(zoe).username == "zoe"
@@ -125,7 +125,7 @@ def test_a_suspension_by_this_server_is_not_ended_by_theirs(zoe: RemotePerson, a
 
 
 def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: RemotePerson, alice: Account) -> None:
-    """Duplicates are recognised by the fingerprint of the signature: the id of an Update is its second."""
+    """Duplicates are recognised by the fingerprint of the signature: the id of an Update contains the time in seconds only."""
     fetch_actor(zoe.uri)
     first, second = update(zoe, name="First"), update(zoe, name="Second")
     second["id"] = first["id"]
@@ -134,7 +134,7 @@ def test_two_activities_may_have_one_id_and_a_replay_has_one_signature(zoe: Remo
 
 
 def test_activities_without_id_or_actor_are_taken(zoe: RemotePerson, alice: Account) -> None:
-    """The signer is meant; what needs no id to be undone by does without."""
+    """The actor is then the signer; activities that need no id to be undone may lack it."""
     fetch_actor(zoe.uri)
     changed = update(zoe, name="Nameless")
     for name in ("id", "actor"):
@@ -143,6 +143,6 @@ def test_activities_without_id_or_actor_are_taken(zoe: RemotePerson, alice: Acco
     assert remote(zoe).display_name == "Nameless"
     request = zoe.activity("FeatureRequest", alice.uri, instrument=f"{zoe.uri}/collections/1")
     del request["actor"]
-    # Answered 202 and not kept: nothing here acts upon this kind yet.
+    # Answered with 202 but not stored, because this kind of activity has no effect yet.
     assert zoe.send(request).status_code == 202
     assert deal(zoe, zoe.activity("Follow", alice.uri, actor={"id": 7})).startswith("rejected")

@@ -1,5 +1,6 @@
-"""Unknown senders of one server who come at once are accepted one after the other, without threads that wait for them, and a
-bounded number of them (security rows 58 and 71).
+"""Tests of simultaneous unknown senders of one server: accepted one by one, without waiting threads, up to a limit.
+
+Security rows 58 and 71.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ def _nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def put_off(someone: RemotePerson, alice: Account) -> tuple[int, list[later.Wait]]:
-    """Send as to a web server that can wait without a thread: the answer so far, and what it waits for."""
+    """Send to a web server that can defer the response, and return the status so far with what the response waits for."""
     waits: list[later.Wait] = []
     body = json.dumps(someone.activity("Follow", alice.uri)).encode()
     headers = someone.headers("/inbox", body)
-    # Django's types know no values of a WSGI environment but words.
+    # Django's types only allow strings in a WSGI environment.
     options: Any = {later.KEY: waits}
     return Client().generic("POST", "/inbox", body, ACTIVITY, headers=headers, **options).status_code, waits
 
@@ -42,7 +43,7 @@ def put_off(someone: RemotePerson, alice: Account) -> tuple[int, list[later.Wait
 def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And is judged as ever then."""
+    """The signature is then verified as usual."""
     liar = elsewhere.person("liar", key=2)
     elsewhere.serve(liar.document() | {"publicKey": liar.document()["publicKey"] | {"publicKeyPem": zoe.public_key}})
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), monkeypatch.context() as soon:
@@ -57,7 +58,7 @@ def test_a_signer_whose_turn_does_not_come_is_asked_for_until_it_does(
 
 
 def test_a_poll_is_bounded_as_a_request_is(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> None:
-    """Outside of web requests nothing would be."""
+    """Outside of web requests there would be no limit."""
     seen: list[bool] = []
     with web_request_budget(60.0), stranger_budget(elsewhere.domain, 60.0), pytest.MonkeyPatch.context() as soon:
         soon.setattr(signers, "DEADLINE", 0.1)

@@ -1,6 +1,6 @@
-"""What Mastodon 4.6.5 was recorded to send is taken, or refused for a reason that stands in the contract.
+"""Tests that deliveries recorded from Mastodon 4.6.5 are accepted, or refused for a reason in the contract.
 
-The records are the project's shared ones (`make conformance` finds them in the same place); without them this is skipped.
+The records are the project's shared ones (`make conformance` finds them in the same place); without them the tests are skipped.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ VOTED = "https://local.example/users/bob/statuses/5"
 
 
 def sent_at(name: str) -> datetime:
-    """The moment in which a record was sent."""
+    """Return the time at which a record was sent."""
     return parsedate_to_datetime(record(name)["headers"]["Date"])
 
 
-# In the order in which they were sent.
+# Sorted in the order in which they were sent.
 POSTS = sorted(
     (name for name in FILES if record(name)["method"] == "POST"),
     key=lambda name: (sent_at(name), name),
@@ -97,7 +97,7 @@ class World:
         server.serve(document)
 
     def signer(self, key_id: str) -> RemotePerson:
-        """Whoever has this key, with a document at the place where it is."""
+        """Return the owner of this key, with a document at its address."""
         uri = self.here(key_id.partition("#")[0])
         server = next(server for server in self.servers.values() if uri.startswith(server.url))
         path = urlsplit(uri).path
@@ -108,7 +108,7 @@ class World:
         return someone
 
     def send(self, name: str) -> str:
-        """Deliver a record; what became of it."""
+        """Deliver a record, and return its outcome."""
         found = record(name)
         key_id = re.search(r'keyId="([^"]+)"', found["headers"]["Signature"])
         assert key_id is not None
@@ -131,7 +131,7 @@ def world(elsewhere: RemoteServer) -> Iterator[World]:
 
 
 NOT_KEPT = "answered, and not kept"
-# What is not "done", by section 7 of the contract.
+# Outcomes other than "done", by section 7 of the contract.
 REFUSED = {"follow_relay": "rejected: the account is not of this server"}
 
 

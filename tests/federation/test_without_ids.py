@@ -1,5 +1,6 @@
-"""Activities without an id, which Mastodon takes, are acted upon once and can be undone; reports name people and posts in
-every way (contract, federation sections 7 and 17).
+"""Tests of activities without an id, as Mastodon sends them: processed once, and possible to undo.
+
+Also: reports name accounts and posts in several forms (contract, federation sections 7 and 17).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What becomes here of each delivery that Mastodon 4.6.5 was recorded to send: a sentence for `docs/interop.md`, and the check
-that it is true, made right after the delivery was worked off. They come in the
-order in which they were sent.
+"""Checks of the effect of each delivery that Mastodon 4.6.5 was recorded to send, with a sentence for `docs/interop.md`.
+
+Each check runs right after its delivery was processed. They are in the order in which the deliveries were sent.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Check = Callable[["World"], object]
 
 
 def account_of(world: World, name: str, member: str = "actor") -> Account:
-    """The account here of who sent a record, or of another one that it names."""
+    """Return the local row of the account that sent a record, or of another one that it names."""
     return Account.objects.get(uri=world.here(record(name)["body"][member]))
 
 
 def post_of(world: World, name: str) -> Status | None:
-    """The post here of which a record tells."""
+    """Return the local row of the post in a record, or None."""
     return Status.objects.filter(uri=world.here(record(name)["body"]["object"])["id"], deleted_at=None).first()
 
 
@@ -43,7 +43,7 @@ def _see(name: str) -> Callable[[World], dict[str, Any]]:
 
 
 def _shows(name: str, **values: Any) -> Check:
-    """Bob sees these values in the post that a record tells of."""
+    """Check that Bob gets these values in the post of a record."""
     see = _see(name)
     return lambda world: {member: see(world)[member] for member in values} == values
 
@@ -67,7 +67,7 @@ def _asked(world: World, name: str) -> Quote:
 
 
 def _follows(follower: str, target: str | None = None) -> Callable[[World], bool]:
-    """Whether Alice of the records, or whoever sent `target`, is followed by somebody here."""
+    """Check that a local account follows Alice of the records, or the sender of `target`."""
     return lambda world: Follow.objects.filter(
         account=world.people[follower], target=account_of(world, target or "like")
     ).exists()
@@ -302,7 +302,7 @@ EFFECTS: Final[dict[str, tuple[str, Check]]] = {
 _PROFILE: Final = "read when somebody is met for the first time"
 _DISCOVERY: Final = "read to find people by their address, and to confirm the address of an actor"
 _ASKED: Final = "answered"
-#: What becomes here of what Mastodon serves and asks for.
+#: The effects here of documents that Mastodon serves, and of its requests.
 READ: Final[dict[str, str]] = {
     "actor_also_known_as": "an account; the other names count when somebody moves",
     "actor_instance": "the account of the other server, by which its requests and reports are known",

@@ -1,4 +1,4 @@
-"""What is so here before a delivery comes that Mastodon 4.6.5 was recorded to send."""
+"""Preparations before each delivery that Mastodon 4.6.5 was recorded to send."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _follow_asked(name: str) -> Check:
-    """Somebody here has asked to follow who answers."""
+    """Prepare a follow request of a local account to the sender of the record."""
 
     def ask(world: World) -> None:
         asked = world.here(record(name)["body"]["object"])
@@ -35,7 +35,7 @@ def _follow_repeated(world: World) -> None:
 
 
 def _quote_asked(name: str) -> Check:
-    """Bob's post quotes one of who answers."""
+    """Prepare a post of Bob that quotes one of the sender of the record."""
 
     def ask(world: World) -> None:
         asked = world.here(record(name)["body"]["object"])
@@ -47,7 +47,7 @@ def _quote_asked(name: str) -> Check:
 
 
 def _place_asked(name: str) -> Check:
-    """Bob has asked who answers whether they want to be in a collection of his."""
+    """Prepare Bob's request to add the sender of the record to a collection."""
 
     def ask(world: World) -> None:
         bob = world.people["bob"]
@@ -82,7 +82,7 @@ def _thread_known(world: World) -> None:
     make_remote_status(account_of(world, "like"), uri=forwarded["inReplyTo"])
 
 
-#: What is so before a delivery comes.
+#: The preparation of each delivery.
 BEFORE: Final[dict[str, Check]] = {
     "accept_feature_request": _place_asked("accept_feature_request"),
     "accept_follow": _follow_asked("accept_follow"),

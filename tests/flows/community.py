@@ -1,4 +1,4 @@
-"""People with clients of Mastodon.py on a running server, for tests."""
+"""Users with clients of Mastodon.py on a running server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Community:
-    """A server where staff approve who signs up, its owner, and people by name."""
+    """A server where staff approve sign-ups, with its owner, and users by name."""
 
     def __init__(self, server: Instance) -> None:
         self.server = server
@@ -34,7 +34,7 @@ class Community:
         return mastodon.Mastodon(access_token=token, api_base_url=self.server.base_url)
 
     def sign_up(self, name: str) -> mastodon.Mastodon:
-        """Somebody who waits for approval."""
+        """Sign up a user who waits for approval."""
         client_id, secret = self.app
         app = mastodon.Mastodon(client_id=client_id, client_secret=secret, api_base_url=self.server.base_url)
         email = f"{name}@example.com"
@@ -42,7 +42,7 @@ class Community:
         return self.client(token)
 
     def __getitem__(self, name: str) -> mastodon.Mastodon:
-        """The client of somebody, who signs up and is approved when first asked for."""
+        """Return the client of a user, who is signed up and approved on first use."""
         if name not in self.people:
             self.people[name] = self.sign_up(name)
             (waiting,) = self.owner.admin_accounts_v2(status="pending", username=name)
@@ -54,7 +54,7 @@ class Community:
         return str(self[name].me().id)
 
     def run(self, code: str) -> str:
-        """What the operator's shell prints."""
+        """Run code in the operator's shell, and return what it prints."""
         return self.server.manage("shell", "-v", "0", "-c", code).strip()
 
 

@@ -1,4 +1,4 @@
-"""Servers as operators run them, for flows that leave them whole."""
+"""Fixtures with servers as operators run them, shared by tests that do not damage them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.instance import Instance
 
 @pytest.fixture(scope="package")
 def server() -> Iterator[Instance]:
-    """A running server; what others did on it before is there."""
+    """A running server, which keeps the data of earlier tests."""
     with Instance() as running:
         yield running
 
@@ -34,9 +34,9 @@ def servers() -> Iterator[tuple[Instance, Instance]]:
 
 @pytest.fixture(scope="module")
 def people(servers: tuple[Instance, Instance]) -> tuple[Person, Person]:
-    """Two people who follow each other across the servers."""
+    """Two users who follow each other across the servers."""
     anna, bob = Person(servers[0], "anna"), Person(servers[1], "bob")
-    # The first answer of a server takes longest, and who meets it waits four seconds for a key.
+    # The first response of a server is slow, and a sender who waits for its key would retry after four seconds.
     for person in (anna, bob):
         document = f"{person.server.base_url}/users/{person.username}"
         assert requests.get(document, headers={"Accept": ACTIVITY}, timeout=60).status_code == 200
@@ -47,11 +47,11 @@ def people(servers: tuple[Instance, Instance]) -> tuple[Person, Person]:
 
 @pytest.fixture(params=["from the first to the second", "from the second to the first"])
 def pair(request: pytest.FixtureRequest, people: tuple[Person, Person]) -> tuple[Person, Person]:
-    """Who writes and who reads."""
+    """The author and the reader, in this order."""
     return people if "first to" in request.param else (people[1], people[0])
 
 
 @pytest.fixture(params=["there", "back"])
 def ends(request: pytest.FixtureRequest, servers: tuple[Instance, Instance]) -> tuple[Instance, Instance]:
-    """The server of who is acted upon, and that of who acts."""
+    """The server of the account acted upon, and that of the acting account."""
     return servers if request.param == "there" else (servers[1], servers[0])

@@ -1,4 +1,4 @@
-"""People on servers of ours, and what they wait for."""
+"""Users on local servers, and functions that wait for their actions to arrive."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 from tests.support.instance import Instance
 
 T = TypeVar("T")
-#: Everything here takes a few tenths of a second. A wake-up that is lost and made good by the sweep takes two to seven
-#: seconds, a delivery that failed once sixteen: neither is to pass for normal.
+#: In seconds. Actions take a few tenths of a second, a lost wake-up that the sweep repairs takes two to seven, and a failed
+#: delivery sixteen: the last two must fail the test.
 SECONDS = 5.0
-#: But for the end of a follow: it is sent two seconds later, and what has a due time is found by the sweep.
+#: The end of a follow takes longer: it is sent two seconds later, and the sweep finds jobs that have a due time.
 UNFOLLOWED_SECONDS = 20.0
 
 
 class Person:
-    """Somebody with a client on one of the servers."""
+    """A user with a client on one of the servers."""
 
     def __init__(self, server: Instance, username: str) -> None:
         self.server = server
@@ -26,13 +26,13 @@ class Person:
         self.address = f"{username}@localhost:{server.port}"
 
     def find(self, other: Person) -> Any:
-        """The other person, as this one's server knows them, asked for if unknown."""
+        """Return the other user's account on this user's server, fetched if unknown."""
         found = self.client.account_search(other.address, resolve=True)
         assert [account.acct for account in found] == [self.name_of(other)]
         return found[0]
 
     def name_of(self, other: Person) -> str:
-        """The other person's address, as this one's server writes it."""
+        """Return the other user's address, as this user's server writes it."""
         return other.username if other.server is self.server else other.address
 
     def home(self) -> list[Any]:
@@ -41,7 +41,7 @@ class Person:
     def follow(self, other: Person) -> Any:
         account = self.find(other)
         self.client.account_follow(account.id)
-        # Two who meet ask for each other's documents first, and one failed delivery is not what is tested here.
+        # Servers that meet for the first time fetch each other's documents, and a failed first delivery is not tested here.
         wait(lambda: self.client.account_relationships(account.id)[0].following and account, UNFOLLOWED_SECONDS)
         wait(lambda: other.client.account_relationships(other.find(self).id)[0].followed_by, UNFOLLOWED_SECONDS)
         return account
@@ -54,7 +54,7 @@ class Person:
 
 
 def wait(look: Callable[[], T | None], seconds: float = SECONDS) -> T:
-    """What `look` sees, as soon as it is something."""
+    """Return the value of `look` as soon as it is true."""
     deadline = time.monotonic() + seconds
     while True:
         seen = look()
@@ -65,5 +65,5 @@ def wait(look: Callable[[], T | None], seconds: float = SECONDS) -> T:
 
 
 def arrives(person: Person, text: str, seconds: float = SECONDS) -> Any:
-    """The post with this text, once it stands in the person's home timeline."""
+    """Return the post with this text as soon as it is in the user's home timeline."""
     return wait(lambda: next((status for status in person.home() if text in status.content), None), seconds)

@@ -1,5 +1,7 @@
-"""What people do with each other from two servers of ours, beyond `test_two_instances`, seen by clients of both (contract,
-federation section 7): edits, polls, quotes, refusals, reports, leaving, and what nobody else may see.
+"""Tests of more actions between two local servers than in `test_two_instances`, seen by clients of both.
+
+Covered are edits, polls, quotes, refusals, reports, deletions, and posts that others may not see (contract, federation section
+7).
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from tests.support.instance import Instance
 
 pytestmark = pytest.mark.verify
 
-#: What is looked at here is whether it arrives; `test_two_instances` looks at how soon.
+#: In seconds. These tests check whether actions arrive; `test_two_instances` checks how soon.
 SECONDS = 40.0
 arrives = partial(people.arrives, seconds=SECONDS)
 
 
 def until(look: Callable[[], T | None]) -> T:
-    """What `look` sees, as soon as it is something."""
+    """Return the value of `look` as soon as it is true."""
     return wait(look, SECONDS)
 
 
@@ -75,7 +77,7 @@ def test_a_poll_is_voted_in_counted_and_ended_on_both_sides(pair: tuple[Person, 
     until(lambda: counts(writer, status.id) == ([1, 0, 1], 1))
     third = Person(writer.server, f"third{writer.username}")
     third.client.poll_vote(third.client.status(status.id).poll.id, [1])
-    # Minutes later, which are over at once here.
+    # The job is due minutes later; the test makes it due at once.
     until(lambda: counts(writer, status.id) == ([1, 1, 1], 2))
     writer.server.manage("shell", "-v", "0", "-c", _DUE.format(ends="id=0", event="PollVotesDue"))
     until(lambda: counts(reader, seen.id) == ([1, 1, 1], 2))
@@ -120,7 +122,7 @@ def test_a_quote_is_refused_on_both_sides_when_the_author_has_closed_the_post_me
     for policy in ("nobody", "followers"):
         status = author.client.status_post(f"Quote me, says the author of {policy}", quote_approval_policy="public")
         known = asking.client.search_v2(status.uri, resolve=True, result_type="statuses").statuses[0]
-        # Nobody there follows the author, so their server does not hear of it.
+        # Nobody there follows the author, so that server is not notified.
         author.client.status_update_quote_approval_policy(status.id, policy)
         quoting = asking.client.status_post(f"I quote what is for {policy}", quoted_status_id=known.id)
         until(lambda quoting=quoting: asking.client.status(quoting.id).quote.state == "rejected")
@@ -154,7 +156,7 @@ def test_a_quote_that_only_some_may_read_is_shown_to_them_with_the_consent_that_
     for text in texts.values():
         assert until(lambda text=text: quote_in(text)).quoted_status.uri == quoted.uri
     assert until(lambda: quote_in(f"{writer.username} quotes themselves")).quoted_status.uri == own.uri
-    # Of what was written before anybody followed, the quoted post is asked for by who follows now.
+    # A new follower's server fetches the quoted post, which is older than the follow.
     late = Person(writer.server, f"late{writer.username}")
     before = late.client.status_post(f"{late.username} whispered", visibility="private")
     reader.follow(late)
@@ -196,7 +198,7 @@ def test_a_refused_request_is_over_on_both_sides_and_may_be_made_again(ends: tup
     until(lambda: fan.client.account_relationships(account.id)[0].following)
     shy.client.status_post("for those I let in", visibility="private")
     arrives(fan, "for those I let in")
-    # And who was let in can be sent away.
+    # An accepted follower can be removed.
     shy.client.account_remove_from_followers(asking[0].id)
     until(lambda: not fan.client.account_relationships(account.id)[0].following)
     assert not shy.client.account_relationships(asking[0].id)[0].followed_by
@@ -234,7 +236,7 @@ OutboxRow.objects.filter(event="FetchesDue").update(due_at=Now())
 
 
 def test_a_follow_that_the_followers_server_has_lost_ends_on_the_other_one(ends: tuple[Instance, Instance]) -> None:
-    """As after a database that was restored (FEP-8fcf): the next post for followers brings it to light."""
+    """A restored database has this effect (FEP-8fcf): the next post for followers reveals it."""
     poet, fan, friend = Person(ends[0], "poet"), Person(ends[1], "forgetful"), Person(ends[1], "friend")
     fan.follow(poet)
     friend.follow(poet)
@@ -242,7 +244,7 @@ def test_a_follow_that_the_followers_server_has_lost_ends_on_the_other_one(ends:
     assert poet.client.me().followers_count == 2
     poet.client.status_post("for those who follow me still", visibility="private")
     arrives(friend, "for those who follow me still")
-    # Follows that are on their way are waited for: a minute, which is over at once here.
+    # The comparison waits a minute for follows in transit; the test makes it due at once.
     until(lambda: ends[1].manage("shell", "-v", "0", "-c", _SYNCHRONIZE).strip().endswith("1"))
     until(lambda: poet.client.me().followers_count == 1)
     assert poet.client.account_relationships(poet.find(friend).id)[0].followed_by
@@ -281,7 +283,7 @@ def test_a_report_is_passed_on_without_the_name_of_who_made_it(pair: tuple[Perso
             headers={"Authorization": f"Bearer {made['access_token']}"},
             timeout=10,
         )
-        # What people here have reported of others stands there as well.
+        # Reports by local users about remote posts are in the list too.
         return [one for one in answer.json() if [post["id"] for post in one["statuses"]] == [str(status.id)]]
 
     (report,) = until(reports)
@@ -357,7 +359,7 @@ def test_missing_posts_of_a_thread_are_fetched_when_somebody_opens_it(ends: tupl
     middle = poet.client.status_post("I am", in_reply_to_id=start.id)
     poet.client.status_pin(middle.id)
     account = fan.find(poet)
-    # Of a pinned post nothing else of its thread is asked for.
+    # The other posts in the thread of a pinned post are not fetched.
     (known,) = until(lambda: fan.client.account_statuses(account.id, pinned=True))
     end = host.client.status_post("Then sleep", in_reply_to_id=middle.id)
     last = poet.client.status_post("I will", in_reply_to_id=end.id)

@@ -1,4 +1,4 @@
-"""Every page of the admin in Chromium: accessible by axe-core in light and dark, on phones and desktops, from nowhere else."""
+"""Tests of every page of the admin in Chromium: accessible by axe-core in all themes and sizes, without foreign requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transa
 
 
 def addresses(client: Client) -> Iterator[str]:
-    """The pages of the admin: all that its URLs lead to, with a row of each model, and the inbox as it is filtered."""
+    """Yield the addresses of all pages of the admin, with a row of each model, and of the filtered inbox."""
     inbox, ada = reverse("admin:moderation_report_inbox"), Account.objects.get(username="ada")
     post = Status.objects.filter(account=ada, visibility="public").latest("pk")
     models = {f"{model._meta.app_label}/{model._meta.model_name}": model for model in admin.site._registry}
@@ -45,12 +45,12 @@ def addresses(client: Client) -> Iterator[str]:
 
 
 def wrong_on(tab: Tab, where: str) -> list[Any]:
-    """What is wrong with the page that is open, at both widths and in both themes."""
+    """Return the problems of the open page, at both widths and in both themes."""
     found = []
     for width in (1280, 390):
         for theme in ("light", "dark"):
             show_at(tab, width, theme)
-            # The theme looks at what the reader wants when a page is opened.
+            # The theme reads the user's preference only when a page is opened.
             tab.run(f"document.documentElement.classList.toggle('dark', {str(theme == 'dark').lower()})")
             found += [(where, width, theme, *each) for each in violations(tab, colours_only=theme == "dark")]
             if tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth + 1"):
@@ -80,13 +80,13 @@ def test_every_page_of_the_admin_is_accessible_and_asks_no_other_server(
             tab.go(live_server.url + path)
             wrong += loaded_from_elsewhere(tab, live_server.url)
             wrong += wrong_on(tab, path)
-            # Two of the pages are errors themselves.
+            # Two of the pages are error pages themselves.
             wrong += [(path, each) for each in tab.problems if path not in each]
             tab.problems.clear()
     assert not wrong, pformat(wrong)
 
 
-# Bare values of a list without the label of their column, names that are cut off beside the buttons, and small targets there.
+# Values of a list without the label of their column, names that are cut off beside buttons, and small targets.
 _UNREADABLE = """(() => {
   const found = [], seen = each => each.getClientRects().length;
   for (const cell of document.querySelectorAll('#result_list tbody td:not(.action-checkbox)'))

@@ -1,4 +1,4 @@
-"""A page whose captcha does not come names the reason, with and without scripts."""
+"""Tests of a page whose captcha does not load: it names the reason, with and without scripts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_check_that_does_not_come_is_said_to_be_missing(
     settings.BASE_URL, settings.WEB_DOMAIN = live_server.url, live_server.url.partition("//")[2]
     link = confirmation_url(EmailAddress.objects.get(user=make_user("ada", confirmed=False)), "")
     with captcha_service() as service, open_tab(tmp_path / "browser") as tab:
-        # The service answers no GET: its script does not load.
+        # The service does not answer GET requests, so its script does not load.
         address = f"{service.address}/siteverify"
         settings.CAPTCHA = read_captcha(f"hcaptcha+http://key:s3cret@{address}", f"http://{service.address}/api.js")
         tab.call("Emulation.setScriptExecutionDisabled", value=not scripts)

@@ -1,7 +1,7 @@
-"""What apps written in Python rely on: Mastodon.py performs the endpoints of each area against a running server.
+"""Tests that Mastodon.py can use the endpoints of each area on a running server.
 
-The library checks what it reads: it makes dates of texts, follows `Link` headers and refuses events it cannot parse. It
-has no method for some endpoints, and sends some only to servers of older versions; those are proved elsewhere.
+The library checks responses: it parses dates, follows `Link` headers and refuses events it cannot parse. It has no method for
+some endpoints, and uses some with servers of older versions only; those are tested elsewhere.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def test_posts_with_everything_on_them(community: Community) -> None:
     assert alice.status_pin(post.id).pinned
     assert ids(bob.account_statuses(community.id("alice"), pinned=True)) == {str(post.id)}
     assert not alice.status_unpin(post.id).pinned
-    with pytest.raises(mastodon.MastodonNotFoundError):  # nothing here translates
+    with pytest.raises(mastodon.MastodonNotFoundError):  # no translation service is configured
         alice.status_translate(post.id, lang="de")
 
     quoted = alice.status_post("quote me", quote_approval_policy="public")
@@ -198,7 +198,7 @@ def test_posts_with_everything_on_them(community: Community) -> None:
 
 
 class Listener(mastodon.StreamListener):
-    """Keeps what it receives."""
+    """Collects the events of a stream."""
 
     def __init__(self) -> None:
         self.received: list[tuple[str, Any]] = []

@@ -1,4 +1,4 @@
-"""What apps of moderators rely on: as `test_client_library`, for the endpoints that take a role."""
+"""Tests that Mastodon.py can use the endpoints for moderators, as in `test_client_library`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_staff_do_their_work(community: Community) -> None:
          owner.admin_delete_canonical_email_block, address),
     )  # fmt: skip
     for many, one, delete, made in kinds:
-        assert str(one(made.id).id) in ids(many())  # suspending somebody has blocked their address, too
+        assert str(one(made.id).id) in ids(many())  # suspending the account has also blocked its e-mail address
         delete(made.id)
         assert str(made.id) not in ids(many())
     assert owner.admin_ip_blocks() == []

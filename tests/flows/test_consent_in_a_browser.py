@@ -1,4 +1,4 @@
-"""The way from the page of consent back into an application, in Chromium, which obeys `form-action` to the end."""
+"""Tests of the redirect from the consent page back to an application in Chromium, which enforces `form-action`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _where_it_ends(tab: Tab, callback: str) -> str:
         parameters = message.get("params", {})
         asked = parameters.get("request", {}).get("url", "")
         address = asked if asked.startswith(callback) else address
-        # Nothing of this machine takes these addresses: what counts is who refuses them.
+        # No server of this machine responds at these addresses; the error says who refused.
         if address and message["method"] == "Network.loadingFailed" and parameters["type"] == "Document":
             return str(parameters.get("blockedReason") or address)
         if parameters.get("entry", {}).get("source") == "security":

@@ -1,5 +1,6 @@
-"""Conversations over three other servers, a fifth of whose replies are on a server that accepts connections and never answers:
-who opens them has an answer at once, and soon the rest.
+"""Tests of conversations over three remote servers, a fifth of whose replies are on a server that never responds.
+
+The page is shown at once, and the other replies soon.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def reader() -> Iterator[Person]:
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[list[RemoteServer]]:
-    """Three servers, then the one that does not answer."""
+    """Three servers, followed by one that does not respond."""
     ended = Event()
     with ExitStack() as stack:
         found = [stack.enter_context(RemoteServer().running()) for _number in range(4)]
@@ -49,7 +50,7 @@ def servers() -> Iterator[list[RemoteServer]]:
 
 
 def listed(note: dict[str, Any], answers: list[dict[str, Any]]) -> dict[str, Any]:
-    """The note with the replies that its server knows: those to it directly."""
+    """Return the note with the collection of its direct replies."""
     items = [answer["id"] for answer in answers if answer["inReplyTo"] == note["id"]]
     first = {"type": "CollectionPage", "partOf": f"{note['id']}/replies", "items": items}
     return note | {"replies": {"id": f"{note['id']}/replies", "type": "Collection", "first": first}}
@@ -62,7 +63,8 @@ def converse(servers: list[RemoteServer], number: int) -> tuple[str, set[str]]:
     start = people[number % 3][0].note("<p>start</p>", number * 1000, published=published)
     answers: list[dict[str, Any]] = []
     for place in range(1, REPLIES + 1):
-        # Every fifth is on the server that does not answer; a third of the others answer another reply that can be fetched.
+        # Every fifth reply is on the server that does not respond; a third of the others answer another reply that can be
+        # fetched.
         home = 3 if place % 5 == 0 else place % 3
         above = answers[-3] if place % 3 == 0 and place > 5 and (place - 3) % 5 else start
         who = people[home][place % PEOPLE]
@@ -122,7 +124,7 @@ def test_the_page_of_a_thread_shows_replies_that_arrive_while_it_is_open(
         tab.go(f"{reader.server.base_url}/@{post.account.acct}/{post.id}")
         tab.run("window.marked = true")
         tab.wait("document.querySelector('[data-fetching]') !== null")
-        # The page shows six generations below the post.
+        # The page shows replies up to six levels below the post.
         tab.wait(f"document.querySelectorAll('.tree article.post').length > {len(among) // 2}", 60)
         tab.wait("document.querySelector('[data-fetching]') === null", 60)
         answered = next(

@@ -1,4 +1,4 @@
-"""While PostgreSQL is away every answer is 503 with Retry-After; from the moment it is back everything is served."""
+"""Tests of an unavailable PostgreSQL: responses are 503 with Retry-After until it is back, and then normal."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def test_an_absent_database_is_said_at_once_and_a_restarted_one_used_at_once(dat
                     assert answer.headers["Retry-After"].isdigit()
                     print(kind, answer.elapsed)
             database.start()
-            # Nobody asks for a second after a failure.
+            # No connection is tried for a second after a failure.
             eventually(lambda: ask(web[0]) == 200)
             eventually(lambda: ask(web[1]) == 200)
             assert set(many.map(ask, web)) == {200}
             database.stop()
             database.start()
-            # A restart that no request fell into is noticed by none.
+            # A restart between requests has no effect.
             assert set(many.map(ask, web)) == {200}
         with requests.get(streams, stream=True, timeout=20) as answer:
             assert answer.status_code == 200

@@ -1,5 +1,7 @@
-"""Something is put into what somebody deletes at the same moment: neither fails, in either order, for every table whose rows
-are deleted while others refer to them. A new one fails `test_every_table_that_others_refer_to_is_tried`.
+"""Tests of inserting into an object that is deleted at the same moment: neither fails, in either order.
+
+They cover every table whose rows are deleted while others refer to them. A new one fails
+`test_every_table_that_others_refer_to_is_tried`.
 """
 
 from __future__ import annotations
@@ -54,8 +56,9 @@ _BLOCKED: Final = (
 
 
 def overlapped(first: Act, second: Act) -> tuple[Any, Any]:
-    """What both answered: the second begins when the first has done its work, and the first commits when the second waits
-    for it or has ended.
+    """Run two actions with overlapping transactions, and return both results.
+
+    The second begins when the first has done its work, and the first commits when the second waits for it or has ended.
     """
     answers: list[Any] = [None, None]
     worked, ended = threading.Event(), threading.Event()
@@ -183,7 +186,7 @@ def _left_conversation(found: Conversation) -> None:
 
 
 class _Of:
-    """What an event says."""
+    """The data of an event."""
 
     def __init__(self, **values: Any) -> None:
         self.__dict__ |= values
@@ -384,7 +387,7 @@ def test_deleting_an_object_while_something_is_added_to_it_succeeds_without_erro
     delete, put = SCENES[name]()
     deleted, refused = overlapped(delete, put)
     assert deleted is None
-    # What is refused is refused for what is gone.
+    # The only permitted errors are those about the missing object.
     assert refused is None or isinstance(refused, NotFound | Unauthorized | Invalid), repr(refused)
 
     delete, put = SCENES[name]()

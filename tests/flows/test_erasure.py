@@ -1,4 +1,4 @@
-"""The erasure of an account with very many posts survives the death of the worker and leaves nothing behind (issue E, 3)."""
+"""Tests that erasing an account with many posts survives the end of the worker and leaves no rows behind (issue E, 3)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.support.instance import Instance
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(7200)]
 
-#: How many posts the account has; half a minute of every run is the time a dead worker's work is left alone.
+#: The number of posts of the account; half a minute of every run is the time before another worker takes over.
 POSTS: Final = int(os.environ.get("ERASED_POSTS", "5000"))
 SECONDS: Final = 120.0 + POSTS / 20
 ACTIVITY: Final = "application/activity+json"
 
-# Posts of `gone` number from 1 to POSTS, those of `friend` to a tenth of it; each kind of relation takes one in ten.
-# Their ids are those of posts of the last months, as if they had been written one every minute.
+# Posts of `gone` are numbered from 1 to POSTS, those of `friend` up to a tenth of it; each kind of relation has one in ten. The
+# ids correspond to one post per minute in the last months.
 _ID: Final = "(((extract(epoch FROM now()) * 1000)::bigint - ({n} + 60)::bigint * 60000) << 16) + {salt}"
 _FILL: Final = f"""
 CREATE TEMP TABLE names AS
@@ -111,7 +111,7 @@ SELECT c.conrelid::regclass::text, a.attname FROM pg_constraint c
 
 @dataclass
 class World:
-    """A server, who reads on it, and the ids of what the account wrote by the API, of each kind of visibility."""
+    """A server, a reader on it, and the ids of posts of each visibility that the account wrote by the API."""
 
     server: Instance
     reader: mastodon.Mastodon
@@ -122,24 +122,24 @@ class World:
     friends_post: int
 
     def sql(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows of one statement."""
+        """Return the rows of an SQL query."""
         with psycopg.connect(Embedded(self.server.data_dir).database_url, autocommit=True) as connection:
             return connection.execute(text.encode(), values or None).fetchall()
 
     def get(self, path: str, *, accept: str = "application/json", **parameters: str) -> requests.Response:
-        """What the reader, who followed the account, gets at an address."""
+        """Return the response at an address for the reader, who followed the account."""
         headers = {"Authorization": f"Bearer {self.reader.access_token}", "Accept": accept}
         return requests.get(self.server.base_url + path, params=parameters, headers=headers, timeout=30)
 
     def left(self) -> tuple[int, int]:
-        """Posts of the account that are not deleted, and rows of its posts."""
+        """Return the number of the account's posts that are not deleted, and of the rows of its posts."""
         ((living, rows),) = self.sql(_LEFT, self.gone_id)
         return living, rows
 
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    """Everything is read once, so that feeds and caches are warm."""
+    """A server on which everything was requested once, so that feeds and caches are filled."""
     with Instance() as server:
         gone, friend, reader = (server.sign_up(name) for name in ("gone", "friend", "reader"))
         for client in (friend, reader):
@@ -222,12 +222,12 @@ NAMED: Final = ('"acct":"gone"', '"username":"gone"')
 
 
 def seen_in(answer: requests.Response, words: Sequence[str] = WORDS) -> bool:
-    """Whether an answer shows any of the words."""
+    """Return whether a response shows any of the words."""
     return answer.status_code == 200 and any(word in answer.text for word in words)
 
 
 def shown(world: World, words: Sequence[str] = WORDS) -> list[str]:
-    """Where anything of the account can be read by its former follower."""
+    """Return the paths at which the former follower can still read anything of the account."""
     paths = [*_LISTS, f"/api/v1/statuses/{world.friends_post}/context"]
     for path in _OBJECTS:
         posts = (*world.posts.values(), *world.sample) if "{post}" in path else (0,)
@@ -277,7 +277,7 @@ def _assert_counters(world: World) -> None:
     assert world.sql(_POLLS) == [(0,)]
     assert ", 0 wrong" in world.server.manage("recount_statuses", "--dry-run")
     friend, reader = world.friend.me(), world.reader.me()
-    # The friend's posts and answers stay; boosts of what is gone do not.
+    # The friend's posts and replies stay; boosts of deleted posts do not.
     assert (friend.followers_count, friend.following_count) == (0, 0)
     assert (reader.followers_count, reader.following_count) == (0, 0)
     assert friend.statuses_count == 1 + POSTS // 10 + POSTS // 10

@@ -1,6 +1,4 @@
-"""Whatever is killed or dead while servers speak with each other: each activity has its effect once, and nobody waits for the
-dead (issue G, must be shown 5).
-"""
+"""Tests of killed processes and dead servers during federation: each activity has its effect once (issue G, 5)."""
 
 from __future__ import annotations
 
@@ -28,11 +26,11 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(600)]
 
 PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
 SECONDS: Final = 150.0
-#: Between two activities of one sender, so that they are sent all the time while things are killed.
+#: In seconds, between two activities of one sender, so that sending continues while processes are killed.
 PAUSE: Final = 0.3
 KILLED: Final = ("worker", "postgres", "worker", "postgres", "worker")
 
-# People of other servers whose keys are known, one at each address, who follow the author and are followed by the reader.
+# Remote accounts with known keys, one at each address, who follow the author and are followed by the reader.
 _PEOPLE = """
 import json, sys
 from accounts.models import Account, Follow, KeyPair
@@ -56,7 +54,7 @@ for name, domain, key in json.loads({people!r}):
 
 @dataclass
 class Scene:
-    """A server, the other servers, an author whom somebody at each of them follows, and a reader who follows these."""
+    """A server with an author and a reader, and remote servers, each with a user who follows and is followed by them."""
 
     server: Instance
     others: Receiver
@@ -68,7 +66,7 @@ class Scene:
         return f"http://{address}:{self.others.port}/users/friend"
 
     def post(self, text: str) -> Any:
-        """A post of the author, asked for until it is answered."""
+        """Publish a post of the author, and repeat the request until it succeeds."""
         return self.ask("POST", "/api/v1/statuses", {"status": text}, key=text)
 
     def edit(self, status_id: str, text: str) -> Any:
@@ -101,13 +99,13 @@ def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
 
 
 def arrived(scene: Scene, count: int) -> int:
-    """How many deliveries are still missing."""
+    """Return the number of deliveries that are still missing."""
     return count - len({(one.address, json.loads(one.body)["id"]) for one in scene.others.came})
 
 
 @pytest.mark.parametrize("scene", [100], indirect=True)
 def test_twenty_dead_servers_do_not_delay_eighty_living_ones(scene: Scene) -> None:
-    # Each has taken something before: to unknown ones deliveries go one after the other.
+    # Each server has received something before, because deliveries to unknown servers are sent one at a time.
     scene.post("Good morning")
     assert not wait(lambda: arrived(scene, len(scene.addresses)), time.monotonic() + 60)
     dead = scene.addresses[:20]
@@ -144,7 +142,7 @@ def test_twenty_dead_servers_do_not_delay_eighty_living_ones(scene: Scene) -> No
 
 @dataclass
 class Sender:
-    """Somebody elsewhere who writes posts, edits them and takes some back, each sent until it is answered 202."""
+    """A remote user who sends posts, edits and deletions, each repeated until the response is 202."""
 
     scene: Scene
     address: str
@@ -167,7 +165,7 @@ class Sender:
                 self._send("Delete", f"{note_uri}#delete", {"id": note_uri, "type": "Tombstone"})
                 del self.texts[note_uri]
             else:
-                # Taken back, so that only every third like stays.
+                # The like is undone, so that only every third one stays.
                 self._send(
                     "Undo",
                     f"{uri}#likes/{number}/undo",
@@ -215,7 +213,7 @@ class Sender:
 
 
 def shown_posts(scene: Scene) -> dict[str, list[str]]:
-    """The texts of the posts of others that are here, by their addresses."""
+    """Return the texts of the remote posts that are stored here, by their ids."""
     found = defaultdict(list)
     with psycopg.connect(Embedded(scene.server.data_dir).database_url) as connection:
         rows = connection.execute(
@@ -228,7 +226,7 @@ def shown_posts(scene: Scene) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("scene", [25], indirect=True)
 def test_a_thousand_activities_each_way_have_their_effect_once_and_in_order_through_kills(scene: Scene) -> None:
-    """20 posts, each edited once, to 25 servers; 10 people who send about 100 activities each."""
+    """20 posts, each edited once, go to 25 servers; 10 users send about 100 activities each."""
     liked = {post["uri"]: post["id"] for post in (scene.post(f"to be liked {number}") for number in range(3))}
     senders = [Sender(scene, address) for address in scene.addresses[:10]]
     written: dict[str, str] = {}
@@ -256,7 +254,7 @@ def test_a_thousand_activities_each_way_have_their_effect_once_and_in_order_thro
     left = wait(lambda: unfinished(scene.server), time.monotonic() + SECONDS)
     assert not left, left
     print(f"all was done after {time.monotonic() - began:.0f} s, {sum(one.repeated for one in senders)} sent again")
-    # What came in: every text as it was written last, no post twice, none that was taken back, and every like once.
+    # Incoming: every post has its latest text and exists once, deleted ones are gone, and every like exists once.
     expected = {uri: [text] for sender in senders for uri, text in sender.texts.items()}
     assert shown_posts(scene) == expected
     counts = {uri: sum(sender.liked.count(uri) > 0 for sender in senders) for uri in liked}
@@ -267,7 +265,7 @@ def test_a_thousand_activities_each_way_have_their_effect_once_and_in_order_thro
         (taken,) = connection.execute("SELECT count(*) FROM federation_inboundactivity").fetchone() or (None,)
     assert {uri: scene.author.status(number).favourites_count for uri, number in liked.items()} == counts
     assert failed == 0
-    # What went out: every server has each post and its edit, the post first; what came twice was on its way when killed.
+    # Outgoing: every server has each post before its edit; only deliveries in transit during a kill arrive twice.
     repeated = 0
     for address in scene.addresses:
         bodies = [json.loads(one.body) for one in scene.others.came if one.address == address]

@@ -1,4 +1,4 @@
-"""The first slice as two people live it: an app signs in by the authorize page, a picture, a stream, a like, a deletion."""
+"""Tests of basic use by two users: sign-in by the authorize page, a picture, a stream, a favourite, a deletion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PASSWORD = "correct horse battery"
 
 
 def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
-    """Register an app, fill in the site's own pages as a browser without JavaScript does, exchange the code."""
+    """Register an app, fill in the site's pages as a browser without JavaScript does, and exchange the code."""
     client_id, secret = mastodon.Mastodon.create_app(
         "First slice", api_base_url=server.base_url, scopes=SCOPES, redirect_uris=REDIRECT
     )
@@ -42,7 +42,7 @@ def sign_in_by_page(server: Instance, username: str) -> mastodon.Mastodon:
 
 
 class StreamListener(mastodon.StreamListener):
-    """Keeps the events of a stream."""
+    """Collects the events of a stream."""
 
     def __init__(self) -> None:
         self.received: queue.Queue[tuple[str, Any, float]] = queue.Queue()
@@ -57,7 +57,7 @@ class StreamListener(mastodon.StreamListener):
         self.received.put(("delete", status_id, time.monotonic()))
 
     def wait_for(self, kind: str, fits: Callable[[Any], bool], seconds: float = 60.0) -> tuple[Any, float]:
-        """The first thing of a kind that fits, and when it was received."""
+        """Return the first event of this kind that fits, and when it was received."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             try:

@@ -1,4 +1,4 @@
-"""A moderator in Chromium clears a hundred reports about ten accounts in a few clicks, on pages of few statements."""
+"""Tests of a moderator in Chromium who handles a hundred reports about ten accounts in a few clicks and few queries."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SUBMIT = "#content form:not(.staff-undo) button[type=submit], #main form:not(.st
 
 @contextmanager
 def counted_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
-    """The pages of the admin that are asked for meanwhile, each with its statements."""
+    """Count the queries of each page of the admin that is requested inside the block."""
     pages: list[tuple[str, int]] = []
     here = threading.local()
     execute = CursorWrapper.execute
@@ -61,27 +61,27 @@ def counted_pages(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, i
 
 
 class Hand:
-    """The hand of a moderator: `clicks` are all that it has done."""
+    """A moderator's clicks, counted in `clicks`."""
 
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
         self.clicks = 0
 
     def choose(self, selector: str) -> None:
-        """Press something that stays on the page."""
+        """Click an element that stays on the page."""
         self.clicks += 1
         found = f"document.querySelector({json.dumps(selector)})"
         assert self.tab.run(f"!!{found} && ({found}.click(), true)"), selector
 
     def go(self, selector: str) -> str:
-        """Press something that leads to another page; its path."""
+        """Click an element that leads to another page, and return its path."""
         self.clicks += 1
         assert self.tab.run(f"!!document.querySelector({json.dumps(selector)})"), selector
         return self.tab.press(selector)
 
 
 def reported() -> list[Account]:
-    """Ten accounts, each with ten reports by ten people about two posts."""
+    """Create ten accounts, each with ten reports by ten accounts about two posts."""
     reporters = [make_remote(f"reporter{number}", "there.example") for number in range(10)]
     targets = []
     for number in range(10):
@@ -139,7 +139,7 @@ _IN_SIGHT = """[0, 0.5, 1].every(part => {
   const box = document.querySelector('.staff-panel').getBoundingClientRect();
   return box.top >= 0 && box.bottom <= innerHeight + 1 && box.height < innerHeight * 0.6;
 })"""
-# The boxes beside people, reports and posts that are covered once they have been scrolled to.
+# The checkboxes beside accounts, reports and posts that are covered after scrolling to them.
 _COVERED = """[...document.querySelectorAll('[data-choice], [data-post]')].filter(box => {
   box.scrollIntoView({block: 'nearest', behavior: 'instant'});
   const {left, right, top, bottom} = box.getBoundingClientRect();

@@ -1,5 +1,6 @@
-"""The inputs of the folder of field reports (`tests.support.field`) against a running server: sent by a stub of another server,
-linked to and uploaded with a client. `tests/federation/test_field_inputs.py` has the same by quicker ways.
+"""Tests with the inputs of field reports (`tests.support.field`) on a running server, sent, linked and uploaded.
+
+A stub of another server sends them. `tests/federation/test_field_inputs.py` has the same inputs without processes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from tests.support.site import Site, serving
 
 pytestmark = [pytest.mark.verify, field.needs_folder]
 
-#: Nothing is said here of how quick a server is.
+#: In seconds; these tests do not measure speed.
 SECONDS = 60.0
 
 
@@ -49,7 +50,7 @@ def elsewhere() -> Iterator[RemoteServer]:
 
 @pytest.fixture(scope="module")
 def ann(elsewhere: RemoteServer, person: Person) -> RemotePerson:
-    """Somebody elsewhere, whom the person here follows."""
+    """A remote user, whom the local user follows."""
     ann = elsewhere.person("ann")
     (account,) = person.client.account_search(f"ann@{elsewhere.domain}", resolve=True)
     person.client.account_follow(account.id)
@@ -66,7 +67,7 @@ def pages() -> Iterator[Site]:
 
 
 def send(server: Instance, someone: RemotePerson, activity: dict[str, Any] | bytes, form: str | None = None) -> None:
-    """Sign an activity and post it to the server, which takes it; `form` is how the signature is written."""
+    """Sign an activity and post it to the server, which must accept it; `form` is the form of the signature header."""
     body = activity if isinstance(activity, bytes) else json.dumps(activity).encode()
     headers = someone.headers("/inbox", body, host=f"localhost:{server.port}") | {"content-type": ACTIVITY}
     if form is not None:
@@ -80,15 +81,15 @@ def arrives(person: Person, text: str) -> Any:
 
 
 def mention_of(person: Person, uri: str) -> Any:
-    """The post of this id, as soon as the person is notified that it mentions them."""
+    """Return the post with this id as soon as the user is notified of the mention."""
     return wait(
         lambda: next((each.status for each in person.notifications("mention") if each.status.uri == uri), None), SECONDS
     )
 
 
 def card_of(person: Person, link: str) -> Any:
-    """The card of a post that links to a page, as soon as there is one."""
-    # By itself no address of this machine becomes a link.
+    """Return the card of a post that links to a page, as soon as there is one."""
+    # A plain address of this machine does not become a link.
     status = person.client.status_post(f"[look]({link})", content_type="text/markdown")
     return wait(lambda: person.client.status(status.id).card, SECONDS)
 

@@ -1,4 +1,4 @@
-"""People of an organisation sign up, in and out by a real issuer (oidc-provider) in Chromium, and link what they have there."""
+"""Tests of signing up, in and out, and linking, by a real issuer (oidc-provider) in Chromium."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine"),
     pytest.mark.timeout(900),
 ]
-#: Presses the button of each page of the issuer, with the name of who signs in where it asks.
+#: Presses the button on each page of the issuer, and enters the username where it is asked for.
 _GO_ON: Final = """(() => {
   if (location.origin === %r || document.readyState !== 'complete') return location.origin === %r;
   const login = document.querySelector('[name=login]');
@@ -35,13 +35,13 @@ _GO_ON: Final = """(() => {
 
 
 class Journey:
-    """A browser between this server and the issuer."""
+    """A browser that goes back and forth between this server and the issuer."""
 
     def __init__(self, tab: Tab, site: str) -> None:
         self.tab, self.site = tab, site
 
     def through(self, name: str, path: str) -> None:
-        """Be this person at the issuer until this server shows the page with this path."""
+        """Sign in as this user at the issuer, until this server shows the page with this path."""
         here = (
             f"location.origin === '{self.site}' && location.pathname === '{path}' && document.readyState === 'complete'"
         )
@@ -50,11 +50,11 @@ class Journey:
         self.tab.wait(here, 60)
 
     def press(self, selector: str) -> None:
-        """Press a button that leads on through pages of others."""
+        """Press a button that leads to pages of another host."""
         self.tab.run(f"document.querySelector({selector!r}).click()")
 
     def looks_right(self) -> None:
-        """axe-core finds nothing on the page, where it is there to look."""
+        """Fail if axe-core, where it is installed, finds a problem on the page."""
         if AXE.is_file():
             assert violations(self.tab) == []
 
@@ -74,11 +74,11 @@ def test_people_of_an_organisation_sign_up_in_and_out_and_link_what_they_have(
                 roles={"mods": "Moderator"},
             ),
         )
-        # The pages of the issuer want fonts of others.
+        # The pages of the issuer load fonts of other hosts.
         tab.call("Network.enable")
         tab.call("Network.setBlockedURLs", urls=["https://*"])
         journey = Journey(tab, site)
-        # Sign up: the name is proposed, the address is confirmed already, and the page that was wanted opens.
+        # Sign up: the username is proposed, the address is already confirmed, and the requested page opens.
         tab.go(f"{site}/auth/sign_in?next=/settings/profile")
         journey.looks_right()
         journey.press("form[action='/auth/with/org'] button")
@@ -91,14 +91,14 @@ def test_people_of_an_organisation_sign_up_in_and_out_and_link_what_they_have(
         mona = User.objects.get(account__username="mona")
         assert (mona.email, mona.role.name, mona.has_usable_password()) == ("mona@org.example", "Moderator", False)
 
-        # What concerns the account's safety is asked for there once more, and goes on then.
+        # Pages that concern the account's security require another sign-in at the issuer, and then open.
         tab.go(f"{site}/settings/delete")
         assert tab.run("location.pathname") == "/auth/identities/again"
         journey.looks_right()
         journey.press("form[action='/auth/identities/again/org'] button")
         tab.wait(f"location.origin === '{site}' && location.pathname === '/settings/delete'", 60)
 
-        # Out, there as well: the next one is asked who they are.
+        # Signing out also signs out at the issuer: the next user must enter a name.
         tab.go(f"{site}/auth/sign_out")
         journey.press("main form [type=submit]")
         journey.through("", "/auth/sign_in")
@@ -109,7 +109,7 @@ def test_people_of_an_organisation_sign_up_in_and_out_and_link_what_they_have(
         journey.press("main form [type=submit]")
         journey.through("", "/auth/sign_in")
 
-        # Who has an account here links it, and then signs in either way.
+        # A user with an account links it, and can then sign in either way.
         tab.fill(login="bob", password="correct horse")
         assert tab.press("form:not([data-passkey]):not([action]) [type=submit]") == "/"
         tab.go(f"{site}/auth/identities")
@@ -132,7 +132,8 @@ def test_people_of_an_organisation_sign_up_in_and_out_and_link_what_they_have(
         assert tab.press("main form [type=submit]") == "/auth/identities"
         assert not SocialAccount.objects.filter(user=bob).exists()
 
-        # The organisation is the only way in: no passwords, and an address there does not lead to the account that has it here.
+        # The issuer is the only way to sign in: there are no passwords, and an e-mail address at the issuer does not select a
+        # local account.
         settings.ISSUERS_ONLY = True
         User.objects.filter(pk=bob.pk).update(email="carl@org.example")
         EmailAddress.objects.filter(user=bob).update(email="carl@org.example")
@@ -147,5 +148,5 @@ def test_people_of_an_organisation_sign_up_in_and_out_and_link_what_they_have(
         assert tab.run("document.querySelector('.wrong [name=email]').value") == "carl@org.example"
         journey.looks_right()
         assert SocialAccount.objects.get().user == mona
-        # Pages of the issuer have problems of their own, and a form that is refused is one for the browser.
+        # Problems of the issuer's pages do not count, nor does the browser's message about a form that was refused.
         assert [each for each in tab.problems if site in each and "status of 422" not in each] == []

@@ -1,4 +1,4 @@
-"""Everything on the pages can be done by the keyboard alone, and one sees where one is (WCAG 2.2, 2.1.1 and 2.4.7)."""
+"""Tests that all pages can be used by the keyboard alone, with a visible focus (WCAG 2.2, 2.1.1 and 2.4.7)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_person_signs_up_and_deletes_the_account_by_keyboard(live_server: Any,
         tab.tab_to(".skip", presses=1)
         tab.key("Enter")
         assert tab.run("document.querySelector(location.hash) !== null")
-        # In a narrow window most pages stand in a menu.
+        # In a narrow window most links are inside a menu.
         tab.tab_to('[href="#menu"]')
         tab.key("Enter")
         assert tab.enter('#menu a[href="/settings"]') == "/settings"
@@ -52,7 +52,7 @@ def test_a_person_signs_up_and_deletes_the_account_by_keyboard(live_server: Any,
         tab.write("[name=login]", "ada")
         tab.write("[name=password]", password)
         assert tab.enter("main form:not([data-passkey]) [type=submit]") == "/auth/disabled"
-        # The browser reports the refusals (422) as problems of the network.
+        # The browser reports refused forms (422) as network problems.
         assert [problem for problem in tab.problems if "status of 4" not in problem] == []
 
 

@@ -1,4 +1,4 @@
-"""Whatever is killed while people post: what was answered 200 arrives, once, here and elsewhere (issue B, 3)."""
+"""Tests of killed processes while users post: each accepted post arrives once, here and on the other server (issue B, 3)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.instance import Instance
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(400)]
 
-#: The worker comes last: what it had in its hands is free again only when its lease is over.
+#: The worker comes last, because its jobs are free again only after their lease has ended.
 KILLED = ("valkey", "postgres", "FLUSHALL", "streaming", "web worker", "web", "scheduler", "worker")
 SECONDS = 60.0
 _POSTING = 2.5
@@ -32,7 +32,7 @@ _PAUSE = 0.08
 
 @dataclass
 class Reader:
-    """Somebody who reads a timeline: a follower's home, or what everybody sees."""
+    """A user who reads a timeline, either home or a public one."""
 
     server: Instance
     token: str
@@ -40,7 +40,7 @@ class Reader:
     timeline: str = "home"
 
     def read(self) -> list[str]:
-        """The addresses of all posts of the timeline, newest first, page by page as a client reads it."""
+        """Return the ids of all posts of the timeline, newest first, read page by page."""
         seen: list[str] = []
         last: str | None = None
         while page := self._page(last):
@@ -55,7 +55,7 @@ class Reader:
         return found
 
     def look(self, before: str | None = None) -> requests.Response:
-        """One page, whatever the answer."""
+        """Request one page, and return the response whatever its status."""
         return requests.get(
             f"{self.server.base_url}/api/v1/timelines/{self.timeline}",
             params={"limit": "40"} | ({"max_id": before} if before else {}),
@@ -66,10 +66,10 @@ class Reader:
 
 @dataclass
 class Author:
-    """Posts without a break, on a server that is being killed, and takes some posts back.
+    """Publishes and deletes posts continuously on a server whose processes are killed.
 
-    Every fifth post is asked for once only; the others are repeated with their Idempotency-Key until they are answered
-    200. Every sixth accepted post is deleted, some at once and some later, and that too is repeated.
+    Every fifth post is requested only once; the others are repeated with their Idempotency-Key until the response is 200. Every
+    sixth accepted post is deleted, some at once and some later, and deletions are repeated too.
     """
 
     server: Instance
@@ -84,7 +84,7 @@ class Author:
     _end: threading.Event = field(default_factory=threading.Event)
 
     def post_until(self, seconds: float) -> None:
-        """Go on for so long after `stop` was called at most; everything that was begun is brought to an end."""
+        """Publish posts until `stop` is called, and then finish pending requests within this many seconds."""
         for number in count():
             if self._end.is_set():
                 break
@@ -95,11 +95,11 @@ class Author:
             self._delete(uri, status_id, seconds)
 
     def stop(self) -> None:
-        """No new posts from now on."""
+        """Publish no more posts."""
         self._end.set()
 
     def _request(self, method: str, path: str, seconds: float, **more: Any) -> requests.Response | None:
-        """The first answer that is no sign of a broken server; None when it was one and may not be asked again."""
+        """Return the first response that is not a server error; None if the request failed and may not be repeated."""
         deadline = time.monotonic() + seconds
         while True:
             with suppress(requests.RequestException):
@@ -142,13 +142,13 @@ class Author:
         headers = {"Authorization": f"Bearer {self.token}"}
         answer = self._request("DELETE", f"/api/v1/statuses/{status_id}", seconds, headers=headers)
         assert answer is not None, f"the deletion of {uri} was not answered within {seconds} s"
-        # A deletion that was carried out and not answered finds nothing when it is asked for again.
+        # A repeated deletion gets 404 if the first one succeeded without a response.
         assert answer.status_code == 200 or (answer.status_code == 404 and self.repeated > before), answer.text
         self.deleted.add(uri)
         del self.kept[uri]
 
     def faults(self, read: list[str]) -> list[str]:
-        """What is wrong with a timeline in which the author's posts belong: nothing, when all is well."""
+        """Return the errors in a timeline to which the author's posts belong."""
         times = Counter(uri for uri in read if f"/users/{self.name}/" in uri)
         unexplained = [uri for uri in times if uri not in self.kept and uri not in self.deleted]
         found = [f"missing {uri} ({text})" for uri, text in self.kept.items() if uri not in times]
@@ -168,13 +168,13 @@ UNION ALL SELECT concat_ws(' ', 'received', uri, 'after', attempts, 'attempts:',
 
 
 def unfinished(server: Instance) -> list[str]:
-    """What the server has still to send or to process."""
+    """Return the deliveries and jobs that the server has not finished."""
     with psycopg.connect(Embedded(server.data_dir).database_url) as connection:
         return [str(text) for (text,) in connection.execute(_UNFINISHED).fetchall()]
 
 
 def wait(look: Callable[[], object], deadline: float) -> object:
-    """The first answer that says that all is well (an empty one), or the last before the deadline."""
+    """Return the first empty value of `look`, or the last one before the deadline."""
     while found := look():
         if time.monotonic() > deadline:
             break
@@ -189,11 +189,11 @@ def servers() -> Iterator[tuple[Instance, Instance]]:
 
 
 def follow(reader: mastodon.Mastodon, server: Instance, author: mastodon.Mastodon, home: Instance) -> None:
-    """Have the reader follow the author, and wait until both servers know."""
+    """Let the reader follow the author, and wait until both servers have the follow."""
     name = author.me().acct
     account = reader.account_search(name if server is home else f"{name}@localhost:{home.port}", resolve=True)[0]
     reader.account_follow(account.id)
-    # On a busy machine a first delivery may fail: it is tried again after 15 to 23 seconds.
+    # On a busy machine a first delivery may fail; it is retried after 15 to 23 seconds.
     deadline = time.monotonic() + 60
     while not reader.account_relationships(account.id)[0].following:
         assert time.monotonic() < deadline, "the follow was not accepted"
@@ -201,7 +201,7 @@ def follow(reader: mastodon.Mastodon, server: Instance, author: mastodon.Mastodo
 
 
 def people(servers: tuple[Instance, Instance], case: str) -> tuple[Author, list[Reader]]:
-    """An author on the first server; on each server two followers and what everybody sees there."""
+    """Create an author on the first server, and on each server two followers and a reader of the public timeline."""
     client = servers[0].sign_up(f"author{case}")
     readers = []
     for server, where in zip(servers, ("near", "far"), strict=True):
@@ -219,7 +219,7 @@ def test_an_answered_request_takes_effect_once_whichever_process_is_killed(
 ) -> None:
     author, readers = people(servers, f"{victim}")
     killed = servers[victim]
-    # One follower of each pair looks all the time, so that posts meet a feed that stands; the other looks at the end.
+    # One follower of each pair reads all the time, so that posts are added to an existing feed; the other reads at the end.
     looking = [reader for reader in readers if "1" in reader.name]
     with ThreadPoolExecutor(1) as pool:
         posting = pool.submit(author.post_until, SECONDS)
@@ -253,6 +253,6 @@ def test_an_answered_request_takes_effect_once_whichever_process_is_killed(
     wrong = wait(faults, deadline)
     assert not wrong, f"{wrong}\nnot yet done: {waiting()}"
     print(f"all was well {time.monotonic() - began:.1f} s after the last restart")
-    # Nothing that is still on its way may bring anything back.
+    # No pending job may restore a deleted post.
     assert not wait(waiting, deadline + SECONDS)
     assert not faults()

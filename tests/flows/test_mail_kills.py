@@ -1,4 +1,4 @@
-"""Whatever is killed while notifications are mailed: everybody gets each mail, and none more than once for each kill."""
+"""Tests of killed processes while notifications are mailed: each mail is sent, and at most once more per kill."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(420)]
 READERS = 30
 POSTS = 4
 MAILS = READERS * POSTS
-# What a worker had in its hands is free again only when its lease is over.
+# A worker's jobs are free again only after their lease has ended.
 KILLED = ("postgres", "FLUSHALL", "worker")
 
 
 def post(server: Instance, token: str, text: str, number: int) -> None:
-    """A post, once, whatever happens to the server meanwhile."""
+    """Publish a post once, even if the server is killed meanwhile."""
     deadline = time.monotonic() + 60
     headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"number {number}"}
     while time.monotonic() < deadline:
@@ -40,7 +40,7 @@ def post(server: Instance, token: str, text: str, number: int) -> None:
 
 
 def ask(server: Instance, statement: str) -> int:
-    """The number of rows that a statement changes, or the number that it answers; 0 while PostgreSQL is away."""
+    """Run a query, and return the number of changed rows or its result; 0 while PostgreSQL is down."""
     with suppress(psycopg.OperationalError), psycopg.connect(Embedded(server.data_dir).database_url) as connection:
         cursor = connection.execute(statement)  # type: ignore[call-overload]  # a literal of this file
         return int(cursor.fetchone()[0]) if cursor.description else int(cursor.rowcount)
@@ -54,7 +54,7 @@ def test_every_mail_arrives_and_at_most_once_more_for_each_kill() -> None:
         names = [f"r{number}" for number in range(READERS)]
         for name in names:
             server.sign_up(name)
-        # Who has just signed up is here, and needs no mails.
+        # New users are still active, and would get no mails.
         assert ask(server, "UPDATE accounts_user SET created_at = created_at - interval '1 hour'") == READERS + 1
         for number in range(POSTS):
             post(server, author, " ".join(f"@{name}" for name in names), number)

@@ -1,4 +1,4 @@
-"""The main job, as a person with a client does it, against the server as an operator runs it."""
+"""Tests of the main use by a client, against a server as an operator runs it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sign_up(server: Instance, username: str) -> mastodon.Mastodon:
 
 
 def home(client: mastodon.Mastodon) -> list[str]:
-    """The whole home timeline, oldest first, read page by page as a client does."""
+    """Return the whole home timeline, oldest first, read page by page."""
     seen, page = [], client.timeline_home(limit=20)
     while page:
         seen += [str(status.id) for status in page]
@@ -81,8 +81,9 @@ def test_fifty_posts_in_ten_scripts_arrive_in_order_each_once_also_after_a_flush
     assert wait_for(follower, [*posted, str(late.id)]) == [*posted, str(late.id)]
 
     by_text = {str(status.id): status for status in author.account_statuses(author.me().id, limit=40)}
-    linked = by_text[posted[-20]]  # the fourth kind of text, last script but none
-    assert [tag.name.lower() for tag in linked.tags] == ["gruße"]  # folded: the tag is found with and without the dots
+    linked = by_text[posted[-20]]  # the fourth kind of text, in the last script but one
+    # normalised: the hashtag is found with and without the umlaut
+    assert [tag.name.lower() for tag in linked.tags] == ["gruße"]
     assert [mention.acct for mention in linked.mentions] == ["follower"]
     assert 'href="https://www.example.com/3"' in linked.content
     assert "<b>" not in by_text[posted[-1]].content

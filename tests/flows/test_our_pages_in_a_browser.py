@@ -1,4 +1,4 @@
-"""The journey of a member on our own pages in Chromium: on a phone and on a desktop, with and without scripts."""
+"""Tests of a member's use of the pages in Chromium, on a phone and a desktop, with and without scripts."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Reader:
-    """Somebody with a browser: posts are named by a word of their text."""
+    """A user with a browser; posts are identified by a word of their text."""
 
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
 
     def post(self, word: str, seconds: float = 60) -> str:
-        """The selector of the post with this word, as soon as the page shows it."""
+        """Return the selector of the post with this word, as soon as the page shows it."""
         found = f"[...document.querySelectorAll('article.post')].find(post => post.innerText.includes('{word}'))?.id"
         return f"#{self.tab.wait(found, seconds)}"
 
     def finds(self, word: str) -> str:
-        """The selector of a post at home, which is loaded again until the post has arrived there."""
+        """Reload the home page until the post is there, and return its selector."""
         for _attempt in range(20):
             self.opens("/")
             with contextlib.suppress(AssertionError):
@@ -65,7 +65,7 @@ class Reader:
         self.tab.wait(f"location.pathname === '{path}' && document.readyState === 'complete'")
 
     def opens(self, name: str) -> None:
-        """Follow a link of the navigation; on a phone most are in the menu."""
+        """Follow a link of the navigation; on a phone most are inside the menu."""
         link = f'.side nav a[href="{name}"]'
         shown = f"(link => link && (link.getClientRects().length ? 'yes' : 'no'))(document.querySelector('{link}'))"
         if self.tab.wait(shown) == "no":
@@ -80,7 +80,7 @@ class Reader:
         return bool(self.tab.run("window.marked === true"))
 
     def does(self, act: str, word: str) -> None:
-        """Press a button of a post that stays pressed."""
+        """Press a toggle button of a post, and wait until it is pressed."""
         button = f"{self.post(word)} .act.{act}"
         self.tab.click(button)
         self.sees(f"{button}[aria-pressed=true]")
@@ -94,7 +94,7 @@ _PASTE = """(() => {
 
 
 def without_a_mouse(reader: Reader, tree: Path) -> None:
-    """What only the script can do: keys, the length of a text, and pictures from the clipboard."""
+    """Use the features of the script: keys, the length of a text, and pictures from the clipboard."""
     tab = reader.tab
     for key in "jjf":
         tab.letter(key)
@@ -111,14 +111,14 @@ def without_a_mouse(reader: Reader, tree: Path) -> None:
     tab.click(".writing > summary")
     tab.type(".writing textarea", text)
     assert tab.wait("document.querySelector('.counter')?.textContent") == f"{counted_length(text)} / 500"
-    # A text that waits is in sight after a look at something else.
+    # A draft is visible again after a visit to another page.
     tab.click("article.post .act.reply")
     reader.is_at("/write")
     tab.run("history.back()")
     reader.sees(".writing[open]")
     assert tab.run("document.querySelector('.writing textarea').value") == text
     tab.run(_PASTE % base64.b64encode(tree.read_bytes()).decode())
-    # The whole form follows, with the text and the picture.
+    # The whole form is sent, with the text and the picture.
     reader.is_at("/write")
     reader.sees(".attached [name^=description_of_]")
     assert tab.run("document.querySelector('[name=text]').value") == text
@@ -165,7 +165,7 @@ def test_a_member_lives_on_our_pages(
     own = ada.client.account_statuses(ada.me())
     assert [post.poll and post.poll.options[0].title for post in own] == ["Yes", None]
 
-    # Somebody else: followed, answered, and all that one does with posts.
+    # Another user: follow them, reply, and use every button of their posts.
     reader.opens("/search")
     tab.type("[name=q]", bob.username)
     tab.click("form[role=search] [type=submit]")
@@ -191,7 +191,7 @@ def test_a_member_lives_on_our_pages(
     (mention,) = wait(lambda: bob.notifications("mention"), 30)
     assert {item.type for item in bob.client.notifications()} >= {"reblog", "favourite", "follow", "mention"}
 
-    # A hashtag, and what others did.
+    # A hashtag, and posts of other users.
     tab.click(f"{reader.post('A walk')} .prose a[href$='/tags/umbrella']")
     reader.is_at("/tags/umbrella")
     bob.client.status_favourite(mention.status.id)
@@ -201,7 +201,7 @@ def test_a_member_lives_on_our_pages(
     reader.opens("/notifications")
     reader.reads("With boots?")
 
-    # Second thoughts.
+    # Edit the post, and delete it.
     tab.click(f"{reader.post('With boots')} .menu > summary")
     tab.click(
         f"{reader.post('With boots')} .menu a[href$='/edit'], {reader.post('With boots')} .menu a[href*='/edit?']"
@@ -217,8 +217,8 @@ def test_a_member_lives_on_our_pages(
     reader.is_at("/")
     assert [post.content for post in ada.home() if "boots" in post.content] == []
 
-    # New posts of somebody who is followed. Where scripts run, they appear above what is read at the top, and are announced
-    # to who has scrolled down; where they do not, they are counted.
+    # New posts of a followed account: with scripts they appear at the top of the page, or are announced below it; without
+    # scripts they are counted.
     reader.opens("/")
     if scripts:
         reader.sees("#member-script[data-state=open]")

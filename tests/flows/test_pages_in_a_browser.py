@@ -1,4 +1,4 @@
-"""Every page of the site in Chromium: accessible by axe-core, still while it loads, and asking no other server."""
+"""Tests of every page of the site in Chromium: accessible by axe-core, no layout shifts, no requests to other hosts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.support.chromium import Tab, open_tab
 from tests.support.federation_server import needs_federation
 
 pytestmark = [pytest.mark.verify, needs_federation, pytest.mark.django_db(transaction=True), *needs_axe]
-#: Pages in a state that their path alone does not bring about.
+#: Pages in a state that needs more than their path.
 _STATES = ("/nothing", "/search?q=ada", "/search?q=tree&type=statuses", "/authorize_interaction?uri=nobody@nowhere.example",
            "/oauth/authorize?client_id=nobody")  # fmt: skip
-# Swagger UI, whose colours are its own.
+# Swagger UI, which has its own colours.
 _OF_OTHERS = ("/api/docs",)
 _WITH_SECOND_FACTOR = ("/auth/second_factor?again", "/auth/second_factor/app/deactivate")
-# The script of passkeys reveals its button on the sign-in page; everything else is where it stays.
+# On the sign-in page the script for passkeys reveals its button; nothing else may move.
 _SEEN_SHIFT = 0.01
 _SHIFTS = """window.shifted = 0; new PerformanceObserver(list => {
   for (const entry of list.getEntries()) window.shifted += entry.value;
@@ -36,7 +36,7 @@ _TOO_WIDE = "document.documentElement.scrollWidth > document.documentElement.cli
 
 
 def problems(tab: Tab, url: str, width: int) -> Iterator[Any]:
-    """What is wrong with a page, in light and dark."""
+    """Yield the problems of a page, in light and dark."""
     show_at(tab, width, "light")
     tab.go(url)
     yield from loaded_from_elsewhere(tab, "/".join(url.split("/")[:3]))
@@ -88,7 +88,7 @@ def test_every_page_is_accessible_and_still_and_asks_no_other_server(
     assert seen > (30 if reader == "visitor" else 80)
 
 
-# Words of the navigation that are broken, and tabs that have to be scrolled to.
+# Words of the navigation that are broken across lines, and tabs that must be scrolled to.
 _BROKEN = """[...document.querySelectorAll('.side nav li span')].filter(each => each.getClientRects().length).flatMap(each =>
   [...each.textContent.matchAll(/[^ ]+/g)].filter(word => {
     const range = document.createRange(), text = each.firstChild;

@@ -1,4 +1,4 @@
-"""Passkeys in a real browser: the script of the pages, their Content-Security-Policy, and Chromium's own authenticator."""
+"""Tests of passkeys in Chromium with its own authenticator: the script of the pages, and their Content-Security-Policy."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Steps that take some rows of one key look at few others, also where most of the table has that key, at its end.
+"""Tests of query plans when most rows of a table, at its end, have the same key.
 
-`filter(column=key).order_by("id")[:some]` is answered by the primary key when the planner believes that such rows are
-everywhere: it then reads the whole table up to the first one, for every step once more.
+`filter(column=key).order_by("id")[:some]` uses the primary key if the planner expects such rows everywhere: it then reads the
+whole table up to the first match, again in every step.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from timelines.queries.public import PublicFilter, TagFilter, list_tagged_ids
 pytestmark = pytest.mark.django_db
 
 OTHERS, OF_KEY = 5_000, 3_000
-#: What a step of 100 to 500 rows may look at, the rows that it changes with their relations included.
+#: The number of rows that a step of 100 to 500 rows may read, including the changed rows and their relations.
 FEW = 3_000
 
 
 @pytest.fixture(scope="module")
 def skewed_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
-    """The id of the hub; what a test changes is taken back after it, the rest after the last test."""
+    """The id of the hub; a test's changes are rolled back after it, and the data after the last test."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield make_hub().id
         transaction.set_rollback(True)
@@ -48,12 +48,12 @@ def skewed_data(django_db_setup: None, django_db_blocker: Any) -> Iterator[int]:
 
 @pytest.fixture
 def hub(skewed_data: int) -> Account:
-    """The account of which the tables are full."""
+    """The account to which most rows of the tables belong."""
     return Account.objects.get(id=skewed_data)
 
 
 def make_hub() -> Account:
-    """Somebody whom the newest three thousand posts answer and mention, who is followed by their authors and likes them."""
+    """Create an account with three thousand new replies and mentions, whose authors follow it and whom it favourites."""
     hub, other = make_account("hub"), make_account("other")
     make_many_remote(OF_KEY)
     first = first_at(clock.now()) - (OTHERS + OF_KEY + 10 << 16)
@@ -197,7 +197,7 @@ def test_a_page_of_an_account_looks_at_few_of_its_posts_without_statistics(wante
             "SELECT pg_clear_attribute_stats('public', 'statuses_status', attname, false) FROM pg_attribute"
             " WHERE attrelid = 'statuses_status'::regclass AND attnum > 0 AND NOT attisdropped"
         )
-        # Of so few rows, so that their author is known to have many.
+        # Analyse while there are few rows, so that the statistics say that their author has many.
         cursor.execute("ANALYZE statuses_status (account_id)")
 
     def page() -> list[int]:

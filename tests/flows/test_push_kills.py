@@ -1,4 +1,4 @@
-"""Whatever is killed while people are notified: each device gets every message, and none more than once for each kill."""
+"""Tests of killed processes during push notifications: each device gets every message, at most once more per kill."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
 
 DEVICE = Device(23)
 MESSAGES = 200
-# The worker twice: what it had in its hands is free again only when its lease is over.
+# The worker is killed twice, because its jobs are free again only after their lease has ended.
 KILLED = ("worker", "postgres", "FLUSHALL", "worker")
 
 
@@ -36,7 +36,7 @@ def subscribe(server: Instance, token: str, service: PushService, name: str) -> 
 
 
 def post(server: Instance, token: str, number: int) -> None:
-    """A post that names both readers, once, whatever happens to the server meanwhile."""
+    """Publish a post once that mentions both readers, even if the server is killed meanwhile."""
     deadline = time.monotonic() + 60
     headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": f"number {number}"}
     while time.monotonic() < deadline:
@@ -50,7 +50,7 @@ def post(server: Instance, token: str, number: int) -> None:
 
 
 def waiting(server: Instance) -> int:
-    """The messages that are on their way."""
+    """Return the number of messages that are queued."""
     with psycopg.connect(Embedded(server.data_dir).database_url) as connection:
         row = connection.execute("SELECT count(*) FROM notifications_push").fetchone()
     assert row is not None

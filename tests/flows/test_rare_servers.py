@@ -1,5 +1,6 @@
-"""Two servers of ours and one that is built anew, renames its people, is hosted elsewhere or consists of files: who is there is
-followed, read and answered from both, and both know who it is (contract, federation section 17).
+"""Tests of two local servers with unusual remote ones: rebuilt, renaming accounts, hosted elsewhere, or static files.
+
+Their accounts can be followed, read and answered from both, under the same identity (contract, federation section 17).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tests.flows.people import Person, wait
 
 pytestmark = pytest.mark.verify
 
-#: Nothing is said here of how quick a server is: some of these ways lead over a second look at a document.
+#: In seconds; these tests do not measure speed, and some cases need a document to be fetched twice.
 SECONDS = 60.0
 
 
@@ -30,7 +31,7 @@ def elsewhere() -> Iterator[RemoteServer]:
 
 @pytest.fixture
 def hoster() -> Iterator[RemoteServer]:
-    """A server that takes in and keeps what is for actors of others."""
+    """A server that has the inboxes of actors of another server."""
     with RemoteServer().running() as server:
         server.domain = f"127.0.0.1:{server.http.server_port}"
         server.url = f"http://{server.domain}"
@@ -38,7 +39,7 @@ def hoster() -> Iterator[RemoteServer]:
 
 
 def tell(someone: RemotePerson, activity: dict[str, Any], *readers: Person) -> None:
-    """Send an activity to the servers of these people."""
+    """Send an activity to the servers of these users."""
     for reader in readers:
         body = json.dumps(activity).encode()
         headers = someone.headers("/inbox", body, host=f"localhost:{reader.server.port}")
@@ -48,19 +49,19 @@ def tell(someone: RemotePerson, activity: dict[str, Any], *readers: Person) -> N
 
 
 def holders(reader: Person, address: str) -> list[tuple[str, str]]:
-    """The addresses and ids of those whom the reader's server finds under the address."""
+    """Return the addresses and ids of the accounts that the reader's server finds under the address."""
     return [(found.acct, found.uri) for found in reader.client.account_search(address, resolve=True)]
 
 
 def find(reader: Person, address: str) -> Any:
-    """Who has this address, as the reader's server finds out."""
+    """Return the account with this address on the reader's server."""
     (found,) = reader.client.account_search(address, resolve=True)
     assert found.acct == address
     return found
 
 
 def arrived(inbox: RemoteServer, path: str, kind: str, fits: Any) -> dict[str, Any]:
-    """The last activity of this type that fits, as soon as there is one in the inbox."""
+    """Return the last matching activity of this type in the inbox, as soon as there is one."""
 
     def look() -> dict[str, Any] | None:
         posted = [asked.activity() for asked in reversed(inbox.asked) if (asked.method, asked.path) == ("POST", path)]
@@ -70,7 +71,7 @@ def arrived(inbox: RemoteServer, path: str, kind: str, fits: Any) -> dict[str, A
 
 
 def follow(reader: Person, someone: RemotePerson, address: str, inbox: RemoteServer, path: str) -> Any:
-    """Find somebody by address, follow them and be accepted; the account."""
+    """Find a remote user by address, follow them, have it accepted, and return the account."""
     account = find(reader, address)
     assert account.uri == someone.uri
     reader.client.account_follow(account.id)
@@ -88,7 +89,7 @@ def arrives(reader: Person, text: str) -> Any:
 def read_and_answer(
     readers: tuple[Person, Person], address: str, note_uri: str, text: str, inbox: RemoteServer, path: str
 ) -> None:
-    """The post stands in both homes, is answered from both, and each answer reaches its author and the other server."""
+    """Check that a post is in both home timelines, and that a reply from each reaches its author and the other server."""
     seen = [arrives(reader, text) for reader in readers]
     for number, (reader, post) in enumerate(zip(readers, seen, strict=True)):
         assert (post.uri, post.account.acct) == (note_uri, address)
@@ -137,7 +138,7 @@ def test_two_who_have_swapped_their_handles_are_read_and_answered_under_the_new_
         for someone, address in names.items():
             follow(reader, someone, address, elsewhere, f"/users/{someone.name}/inbox")
     elsewhere.swap(zoe, yan)
-    # One of them says so.
+    # Only one of them announces the exchange of names.
     tell(zoe, zoe.activity("Update", zoe.document() | {"preferredUsername": "yan"}), *people)
     swapped = {zoe: names[yan], yan: names[zoe]}
     for reader in people:
@@ -172,7 +173,7 @@ def test_a_blog_whose_hoster_has_the_inbox_is_followed_read_and_answered(
         "url": elsewhere.uri("2026/on-bread"),
         "published": ann.note()["published"],
     }
-    # Only the activity says for whom it is.
+    # Only the activity contains the audience.
     audience = {"to": [PUBLIC], "cc": [places["followers"]]}
     tell(ann, ann.activity("Create", article, **audience), *people)
     read_and_answer(people, address, article["id"], "On bread", hoster, "/shared")
@@ -192,7 +193,7 @@ def test_a_site_made_of_files_is_followed_read_and_answered(
     document = eva.document() | files | {"inbox": hoster.uri("for/eva"), "endpoints": {}}
     del document["following"]
     link = {"rel": "self", "type": ACTIVITY, "href": eva.uri}
-    # Whoever is asked for, there is one file, and its name has no ending that would say what it is.
+    # The server returns one file for any query, without a file extension that would say its content type.
     names = json.dumps({"subject": f"acct:{address}", "links": [link]}).encode()
     elsewhere.pages["/.well-known/webfinger"] = Answer(names, "application/octet-stream")
     elsewhere.serve(document)

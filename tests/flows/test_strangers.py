@@ -1,4 +1,4 @@
-"""Strangers whose activities name slow servers do not delay what people here wait for (security row 58)."""
+"""Tests that activities which name slow servers do not delay other users (security row 58)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def send(server: Instance, someone: RemotePerson, activity: dict[str, Any]) -> i
 
 
 def attack(server: Instance, someone: RemotePerson, dripping: Dripping, victim: str) -> list[int]:
-    """Mentions in answers to slow posts, and boosts of slow posts: twice as many a second as once stopped everything."""
+    """Send replies that mention slow posts, and boosts of slow posts, at twice the rate that once stopped the server."""
     answers = []
     for number in range(ACTIVITIES):
         slow = f"{dripping.url}/notes/{number}"
@@ -65,7 +65,7 @@ def attacked(server: Instance, someone: RemotePerson, dripping: Dripping, victim
 
 
 def arrivals(server: Instance) -> list[float]:
-    """Seconds from each local post to the notification of whom it mentions, by the clock of the server."""
+    """Return the seconds between each local post and the notification of its mention, by the server's clock."""
     with psycopg.connect(Embedded(server.data_dir).database_url, autocommit=True) as connection:
         rows = connection.execute(
             "SELECT extract(epoch FROM n.created_at - s.created_at)::float8 FROM notifications_notification n"
@@ -75,7 +75,7 @@ def arrivals(server: Instance) -> list[float]:
 
 
 def waiting(server: Instance) -> int:
-    """Fetches that wait for the slow server."""
+    """Return the number of fetches that wait for the slow server."""
     with psycopg.connect(Embedded(server.data_dir).database_url, autocommit=True) as connection:
         row = connection.execute("SELECT count(*) FROM federation_fetch").fetchone()
     assert row is not None
@@ -83,7 +83,7 @@ def waiting(server: Instance) -> int:
 
 
 def mention(writer: mastodon.Mastodon, server: Instance, text: str) -> None:
-    """Mention bob and wait for his notification."""
+    """Mention Bob and wait for his notification."""
     known = len(arrivals(server))
     writer.status_post(f"@bob {text}")
     wait(lambda: len(arrivals(server)) > known, 20.0)
@@ -100,7 +100,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
         found = bob.account_search(f"zoe@{elsewhere.domain}", resolve=True)
         bob.account_follow(found[0].id)
         victim = f"{server.base_url}/users/bob"
-        # The scene, not the promise: a worker that has just started may find its first event by the sweep.
+        # The timeout is long, because a worker that has just started may find its first event only by the sweep.
         asked = wait(lambda: next((item for item in elsewhere.delivered() if item["type"] == "Follow"), None), 20.0)
         assert send(server, zoe, zoe.activity("Accept", asked)) == 202
         wait(lambda: bob.account_relationships(found[0].id)[0].following, 20.0)
@@ -120,7 +120,7 @@ def test_a_local_mention_arrives_within_a_second_while_strangers_name_slow_serve
 
 
 def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> None:
-    """Each key is on another server that answers a byte now and then: asking for it holds a thread of the web server."""
+    """Each key is on another server that sends single bytes: fetching it occupies a thread of the web server."""
     with ExitStack() as stack:
         server = stack.enter_context(Instance(FEDERATION_LOOPBACK="yes"))
         slow = [stack.enter_context(Dripping().running()) for _ in range(STRANGERS)]
@@ -171,11 +171,11 @@ def test_people_are_served_while_strangers_sign_with_keys_on_slow_servers() -> N
 
 
 def test_people_of_one_server_who_are_all_unknown_and_come_at_once_are_accepted_at_once() -> None:
-    """No sender has to come again: not every program does."""
+    """No sender has to retry, because some programs do not."""
     with Instance(FEDERATION_LOOPBACK="yes") as server, RemoteServer().running() as elsewhere:
         server.sign_up("anna")
         people = [elsewhere.person(f"unknown{number}") for number in range(TOGETHER)]
-        # As far away as another continent.
+        # The delay of a server on another continent.
         elsewhere.before_answer = lambda: time.sleep(0.1)
         victim = f"{server.base_url}/users/anna"
 

@@ -1,5 +1,6 @@
-"""Streams that are open before, during and after a FLUSHALL, a killed worker and a restarted streaming process (issue F):
-clients come back by themselves, REST has what the stream missed, and nothing comes twice on one connection.
+"""Tests of streams during a FLUSHALL, a killed worker and a restarted streaming process (issue F).
+
+Clients reconnect, REST endpoints return what the stream missed, and no event arrives twice on one connection.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from tests.support.instance import Instance
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(600)]
 _PAUSE = 0.2
-#: Anything that a server does while its process is being replaced.
+#: Errors that a client may see while a process of the server is replaced.
 _BROKEN = (OSError, ConnectionClosed, InvalidHandshake, InvalidMessage, EOFError, ValueError)
-#: A message, by what must not come twice: the stream, the event, and the post, notification or conversation.
+#: The identity of a message: the stream, the event, and the post, notification or conversation.
 Seen = tuple[str, str, str]
 
 
 @dataclass
 class Client:
-    """Somebody who keeps streams open and connects again after each break; `connections` holds what came on each."""
+    """A client that keeps streams open and reconnects after each failure; `connections` holds the messages of each."""
 
     address: str
     token: str
@@ -45,22 +46,22 @@ class Client:
     _end: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
-        """Until `stop`."""
+        """Listen until `stop` is called."""
         while not self._end.is_set():
             with suppress(*_BROKEN):
                 self._listen()
             time.sleep(0.1)
 
     def stop(self) -> None:
-        """Come back no more."""
+        """Do not reconnect again."""
         self._end.set()
 
     def ids(self, stream: str, event: str = "update") -> set[str]:
-        """What came on a stream, on any connection."""
+        """Return the ids that arrived on a stream, on any connection."""
         return {found for some in self.connections for name, kind, found in some if (name, kind) == (stream, event)}
 
     def repeated(self) -> list[Seen]:
-        """What came more than once on one connection."""
+        """Return the messages that arrived more than once on one connection."""
         return [seen for some in self.connections for seen, times in Counter(some).items() if times > 1]
 
     def _listen(self) -> None:
@@ -112,7 +113,7 @@ def _named(payload: str) -> str:
 
 @dataclass
 class Writer:
-    """Posts without a break, every fifth time to the reader alone, and repeats what was not answered."""
+    """Publishes posts continuously, every fifth as a direct message to the reader, and repeats failed requests."""
 
     server: Instance
     token: str
@@ -122,7 +123,7 @@ class Writer:
     _end: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
-        """Until `stop`."""
+        """Publish posts until `stop` is called."""
         for number in count():
             if self._end.is_set():
                 return
@@ -133,7 +134,7 @@ class Writer:
             time.sleep(_PAUSE)
 
     def stop(self) -> None:
-        """No new posts from now on."""
+        """Publish no more posts."""
         self._end.set()
 
     def _post(self, number: int, data: dict[str, str]) -> str:
@@ -152,7 +153,7 @@ class Writer:
 
 @dataclass
 class Scene:
-    """A reader with open streams, and somebody who writes."""
+    """A reader with open streams, and a user who posts."""
 
     server: Instance
     reader: mastodon.Mastodon
@@ -163,11 +164,11 @@ class Scene:
 
     @property
     def clients(self) -> tuple[Client, Client]:
-        """Both of the reader's."""
+        """Return both clients of the reader."""
         return self.socket, self.events
 
     def walked(self, path: str) -> list[str]:
-        """All ids of a list, page by page as a client reads it."""
+        """Return all ids of a list, read page by page."""
         found: list[str] = []
         headers = {"Authorization": f"Bearer {self.reader.access_token}"}
         address: str | None = f"{self.server.base_url}{path}?limit=40"
@@ -225,7 +226,7 @@ def kill_streaming(scene: Scene) -> None:
 
 
 def restart_streaming(scene: Scene) -> None:
-    """As an operator restarts it: it is asked to end, and begun again by its supervisor."""
+    """Restart the streaming process as an operator does: it gets SIGTERM, and its supervisor starts a new one."""
     old = eventually(lambda: scene.server.part("streaming"))
     assert old is not None
     os.kill(old, signal.SIGTERM)
@@ -233,7 +234,7 @@ def restart_streaming(scene: Scene) -> None:
 
 
 def all_alive(scene: Scene, what: str) -> None:
-    """A post and a direct post that are written from now on come on every stream."""
+    """Wait until a post and a direct message, published from now on, have arrived on every stream."""
     posts, direct = len(scene.writer.public), len(scene.writer.direct)
     streams = ("user", "public", "public:local", "hashtag", "list")
 
@@ -270,7 +271,7 @@ def test_open_streams_go_on_after_a_failure_and_nothing_comes_twice(
 
 
 def test_rest_has_what_the_streams_missed(scene: Scene) -> None:
-    """Last: of everything that was written while the others ran."""
+    """This test is the last one: it checks everything that was published during the others."""
     scene.writer.stop()
     written = set(scene.writer.public), set(scene.writer.direct)
 

@@ -1,5 +1,6 @@
-"""Three servers of ours in secure mode, used by a person on each: what happens in a thread reaches who follows it from the
-third (contract, federation section 11).
+"""Tests of three local servers in secure mode: activities in a thread reach followers on the third.
+
+Contract, federation section 11.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two servers of ours side by side, used by a person on each, checked by the client API on both (issue B, 2)."""
+"""Tests of two local servers, each used by a user, checked by the client API on both (issue B, 2)."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_favourite_and_a_boost_are_notified_counted_and_undone(pair: tuple[Per
     for kind in ("favourite", "reblog"):
         notified = wait(lambda kind=kind: [item for item in writer.notifications(kind) if item.status.id == status.id])
         assert [item.account.acct for item in notified] == [reader.address]
-    # In one's own home the post itself stands already; on its author's page there is the boost.
+    # The reader's home timeline has the post itself already; the boost is on the author's profile.
     booster = writer.find(reader)
     shown = writer.client.account_statuses(booster.id)
     assert [item.reblog.id for item in shown if item.reblog is not None][:1] == [status.id]
@@ -219,7 +219,7 @@ def test_pinned_posts_and_featured_hashtags_are_shown_on_the_other_server(pair: 
     writer.client.status_pin(status.id)
     tag = writer.client.featured_tag_create("birds")
     wait(lambda: shown() == ([status.uri], ["birds"]))
-    # Somebody whom that server meets now shows what they have had pinned all the time.
+    # When a server gets to know an account, it also fetches the posts that were pinned before.
     late = Person(writer.server, f"late{writer.username}")
     old = late.client.status_post(f"Pinned long ago by {late.username}")
     late.client.status_pin(old.id)

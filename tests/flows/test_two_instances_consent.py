@@ -1,5 +1,6 @@
-"""Two servers of ours in secure mode: people in each other's collections, and encrypted messages, checked by the client API on
-both (FEP-7aa9; contract, federation section 7; seed decision D-05).
+"""Tests of two local servers in secure mode: consent to collections, and encrypted messages, checked by the client API.
+
+FEP-7aa9; contract, federation section 7; seed decision D-05.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.verify
 
 
 class Somebody:
-    """Somebody who can be found, with a client that may encrypt."""
+    """A user who can be found, with a client that can encrypt."""
 
     def __init__(self, server: Instance, username: str) -> None:
         self.server, self.username = server, username
@@ -30,13 +31,13 @@ class Somebody:
         self.ask("PATCH", "/api/v1/accounts/update_credentials", discoverable=True)
 
     def ask(self, method: str, path: str, **values: Any) -> Any:
-        """The answer; of what is no success its status."""
+        """Return the body of the response, or its status if the request failed."""
         sent: Any = {"params": values} if method == "GET" else {"json": values}
         answer = requests.request(method, self.server.base_url + path, headers=self.headers, timeout=60, **sent)
         return answer.json() if answer.ok and answer.content else answer.status_code
 
     def find(self, other: Somebody) -> str:
-        """The id of somebody else on this one's server."""
+        """Return the id of another user on this user's server."""
         found = self.ask("GET", "/api/v1/accounts/search", q=other.address, resolve="true")
         return str(found[0]["id"])
 
@@ -80,7 +81,7 @@ def pair() -> Iterator[tuple[Somebody, Somebody]]:
 
 @pytest.fixture(params=["there", "back"])
 def sides(request: pytest.FixtureRequest, pair: tuple[Somebody, Somebody]) -> tuple[Somebody, Somebody]:
-    """Who acts, and who is acted upon."""
+    """The acting user, and the user acted upon."""
     return pair if request.param == "there" else (pair[1], pair[0])
 
 
@@ -98,7 +99,7 @@ def test_somebody_elsewhere_is_in_a_collection_with_their_consent_until_they_lea
     assert (there["uri"], there["local"], there["item_count"]) == (made["uri"], False, 1)
     (shown,) = member.collections_of(owner)
     assert (shown["name"], shown["description"], shown["language"]) == ("Birds", "They sing", "en")
-    # What changes arrives with who follows the owner.
+    # Changes are delivered to followers of the owner.
     member.ask("POST", f"/api/v1/accounts/{member.find(owner)}/follow")
     wait(lambda: member.ask("GET", "/api/v1/accounts/relationships", id=member.find(owner))[0]["following"])
     owner.ask("PATCH", f"/api/v1/collections/{number}", name="Singers")
@@ -126,7 +127,7 @@ def test_an_account_that_disallows_featuring_meanwhile_is_in_no_collection_on_ei
     owner, other = sides
     coy = Somebody(other.server, f"coy{owner.username}")
     number = owner.find(coy)
-    # Nobody there follows them, so that server does not hear of it.
+    # Nobody there follows the user, so that server is not notified.
     coy.ask("PATCH", "/api/v1/accounts/update_credentials", discoverable=False)
     values = {"name": "Ducks", "sensitive": False, "discoverable": True, "description": "They swim"}
     made = owner.ask("POST", "/api/v1/collections", account_ids=[number], **values)["collection"]

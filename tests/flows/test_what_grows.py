@@ -1,4 +1,4 @@
-"""What has an end, so that no table grows for ever (docs/operating.md, "What grows")."""
+"""Tests of the limits that keep tables from growing without end (docs/operating.md, "What grows")."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_an_application_outlasts_its_tokens() -> None:
-    """Its developers keep what they registered for the next person, and cannot see that it is gone."""
+    """Developers keep a registered application for its next user, and could not notice its deletion."""
     user, application = make_user(), make_application()
     make_token(user, application=application)
     Application.objects.update(created=clock.now() - timedelta(days=1000))

@@ -1,4 +1,4 @@
-"""A server made of Fedify's libraries for Node: `fedify/server.mjs`."""
+"""A server built with Fedify's libraries for Node: `fedify/server.mjs`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from tests.interop.node_server import WAIT_SECONDS, NodeServer, wait
 
 
 class Fedify(NodeServer):
-    """One running server; `first_tried` is the kind of signatures that it tries first. Errors and refused signatures are among
-    what was seen.
+    """A running server; `first_tried` is the kind of signature that it tries first.
+
+    Errors and refused signatures are among the activities in `seen`.
     """
 
     def __init__(self, first_tried: str) -> None:
@@ -23,7 +24,7 @@ class Fedify(NodeServer):
         self.first_tried = first_tried
 
     def arrived(self, kind: str, fits: Callable[[dict[str, Any]], Any] = bool) -> dict[str, Any]:
-        """The last activity of this type that fits, as soon as there is one."""
+        """Return the last matching activity of this type, as soon as there is one."""
 
         def look() -> dict[str, Any] | None:
             found = self.seen()
@@ -33,12 +34,12 @@ class Fedify(NodeServer):
         return wait(look)
 
     def person(self, name: str) -> Someone:
-        """Somebody on this server."""
+        """Create a user on this server."""
         return Someone(self, name)
 
 
 class Someone:
-    """Somebody on Fedify's server."""
+    """A user on Fedify's server."""
 
     def __init__(self, server: Fedify, name: str) -> None:
         self.server, self.name = server, name
@@ -46,33 +47,33 @@ class Someone:
         self.address = f"{name}@localhost:{server.port}"
 
     def do(self, act: str, **more: Any) -> Any:
-        """Have an act done, or a question answered, by Fedify's server."""
+        """Let Fedify's server perform an action or answer a query."""
         return self.server.do(act=act, **{"as": self.name}, **more)
 
     def lists(self) -> Any:
-        """Followers, waiting requests, and whom this one follows with the state of that."""
+        """Return the followers, the pending requests, and the followed accounts with their states."""
         return self.do("lists")
 
 
 def pause() -> None:
-    """A moment in which what must not arrive would arrive."""
+    """Wait long enough for an activity to arrive that must not arrive."""
     time.sleep(2)
 
 
 def find(person: Person, other: Someone) -> Any:
-    """Somebody of Fedify's server, as ours knows them, asked for if unknown."""
+    """Return the account of a user of Fedify's server on the local server, fetched if unknown."""
     (found,) = person.client.account_search(other.address, resolve=True)
     assert found.acct == other.address
     return found
 
 
 def arrives(person: Person, text: str) -> Any:
-    """The post with this text, once it stands in the person's home timeline."""
+    """Return the post with this text as soon as it is in the user's home timeline."""
     return people.arrives(person, text, WAIT_SECONDS)
 
 
 def gone(person: Person, status_id: str) -> bool:
-    """Whether our server has no such post any more."""
+    """Return whether the post does not exist on the local server."""
     try:
         person.client.status(status_id)
     except mastodon.MastodonNotFoundError:

@@ -1,7 +1,7 @@
-"""A server that runs on Node, made of libraries that have nothing in common with ours: `server.mjs` in a folder of its own.
+"""A server on Node, built with libraries that share nothing with this project: `server.mjs` in its own folder.
 
-The libraries come from npm, as `package-lock.json` beside it names them, with a Node that is new enough; they are kept in
-`.tools`. Where they cannot be had, the tests are skipped and say why.
+The libraries come from npm, as `package-lock.json` beside it names them, with a Node that is new enough; they are stored in
+`.tools`. Where they cannot be installed, the tests are skipped with the reason.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tests.flows import people
 from tests.flows.people import T
 from tests.support.instance import ROOT, free_port
 
-#: In contrast to two servers of ours, nothing is said here of how quick the other side is.
+#: In seconds; the speed of the other server is not tested.
 WAIT_SECONDS: Final = 30.0
 
 
 def wait(look: Callable[[], T | None], seconds: float = WAIT_SECONDS) -> T:
-    """What `look` sees, as soon as it is something."""
+    """Return the value of `look` as soon as it is true."""
     return people.wait(look, seconds)
 
 
 def install(name: str) -> Path:
-    """The folder with libraries and Node, installed unless these very versions are there. Skips the test where that fails."""
+    """Return the folder with the libraries and Node, installed unless these versions are there; skip the test if that fails."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip(f"npm is not installed: there is nothing to install {name} with")
@@ -55,7 +55,7 @@ def install(name: str) -> Path:
 
 
 def find_node(folder: Path) -> str:
-    """Node as npm brought it, or the machine's own where that is new enough. Skips the test without either."""
+    """Return the path of Node from npm, or of the machine's own if it is new enough; skip the test without either."""
     brought = sorted(folder.glob("node_modules/node-*/bin/node"))
     node = str(brought[0]) if brought else shutil.which("node")
     version = node and subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
@@ -65,7 +65,7 @@ def find_node(folder: Path) -> str:
 
 
 class NodeServer:
-    """One running server. Use as a context manager; `arguments` follow the port."""
+    """A running server, used as a context manager; `arguments` follow the port."""
 
     def __init__(self, name: str, *arguments: str) -> None:
         self.name, self.arguments, self.port = name, arguments, free_port()
@@ -85,7 +85,7 @@ class NodeServer:
 
     def __exit__(self, *exception: object) -> None:
         assert self.process is not None
-        self.process.kill()  # it would wait for connections to be closed
+        self.process.kill()  # SIGTERM would wait for open connections
         self.process.wait(10)
 
     def _answers(self) -> bool:
@@ -97,12 +97,12 @@ class NodeServer:
             return False
 
     def seen(self) -> list[dict[str, Any]]:
-        """What was received with a signature that holds, in the words of the library."""
+        """Return the activities that were received with a valid signature, as the library represents them."""
         found: list[dict[str, Any]] = requests.get(f"{self.url}/seen", timeout=10).json()
         return found
 
     def do(self, **asked: Any) -> Any:
-        """Have an act done, or a question answered."""
+        """Let the server perform an action or answer a query."""
         answer = requests.post(f"{self.url}/do", json=asked, timeout=30)
         found = answer.json()
         assert answer.ok, found["error"]

@@ -1,6 +1,4 @@
-"""A server of ours beside one of @evanp/activitypub-bot: follow, post, answer, like, boost, edit, delete and take back, both
-ways. `make interop` runs this.
-"""
+"""Tests with @evanp/activitypub-bot: follow, post, reply, like, boost, edit, delete and undo, both ways (`make interop`)."""
 
 from __future__ import annotations
 
@@ -21,25 +19,25 @@ pytestmark = pytest.mark.interop
 
 
 class Zoe(NodeServer):
-    """The person on that server, and the server."""
+    """The user on that server, and the server."""
 
     def __init__(self, database_url: str) -> None:
         super().__init__("activitypub-bot", database_url)
         self.uri, self.address = f"{self.url}/user/zoe", f"zoe@localhost:{self.port}"
 
     def arrived(self, kind: str, fits: Callable[[Any], Any]) -> dict[str, Any]:
-        """The last activity of this type whose object fits, as soon as there is one."""
+        """Return the last activity of this type with a matching object, as soon as there is one."""
         return wait(
             lambda: next((act for act in reversed(self.seen()) if act["type"] == kind and fits(act["object"])), None)
         )
 
     def act(self, act: str, uri: str, **more: Any) -> str:
-        """Do something with the object of this address; returns the id of what came of it."""
+        """Perform an action on the object with this address, and return the id of the result."""
         made: str = self.do(act=act, uri=uri, **more)["id"]
         return made
 
     def listed(self, uri: str) -> list[str]:
-        """The members of a collection of hers, as everybody sees it."""
+        """Return the public members of one of her collections."""
         headers = {"Accept": "application/activity+json"}
         found = requests.get(uri, headers=headers, timeout=30).json()
         if "first" in found:
@@ -68,7 +66,7 @@ def anna() -> Iterator[Person]:
 
 @pytest.fixture(scope="module")
 def uri(anna: Person, zoe: Zoe) -> str:
-    """Anna's; she and Zoe follow each other."""
+    """Anna's address, after she and Zoe have followed each other."""
     uri = f"{anna.server.base_url}/users/anna"
     (account,) = anna.client.account_search(zoe.address, resolve=True)
     assert (account.acct, account.uri, account.display_name) == (zoe.address, zoe.uri, "zoe of activitypub-bot")
@@ -81,7 +79,7 @@ def uri(anna: Person, zoe: Zoe) -> str:
 
 
 def of_zoe(anna: Person, zoe: Zoe, text: str) -> Any:
-    """A new post of hers, as it stands in Anna's home."""
+    """Publish a post of Zoe, and return it from Anna's home timeline."""
     note = zoe.do(act="post", text=text)["id"]
     seen = arrives(anna, text)
     assert (seen.uri, seen.account.acct, seen.visibility) == (note, zoe.address, "public")
@@ -89,7 +87,7 @@ def of_zoe(anna: Person, zoe: Zoe, text: str) -> Any:
 
 
 def of_anna(anna: Person, zoe: Zoe, text: str, **more: Any) -> Any:
-    """A new post of hers, as soon as Zoe's server has it."""
+    """Publish a post of Anna, and return it as soon as Zoe's server has it."""
     status = anna.client.status_post(text, **more)
     zoe.arrived("Create", lambda made: made["id"] == status.uri)
     return status
@@ -127,7 +125,7 @@ def test_likes_and_boosts_are_given_and_taken_back_both_ways(anna: Person, uri: 
         wait(lambda kept=kept: len(zoe.listed(f"{seen.uri}/{kept}")) == 1)
     anna.client.status_unfavourite(seen.id)
     wait(lambda: not zoe.listed(f"{seen.uri}/likes"))
-    # Its collection does not change: what is addressed to everybody alone is shown to those who listen there, and not obeyed.
+    # The bot ignores the Undo, because it handles public activities only by showing them to listeners.
     anna.client.status_unreblog(seen.id)
     zoe.arrived("Undo", lambda undone: (undone["type"], undone["object"]) == ("Announce", seen.uri))
 
@@ -145,7 +143,7 @@ def test_edits_arrive_both_ways(anna: Person, uri: str, zoe: Zoe) -> None:
 
 
 def test_an_edit_that_does_not_say_when_changes_no_text(anna: Person, uri: str, zoe: Zoe) -> None:
-    """So do the edits of this library alone; Mastodon leaves the text as it was, too (contract, federation section 7)."""
+    """Only this library sends such edits; Mastodon leaves the text as it was, too (contract, federation section 7)."""
     seen = of_zoe(anna, zoe, "before")
     zoe.act("rewrite", seen.uri, text="<p>after</p>")
     pause()

@@ -1,5 +1,6 @@
-"""A server of ours beside one made of bovine's libraries: follow, post, answer, like, boost, edit and delete, both ways. `make
-interop` runs this; pip brings bovine into a folder of its own, without it this is skipped.
+"""Tests with a server made of bovine's libraries: follow, post, reply, like, boost, edit and delete, both ways.
+
+`make interop` runs them; pip installs bovine into its own folder, and without it they are skipped.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
 def install() -> None:
-    """Bovine and what it needs. Skips the test where it cannot be had."""
+    """Install bovine and its dependencies; skip the test if that fails."""
     if FOLDER.exists():
         return
     shutil.rmtree(f"{FOLDER}.part", ignore_errors=True)
@@ -42,7 +43,7 @@ def install() -> None:
 
 
 class Zoe:
-    """Somebody on bovine's server."""
+    """A user on bovine's server."""
 
     def __init__(self, port: int, inbox: str) -> None:
         self.url, self.address, self.inbox = f"http://localhost:{port}", f"zoe@localhost:{port}", inbox
@@ -50,7 +51,7 @@ class Zoe:
         self.number = 0
 
     def send(self, kind: str, obj: Any, **more: Any) -> dict[str, Any]:
-        """Sign and send an activity; returns it."""
+        """Sign and send an activity, and return it."""
         self.number += 1
         activity = {
             "@context": "https://www.w3.org/ns/activitystreams",
@@ -64,7 +65,7 @@ class Zoe:
         return activity
 
     def note(self, text: str, **more: Any) -> dict[str, Any]:
-        """A public post of hers that was not sent yet."""
+        """Return a public post of hers that was not sent yet."""
         self.number += 1
         return {
             "id": f"{self.uri}/notes/{self.number}",
@@ -76,7 +77,7 @@ class Zoe:
         } | more
 
     def got(self, kind: str, fits: Any = bool) -> dict[str, Any]:
-        """The last activity of this type that fits, whose signature bovine has checked, as soon as there is one."""
+        """Return the last matching activity of this type whose signature bovine has verified, as soon as there is one."""
 
         def look() -> dict[str, Any] | None:
             found = requests.get(f"{self.url}/seen", timeout=10).json()
@@ -117,14 +118,14 @@ def zoe(anna: Person) -> Iterator[Zoe]:
 
 def test_a_person_on_bovine_and_one_here_do_everything_with_each_other(anna: Person, zoe: Zoe) -> None:
     uri = f"{anna.server.base_url}/users/anna"
-    # Follows, both ways.
+    # Both accounts follow each other.
     (account,) = anna.client.account_search(zoe.address, resolve=True)
     anna.client.account_follow(account.id)
     zoe.send("Accept", zoe.got("Follow", lambda named: named == zoe.uri))
     wait(lambda: anna.client.account_relationships(account.id)[0].following)
     follow = zoe.send("Follow", uri)
     assert zoe.got("Accept", lambda named: named["id"] == follow["id"])
-    # Her post, with an answer of Anna's, liked, boosted, edited and deleted.
+    # Zoe's post, with a reply of Anna; it is liked, boosted, edited and deleted.
     note = zoe.note("Hello from bovine")
     zoe.send("Create", note, to=note["to"], cc=note["cc"])
     seen = arrives(anna, "Hello from bovine")
@@ -136,7 +137,7 @@ def test_a_person_on_bovine_and_one_here_do_everything_with_each_other(anna: Per
     assert zoe.got("Create", lambda made: made["id"] == answer.uri)["object"]["inReplyTo"] == note["id"]
     zoe.send("Update", note | {"content": "<p>Changed by bovine</p>", "updated": "2030-01-01T00:00:00Z"})
     wait(lambda: "Changed by bovine" in anna.client.status(seen.id).content)
-    # Anna's post, answered, liked, boosted, edited and deleted.
+    # Anna's post is answered, liked, boosted, edited and deleted.
     status = anna.client.status_post("Hello from Anna")
     zoe.got("Create", lambda made: made["id"] == status.uri)
     reply = zoe.note("An answer of bovine", inReplyTo=status.uri, cc=[uri])

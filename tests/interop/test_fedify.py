@@ -1,5 +1,6 @@
-"""A server of ours beside one made of Fedify's libraries, each used by a person, checked by our client API and by what Fedify
-understood. `make interop` runs this.
+"""Tests with a server made of Fedify's libraries, checked by the client API and by the activities that Fedify received.
+
+`make interop` runs them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ pytestmark = pytest.mark.interop
 PUBLIC = "https://www.w3.org/ns/activitystreams#Public"
 
 
-#: The signatures that Fedify tries first, and whether ours is in secure mode, where what it fetches must be signed, too.
-#: By RFC 9421 it signs the fragment of a key's address as part of the target, which is never sent: there it would fall
-#: back to the other kind.
+#: The kind of signature that Fedify tries first, and whether the local server is in secure mode, where fetches must be signed
+#: too. For RFC 9421 Fedify signs the fragment of a key's address as part of the target, although it is never sent: in secure
+#: mode it would fall back to the other kind.
 SIGNATURES = {"rfc9421": "no", "draft-cavage-http-signatures-12": "yes"}
 
 
@@ -50,7 +51,7 @@ def anna_uri(anna: Person) -> str:
 
 @pytest.fixture(scope="module")
 def zoe(fedify: Fedify, anna: Person, anna_uri: str) -> Someone:
-    """Somebody on Fedify's server; she and Anna follow each other."""
+    """A user on Fedify's server, who has a mutual follow with Anna."""
     zoe = fedify.person("zoe")
     account = find(anna, zoe)
     anna.client.account_follow(account.id)
@@ -67,7 +68,7 @@ def test_follows_are_accepted_both_ways_and_counted(anna: Person, anna_uri: str,
     assert (relation.following, relation.followed_by) == (True, True)
     assert [item.account.acct for item in anna.notifications("follow")] == [zoe.address]
     assert account.display_name == "zoe of Fedify"
-    # It keeps what was accepted, and tries the other kind only when one is refused.
+    # Fedify stores the accepted kind, and tries the other one only after a refusal.
     assert zoe.do("signatures", host=anna.server.base_url) == zoe.server.first_tried
 
 

@@ -1,4 +1,4 @@
-"""What the kernel's tests share: the reactions of a test, a table for their effects, and a caught wake-up."""
+"""Fixtures for the kernel's tests: reactions, a table for their effects, and intercepted wake-ups."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from tests.kernel import reactions
 
 @pytest.fixture
 def transactional_db(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Transactions that commit, for the kernel's own tables. Unlike the fixture of this name elsewhere it does not empty
-    every table of every app afterwards, which takes longer than these tests: each of them clears away its own rows."""
+    """Allow transactions that commit, without emptying every table afterwards.
+
+    The fixture of this name elsewhere does that, which takes longer than these tests; each of them deletes its own rows.
+    """
     with django_db_blocker.unblock():
         yield
 
 
 @pytest.fixture
 def listen() -> Iterator[Callable[..., Subscription[Any]]]:
-    """As `on`, until the end of the test."""
+    """A function like `on`, whose subscriptions end with the test."""
     made: list[Subscription[Any]] = []
 
     def subscribe(event: type[Event], reaction: Any, **terms: Any) -> Subscription[Any]:
@@ -38,7 +40,7 @@ def listen() -> Iterator[Callable[..., Subscription[Any]]]:
 
 @pytest.fixture
 def effects(transactional_db: None) -> Iterator[None]:
-    """A table for what reactions did; and the outbox is empty."""
+    """A table for the effects of reactions, and an empty outbox."""
     reactions.reset()
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS test_effect")
@@ -47,13 +49,13 @@ def effects(transactional_db: None) -> Iterator[None]:
     yield
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS test_effect")
-        # Other tests run what is in the outbox, and know none of these reactions.
+        # Other tests run the jobs in the outbox, and do not have these reactions.
         cursor.execute("TRUNCATE social_outbox")
 
 
 @pytest.fixture
 def woken() -> Iterator[list[str]]:
-    """The queues for which a wake-up was sent, instead of sending it; Redis remembers none at the beginning."""
+    """The queues for which a wake-up would be sent; Redis remembers none at the beginning."""
     queues: list[str] = []
     for role in redis.TIMEOUTS:
         redis.circuit(role).close()

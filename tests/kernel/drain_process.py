@@ -1,4 +1,7 @@
-"""A process that drains, for tests that kill it: `python -m tests.kernel.drain_process REACTION [database] [LEASE]`."""
+"""A process that drains the outbox, for tests that kill it.
+
+Usage: `python -m tests.kernel.drain_process REACTION [database] [LEASE]`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from urllib.parse import quote
 
 
 def start(reaction: str, *, database: bool, lease: float) -> subprocess.Popen[str]:
-    """Start it on the database of this test; `reaction` is a name in tests.kernel.reactions."""
+    """Start the process on the test's database; `reaction` is a name in tests.kernel.reactions."""
     from django.db import connection
 
     settings = connection.settings_dict
@@ -24,7 +27,7 @@ def start(reaction: str, *, database: bool, lease: float) -> subprocess.Popen[st
 
 
 def main() -> None:
-    """Drain the default queue for ever."""
+    """Drain the default queue in an endless loop."""
     import django
 
     django.setup()

@@ -1,4 +1,4 @@
-"""Events and reactions for the tests of the outbox, by name, so that other processes of a test find them too."""
+"""Events and reactions for the tests of the outbox, found by name, so that other processes of a test can use them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _chance = random.Random(5)
 
 
 class Happened(Event, key="thing:{thing_id}"):
-    """The n-th thing that happened to something."""
+    """A test event with an object and a number."""
 
     thing_id: int
     number: int
@@ -23,25 +23,25 @@ class Happened(Event, key="thing:{thing_id}"):
 
 
 class Aside(Event):
-    """An event that needs no order."""
+    """A test event that needs no order."""
 
     number: int
 
 
-#: Calls of `remember` and `stumble`: the numbers of each call.
+#: The numbers of the events in each call of `remember` and `stumble`.
 calls: list[list[int]] = []
-#: Numbers at which `stumble` and `stumble_in_database` fail.
+#: The numbers of events at which `stumble` and `stumble_in_database` fail.
 poison: set[int] = set()
 
 
 def reset() -> None:
-    """Forget everything."""
+    """Clear the recorded calls and the failing numbers."""
     calls.clear()
     poison.clear()
 
 
 def write(events: Sequence[Happened], who: str = "") -> None:
-    """Leave one row per event."""
+    """Insert a row for each event."""
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO test_effect (key, number, who) SELECT k, n, %s FROM unnest(%s::text[], %s::int[])"
@@ -51,17 +51,17 @@ def write(events: Sequence[Happened], who: str = "") -> None:
 
 
 def write_again(events: Sequence[Happened]) -> None:
-    """A second subscriber of the same event."""
+    """Insert rows for a second subscriber of the same event."""
     write(events, "second")
 
 
 def remember(events: Sequence[Happened]) -> None:
-    """Note the call."""
+    """Record the call."""
     calls.append([event.number for event in events])
 
 
 def stumble(events: Sequence[Happened]) -> None:
-    """Note the call, and fail when one of the events is poison."""
+    """Record the call, and fail if a number is in `poison`."""
     remember(events)
     for event in events:
         if event.number in poison:
@@ -69,39 +69,39 @@ def stumble(events: Sequence[Happened]) -> None:
 
 
 def stumble_in_database(events: Sequence[Happened]) -> None:
-    """Write the effects, then fail when one of the events is poison."""
+    """Insert rows, then fail if a number is in `poison`."""
     write(events)
     stumble(events)
 
 
 def write_late(events: Sequence[Happened]) -> None:
-    """Take a while, now more, now less, and only then write: whoever ran ahead is seen to be ahead."""
+    """Insert rows after a random delay, so that reactions in the wrong order become visible."""
     time.sleep(_chance.uniform(0, 0.02))
     write(events)
 
 
 def write_slowly(events: Sequence[Happened]) -> None:
-    """Write the effects, then take a while before the transaction can end."""
+    """Insert rows, and delay the end of the transaction."""
     write(events)
     time.sleep(0.03)
 
 
 def write_and_hang(events: Sequence[Happened]) -> None:
-    """Write the effects, then never come back: the test kills this process here."""
+    """Insert rows, and wait until the test kills this process."""
     write(events)
     print("in hand", flush=True)
     time.sleep(600)
 
 
 def die(events: Sequence[Happened]) -> None:
-    """Kill the process like a crash in C code when an event is number 13; write the others."""
+    """Kill the process as a crash in C code would if a number is 13; otherwise insert rows."""
     if any(event.number == 13 for event in events):
         os.kill(os.getpid(), 9)
     write(events)
 
 
 def effects(key: str | None = None) -> list[int]:
-    """The numbers of the effects so far, in order."""
+    """Return the numbers of the inserted rows, in order."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT number FROM test_effect WHERE key = %s OR %s::text IS NULL ORDER BY id", [key, key])
         return [number for (number,) in cursor.fetchall()]

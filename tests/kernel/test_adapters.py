@@ -1,4 +1,4 @@
-"""Promises of values on their way: moments are aware, in UTC and exact, lists arrive as they were."""
+"""Tests of values sent to and from PostgreSQL: times are aware, in UTC and exact, and lists are unchanged."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_no_moment_is_none_and_lists_hold_moments() -> None:
 
 
 def test_psycopgs_loader_is_in_use() -> None:
-    # Django takes its own, slow one back when it does not recognise the time zone of the connection's.
+    # Django restores its own slow loader if it does not recognise the time zone of the connection.
     with connection.cursor() as cursor:
         cursor.execute("SELECT now()")
         loader = cursor.cursor.adapters.get_loader(1184, 0)

@@ -1,4 +1,4 @@
-"""Promises of the real worker and scheduler: events are run within a moment, also after FLUSHALL and kills, by one leader."""
+"""Tests of the real worker and scheduler: events are processed quickly, also after FLUSHALL and kills, with one leader."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.runtime.processes import eventually
 
 Listen = Callable[..., Any]
 pytestmark = pytest.mark.verify
-#: Seconds, several times the lease of a dead leader, which is the longest that anything here waits for.
+#: In seconds; several times the lease of a dead leader, which is the longest wait here.
 PATIENCE = 180.0
 
 
 @pytest.fixture
 def server(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, effects: None) -> Iterator[Valkey]:
-    """A Redis for all roles."""
+    """A Redis server for all roles."""
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = dict.fromkeys(settings.REDIS_URLS, server.url)
         monkeypatch.setattr(app.conf, "broker_url", celery_url(server.url))
@@ -44,7 +44,7 @@ def server(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.fixture(params=[("threads", "2"), ("prefork", "2")], ids=["threads", "prefork"])
 def working(request: pytest.FixtureRequest, server: Valkey) -> Iterator[Path]:
-    """The log of a worker that runs."""
+    """The log of a running worker."""
     pool, concurrency = request.param
     process, log = worker.start(
         server.url, "worker", "-P", pool, "-c", concurrency, "--without-gossip", "--without-mingle", "-l", "info"
@@ -65,13 +65,12 @@ def _close_circuits() -> None:
 
 
 def commit(number: int) -> None:
-    """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(Happened(number, number))
 
 
 def wait_for_effects(numbers: list[int]) -> None:
-    """Until every number has had its effect."""
+    """Wait until every number has been inserted."""
     deadline = time.monotonic() + PATIENCE
     while sorted(reactions.effects()) != numbers:
         assert time.monotonic() < deadline, reactions.effects()
@@ -86,7 +85,7 @@ def test_a_worker_runs_events_without_a_sweep_also_after_flushall(
     wait_for_effects([1])
     redis.client("broker").flushall()
     commit(2)
-    # Nothing sweeps here, and nobody is restarted.
+    # No sweep and no restart happens here.
     wait_for_effects([1, 2])
     for number in range(3, 40):
         commit(number)
@@ -117,7 +116,7 @@ def test_the_schedulers_sweep_finds_what_no_wake_up_announced_and_another_takes_
 ) -> None:
     listen(Happened, reactions.write, database=True)
     started = [worker.start(server.url, "worker", "-P", "threads", "-c", "2", "--without-gossip", "--without-mingle")]
-    # A log line for each would be nicer, but -l info of beat is what an operator sees too.
+    # The log level is that of an operator, although it does not log each task.
     started += [worker.start(server.url, "beat", "-l", "info") for _ in range(2)]
     beats = started[1:]
     try:

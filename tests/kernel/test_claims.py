@@ -1,4 +1,4 @@
-"""Promises of leases that the users of `Claims` rely on and cannot show alone."""
+"""Tests of leases that cannot be written with the users of `Claims`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about how moments are written."""
+"""Tests of the format of times."""
 
 from __future__ import annotations
 

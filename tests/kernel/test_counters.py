@@ -1,4 +1,4 @@
-"""Counters of many owners change together as they would one by one."""
+"""Tests of changing counters of many owners at once, with the same result as one by one."""
 
 from __future__ import annotations
 

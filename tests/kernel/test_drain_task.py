@@ -1,6 +1,4 @@
-"""Promises of the task that drains: it works until nothing is due, makes room for other queues, and wakes one more worker
-in a backlog.
-"""
+"""Tests of the task that drains queues: it stops when nothing is due, yields to other queues, and wakes another worker."""
 
 from __future__ import annotations
 
@@ -37,20 +35,19 @@ _MESSAGE = {
 
 @pytest.fixture(autouse=True)
 def _empty_outbox(effects: None, woken: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables, a caught wake-up, and a process that has drained nothing yet."""
+    """Empty tables, intercepted wake-ups, and a process that has not drained a queue yet."""
     monkeypatch.setattr(tasks, "_drained_at", {})
 
 
 @pytest.fixture
 def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long a drain has waited for company; nobody waits in truth."""
+    """How long a drain has paused for more events, without real pauses."""
     pauses: list[float] = []
     monkeypatch.setattr(tasks.time, "sleep", pauses.append)
     return pauses
 
 
 def commit(*events: Happened) -> None:
-    """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
 

@@ -1,4 +1,4 @@
-"""Promises of `publish`: events are written with their change or not at all, for their subscribers, in one statement."""
+"""Tests of `publish`: events are written in the transaction of their change, for all subscribers, in one query."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ handled: list[Event] = []
 
 
 def handle(events: Sequence[Event]) -> None:
-    """Keep the events."""
+    """Record the events."""
     handled.extend(events)
 
 
 @pytest.fixture(autouse=True)
 def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Tables and a caught wake-up."""
+    """Empty tables and intercepted wake-ups."""
 
 
 def test_an_event_outside_a_transaction_is_refused(listen: Listen) -> None:

@@ -1,4 +1,4 @@
-"""Promises about cached fragments of answers."""
+"""Tests of cached fragments of responses."""
 
 from __future__ import annotations
 

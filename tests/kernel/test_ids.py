@@ -1,4 +1,4 @@
-"""Promises of time-ordered ids as primary keys."""
+"""Tests of time-ordered ids as primary keys."""
 
 from __future__ import annotations
 

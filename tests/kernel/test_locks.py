@@ -1,4 +1,4 @@
-"""Promises of locks: whoever holds a name is alone with it until the transaction ends."""
+"""Tests of locks: only one transaction holds a name, until it ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from social.kernel.locks import lock, lock_within, try_lock
 
 
 def in_another_connection(work: object) -> threading.Thread:
-    """A started thread with a connection of its own."""
+    """Start a thread with its own connection, and return it."""
 
     def run() -> None:
         try:
@@ -55,7 +55,7 @@ def test_a_lock_has_one_holder_and_does_not_delay_other_names(transactional_db: 
 
 
 def not_free_elsewhere(name: str) -> bool:
-    """Whether another connection is refused the name."""
+    """Return whether another connection cannot get the lock."""
     got: list[bool] = []
 
     def ask() -> None:

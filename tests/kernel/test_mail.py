@@ -1,4 +1,4 @@
-"""Promises about mail: in the reader's language, text and HTML, no header anybody could smuggle in, failures worth a retry."""
+"""Tests of mail: in the reader's language, as text and HTML, without injected headers, and retried after failures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TEMPLATES = {
 
 @pytest.fixture(autouse=True)
 def templates(tmp_path: Path, settings: Settings) -> None:
-    """Two mails of this test's own."""
+    """Two mail templates for this test."""
     (tmp_path / "mail").mkdir()
     for name, text in TEMPLATES.items():
         (tmp_path / "mail" / name).write_text(text)

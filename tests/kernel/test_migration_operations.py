@@ -1,4 +1,4 @@
-"""Promises of migrations that go on while others write."""
+"""Tests of migrations that run while others write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _clean() -> Iterator[None]:
 
 
 def indexes() -> dict[str, bool]:
-    """The indexes of the table but its key, and whether they are whole."""
+    """Return the indexes of the table without its primary key, and whether they are valid."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT c.relname, i.indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"

@@ -1,4 +1,4 @@
-"""Promises of the drains: every reaction runs, in the order of its key, and with `database=True` has exactly one effect."""
+"""Tests of drains: every reaction runs, in the order of its key, and with `database=True` has exactly one effect."""
 
 from __future__ import annotations
 
@@ -24,23 +24,22 @@ Listen = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Tables and a caught wake-up."""
+    """Empty tables and intercepted wake-ups."""
 
 
 def commit(*events: Happened | Aside) -> None:
-    """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
 
 
 def drain_everything(queue: str = "default", limit: int = 200) -> None:
-    """Until nothing is due."""
+    """Drain the queue until nothing is due."""
     while drain(queue, limit):
         pass
 
 
 def in_threads(count: int, work: Callable[[], None]) -> None:
-    """Run `work` in threads with connections of their own; raises what one of them raised."""
+    """Run `work` in threads with their own connections, and raise the first error."""
     errors: list[BaseException] = []
 
     def run() -> None:
@@ -80,7 +79,7 @@ def test_the_order_holds_while_events_keep_coming(listen: Listen) -> None:
 
     def publisher() -> None:
         for _ in range(60):
-            # As publishers do by the row lock of their object: one key, one transaction at a time.
+            # Publishers do the same by the row lock of their object: only one transaction per key at a time.
             with guard:
                 commit(Happened(1, next(numbers)))
 
@@ -164,7 +163,7 @@ def test_one_long_key_is_claimed_in_large_batches(listen: Listen) -> None:
 def test_a_row_that_must_wait_holds_up_what_is_behind_it_also_when_an_older_one_appears(
     listen: Listen, state: dict[str, str]
 ) -> None:
-    """A transaction that commits late may bring an older row than the one that failed or runs already."""
+    """A transaction that commits late may add a row older than the one that failed or is running."""
     listen(Happened, reactions.remember)
     commit(*(Happened(1, n) for n in range(4)))
     OutboxRow.objects.filter(payload__number=2).update(**state)
@@ -183,7 +182,7 @@ def test_rows_that_a_drain_holds_are_not_claimed_until_the_lease_expires(listen:
 
 
 def test_a_drain_that_overslept_its_lease_has_no_effect(listen: Listen) -> None:
-    """The reaction of the first drain hangs so long that a second one takes its rows over and finishes them."""
+    """The first reaction takes so long that a second drain claims its rows and finishes them."""
     listen(Happened, reactions.write, database=True)
     listen(Aside, _lose_the_lease)
     commit(Aside(0), Happened(1, 1), Happened(1, 2))

@@ -1,4 +1,4 @@
-"""Promises for reactions that fail: only their own key waits, they are tried again with patience, and nothing is hidden."""
+"""Tests of failing reactions: only their own key waits, they are retried with growing delays, and failures are shown."""
 
 from __future__ import annotations
 
@@ -24,22 +24,21 @@ Listen = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Tables and a caught wake-up."""
+    """Empty tables and intercepted wake-ups."""
 
 
 def commit(*events: Happened) -> None:
-    """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
 
 
 def make_due() -> None:
-    """As if the back-off were over."""
+    """End the back-off of all rows."""
     OutboxRow.objects.update(due_at=now() - timedelta(seconds=1))
 
 
 def drain_everything() -> None:
-    """Until nothing is due."""
+    """Drain until nothing is due."""
     while drain("default"):
         pass
 

@@ -1,4 +1,4 @@
-"""Promises under `kill -9`, FLUSHALL and dead servers: nothing is lost, and a database effect happens exactly once."""
+"""Tests of `kill -9`, FLUSHALL and dead servers: no event is lost, and a database effect happens exactly once."""
 
 from __future__ import annotations
 
@@ -23,17 +23,16 @@ Listen = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def _empty_outbox(effects: None, woken: list[str]) -> None:
-    """Tables and a caught wake-up."""
+    """Empty tables and intercepted wake-ups."""
 
 
 def commit(*events: Happened) -> None:
-    """Publish in a transaction of its own."""
     with transaction.atomic():
         publish(*events)
 
 
 def wait_for(process: subprocess.Popen[str], line: str) -> None:
-    """Until the process has printed the line."""
+    """Wait until the process has printed the line."""
     assert process.stdout is not None
     for found in process.stdout:
         if found.strip() == line:
@@ -42,7 +41,7 @@ def wait_for(process: subprocess.Popen[str], line: str) -> None:
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """With -9, and wait until it is gone."""
+    """Kill the process by SIGKILL, and wait until it has ended."""
     process.kill()
     process.wait()
     if process.stdout is not None:
@@ -50,7 +49,6 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def drain_until_empty(seconds: float, **terms: Any) -> None:
-    """Drain until no row is left."""
     deadline = time.monotonic() + seconds
     while OutboxRow.objects.exists():
         assert time.monotonic() < deadline, list(OutboxRow.objects.values())[:3]
@@ -87,7 +85,7 @@ def test_a_row_that_kills_its_process_blocks_only_its_key_and_dies_at_last(liste
     for _ in range(2):
         process = drain_process.start("die", database=True, lease=0.5)
         process.wait(20)
-    # The others have been done one by one; the killer has its attempts counted although it never came back.
+    # The other events were processed one by one; attempts of the crashing one are counted although the process died.
     assert sorted(reactions.effects()) == [n for n in range(8, 18) if n != 13]
     row = OutboxRow.objects.get()
     assert row.payload["number"] == 13

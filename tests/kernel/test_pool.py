@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: after a restart everything works at once, and nobody waits long for an absent database."""
+"""Tests of connections to PostgreSQL: they work immediately after a restart, and fail fast without a server."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from timelines.consumers.routing import StreamingApplication
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Embedded]:
-    """A PostgreSQL that may be stopped and started."""
+    """A PostgreSQL that a test can stop and start."""
     with own_postgres() as running:
         yield running
 
 
 class Connecting:
-    """Connects to `server`, and counts how often it was asked to."""
+    """A function that connects to `server`, and counts its calls."""
 
     def __init__(self, server: Embedded) -> None:
         self.conninfo = server.postgres.conninfo()
@@ -256,7 +256,7 @@ def test_django_takes_its_connections_from_the_pool_and_gives_them_back() -> Non
 
 @pytest.fixture
 def absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody gets a connection."""
+    """Make every connection fail."""
 
     def refuse(*args: object) -> None:
         raise psycopg.OperationalError("The database failed less than a second ago: not asked.")

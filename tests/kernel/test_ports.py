@@ -1,4 +1,4 @@
-"""Promises of ports and batches."""
+"""Tests of ports and batches."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from social.kernel.ports import Port, Unplugged
 
 
 class Greeter(Protocol):
-    """What the lower app asks for."""
+    """The port that the lower app calls."""
 
     def greet(self) -> str: ...
 
 
 class Polite:
-    """What the upper app plugs in."""
+    """The implementation that the upper app plugs in."""
 
     def greet(self) -> str:
         return "Good morning"

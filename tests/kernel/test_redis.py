@@ -1,4 +1,4 @@
-"""Promises of the access to Redis: one prefix per role, nobody waits long for a dead server, forks and restarts do no harm."""
+"""Tests of the access to Redis: one prefix per role, short waits for a dead server, and correct forks and restarts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.patience import SOON, watch_circuits
 
 @pytest.fixture
 def server(tmp_path: Path, settings: Settings) -> Iterator[Valkey]:
-    """A server for all roles, of this test's own."""
+    """A server for all roles, for one test."""
     with Valkey(tmp_path) as valkey:
         settings.REDIS_URLS = dict.fromkeys(settings.REDIS_URLS, valkey.url)
         _close_circuits()
@@ -36,7 +36,7 @@ def _close_circuits() -> None:
 
 
 def by_client(role: redis.Role, *command: str) -> Any:
-    """A command by redis-py's own way."""
+    """Run a command by redis-py's own API."""
     return redis.client(role).execute_command(*command)
 
 
@@ -44,7 +44,7 @@ Asking = Callable[..., Any]
 
 
 def at_once(role: redis.Role, *command: Any) -> Any:
-    """As `redis.ask`, as the only command of a transaction."""
+    """Run a command like `redis.ask`, as the only one of a transaction."""
     return redis.ask_at_once(role, command)[0]
 
 
@@ -52,7 +52,7 @@ both_ways = pytest.mark.parametrize("asking", [by_client, redis.ask, at_once])
 
 
 def seconds_to_fail(role: redis.Role, asking: Asking = by_client) -> float:
-    """How long a command takes to raise RedisError."""
+    """Return how long a command takes to raise RedisError."""
     began = time.monotonic()
     with pytest.raises(redis.RedisError):
         asking(role, "GET", "x")

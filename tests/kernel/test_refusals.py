@@ -1,4 +1,4 @@
-"""What others sent and was not taken is counted by reason and sender, so that an operator sees it on the first day."""
+"""Tests of the counts of refused activities by reason and sender, which operators see."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def test_one_line_of_the_log_stands_for_a_hundred_refusals(caplog: pytest.LogCap
 
 
 def test_a_flood_of_refusals_is_written_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What other tests of this process have left is written before.
+    # Write the counts that other tests of this process have left.
     refusals.write_noted()
     Refusal.objects.all().delete()
     monkeypatch.setattr(refusals, "NOTED_LIMIT", 3)
     for number in range(10):
         note_refusal(f"{number}.example", _Reason.ODD)
     assert not Refusal.objects.exists()
-    # The process ends: its connection is closed, which is the test's here.
+    # The end of a process closes its connection, which is the test's own here.
     monkeypatch.setattr(refusals.connections, "close_all", lambda: None)
     refusals.write_last_counts()
     assert dict(Refusal.objects.values_list("sender", "number")) == {

@@ -1,4 +1,4 @@
-"""Promises of the runner to every kind of work that waits for other servers."""
+"""Tests of the runner for every kind of job that waits for other servers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_no_more_is_under_way_than_the_terms_allow() -> None:
         nonlocal most_of_one, most_of_all
         under_way[host] += 1
         most_of_one, most_of_all = max(most_of_one, under_way[host]), max(most_of_all, under_way.total())
-        # Every other one that may be under way at the same time has begun by then.
+        # By then every other job that can run at the same time has started.
         for _turn in range(20):
             await asyncio.sleep(0)
         under_way[host] -= 1
@@ -136,7 +136,7 @@ def on_terms(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
 
 
 def posts(*hosts: str) -> list[Fetch]:
-    """One row for each."""
+    """Return one row for each host."""
     return [Fetch(kind="post", uri=f"{host}/{number}", host=host) for number, host in enumerate(hosts)]
 
 
@@ -145,7 +145,7 @@ def test_rows_held_by_a_killed_process_get_another_run() -> None:
     Fetch.objects.create(kind="post", uri="a.example/0", host="a.example", claim=1, claimed_until=held)
     with transaction.atomic():
         publish(FetchesDue())
-    # Its process was killed while it held this row, and another takes it up.
+    # The process was killed while it had claimed this row, and another claims it.
     OutboxRow.objects.filter(queue="fetches").update(claim=1, claimed_until=Now() - timedelta(minutes=1))
     (before,) = OutboxRow.objects.filter(queue="fetches").values_list("id", flat=True)
     drain("fetches")
@@ -161,7 +161,7 @@ def test_every_kind_of_work_has_terms_a_queue_and_a_reaction() -> None:
 
 
 def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its rows, which came first, are under way until all of the other host are done."""
+    """The slow host's rows, which are older, run until all rows of the other host are done."""
     on_terms(monkeypatch, at_once=5, per_host=4, claimed=50)
     Fetch.objects.bulk_create(posts(*["slow.example"] * 40, *["quick.example"] * 40))
     done: Counter[str] = Counter()
@@ -181,7 +181,7 @@ def test_a_host_that_is_slow_delays_no_other(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its time is over from the beginning, and no other thread is free: what comes now is done all the same."""
+    """Its time is over from the beginning, and no other thread is free: new rows are processed all the same."""
     on_terms(monkeypatch, slice_seconds=0.0)
     Fetch.objects.bulk_create(posts("slow.example", "first.example"))
     done: list[str] = []
@@ -204,7 +204,7 @@ def test_a_run_that_waits_for_a_slow_host_claims_until_the_next_run_has_a_thread
 
 
 def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both would wait for slow hosts otherwise, and nobody would do what others are due."""
+    """Otherwise both would wait for slow hosts, and due rows of other hosts would not be processed."""
     both = threading.Barrier(2)
 
     class Runs(set[Run[Fetch]]):
@@ -222,7 +222,7 @@ def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest
 
 
 def test_deleting_an_object_ends_all_waiting_work_about_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a push service says of a subscription: the row goes with what it is about, those in hand too, and nothing fails."""
+    """A push service may report a deleted subscription: its rows are deleted, even running ones, and no error occurs."""
     on_terms(monkeypatch, at_once=5, per_host=1, claimed=50)
     Fetch.objects.bulk_create(posts(*["push.example"] * 30))
     asked = 0
@@ -276,7 +276,7 @@ def test_row_71_processes_together_keep_the_pace_of_a_host(monkeypatch: pytest.M
 
 @pytest.mark.django_db(transaction=True)
 def test_row_71_two_processes_that_find_a_host_free_at_once_ask_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each has found another row to be the first: the second began when an older one had come."""
+    """Each process has another first row, because an older row was added before the second one started."""
     on_terms(monkeypatch, pace=3600.0)
     Host.objects.create(queue="fetches", name="a.example")
     claimed: list[str] = []

@@ -1,4 +1,4 @@
-"""Promises of the schedule: any number of schedulers may run, one of them sends, and none of them ever stands still."""
+"""Tests of the schedule: with any number of schedulers, exactly one sends tasks, and the sending never stops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from social.scheduler import LeaderScheduler
 
 @pytest.fixture(autouse=True)
 def _empty_outbox(effects: None, woken: list[str]) -> Iterator[None]:
-    """No lease of an earlier test."""
+    """Delete leases of earlier tests."""
     locks.Lease.objects.all().delete()
     yield
     locks.Lease.objects.all().delete()
@@ -34,14 +34,14 @@ def _empty_outbox(effects: None, woken: list[str]) -> Iterator[None]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the tasks that were handed to the broker."""
+    """Names of the tasks that were sent to the broker."""
     names: list[str] = []
     monkeypatch.setattr(scheduling, "send", lambda task, *args, **options: names.append(task))
     return names
 
 
 def scheduler(seconds: float = 0.0) -> LeaderScheduler:
-    """One with a single entry that falls due every `seconds`."""
+    """Return a scheduler with a single entry that is due every `seconds`."""
     made = LeaderScheduler(app)
     made.schedule = {}
     made.add(name="sweep", task="sweep", schedule=seconds, options={"queue": "scheduler"})
@@ -49,7 +49,7 @@ def scheduler(seconds: float = 0.0) -> LeaderScheduler:
 
 
 def turn(chosen: LeaderScheduler) -> None:
-    """A few ticks, with the lease asked for again."""
+    """Run a few ticks, and check the lease again."""
     chosen._asked_at = float("-inf")
     for _ in range(3):
         chosen.tick()
@@ -182,7 +182,7 @@ def test_the_process_asks_for_the_tasks_of_what_is_plugged_in_and_loads_none_of_
 
 
 def test_a_worker_finds_every_task_of_the_schedule_of_this_and_earlier_releases() -> None:
-    """In a process of its own: here other tests may have loaded what a worker does not."""
+    """The check runs in its own process, because other tests may have imported modules here that a worker does not import."""
     program = """if True:
         import django
         django.setup()

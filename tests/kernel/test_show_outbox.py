@@ -1,4 +1,4 @@
-"""Promises to operators: what waits is shown with its reason, dead letters can be tried again or dropped, by hand or click."""
+"""Tests of the outbox for operators: rows are listed with reasons, and can be retried or dropped, by command or admin."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ pytestmark = pytest.mark.django_db
 
 
 def row(queue: str = "default", **values: Any) -> OutboxRow:
-    """A row for the event of a test."""
+    """Create a row for a test event."""
     terms = {"key": "thing:1", "subscriber": "tests.react", "event": "Happened", "payload": {"thing_id": 1}}
     return OutboxRow.objects.create(**{"queue": queue, "attempts": 0, "last_error": "", **terms, **values})
 
 
 def show(*arguments: str) -> str:
-    """What the command prints."""
+    """Return what the command prints."""
     out = StringIO()
     call_command("show_outbox", *arguments, stdout=out)
     return out.getvalue()
@@ -80,7 +80,7 @@ def test_retry_and_discard_by_command() -> None:
 
 
 def audited() -> list[tuple[str, str, int, str]]:
-    """The audit log: who did what to which row."""
+    """Return the audit log: the account, the action and the row."""
     assert not AuditEntry.objects.exclude(target_type="OutboxRow").exists()
     return list(AuditEntry.objects.order_by("id").values_list("account_name", "action", "target_id", "target_name"))
 
@@ -101,7 +101,7 @@ def test_a_running_row_is_left_alone() -> None:
 
 @pytest.fixture
 def request_of() -> Callable[[Any], HttpRequest]:
-    """A request of the admin's by somebody."""
+    """A function that returns a request to the admin by a user."""
 
     def make(user: Any) -> HttpRequest:
         request = RequestFactory().post("/admin/social/outboxrow/", {"action": "discard", "confirmed": "yes"})
@@ -115,7 +115,7 @@ def request_of() -> Callable[[Any], HttpRequest]:
 
 def test_the_admin_only_looks_but_for_its_two_actions(request_of: Callable[[Any], HttpRequest]) -> None:
     request = request_of(make_user("boss", role="Owner"))
-    OutboxRow.objects.all().delete()  # what follows from a new person
+    OutboxRow.objects.all().delete()  # events of the new account
     made = row(dead_at=now(), attempts=12)
     held = row(claim=1, claimed_until=now() + timedelta(minutes=1))
     site: OutboxRowAdmin = admin.site._registry[OutboxRow]

@@ -1,4 +1,4 @@
-"""Promises of statements that are run without a cursor: the same rows, the same errors, and nobody who counts is passed by."""
+"""Tests of queries that run without a cursor: same rows, same errors, and included in query counts."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_statement_is_prepared_once_on_its_connection() -> None:
 def test_a_statement_that_a_connection_has_deallocated_is_prepared_again(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """psycopg deallocates everything after a transaction that was rolled back."""
+    """psycopg deallocates all statements after a transaction was rolled back."""
     with no_cursors(monkeypatch):
         assert rows_of("SELECT %(a)s", {"a": 1}) == [(1,)]
         connection.connection.execute(command)
@@ -132,7 +132,7 @@ def test_errors_are_those_of_django_and_the_connection_stays() -> None:
 def test_a_connection_that_is_lost_under_a_statement_is_an_operational_error(
     times_before: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So it is answered with 503, whether the statement was prepared before or not."""
+    """The response is then 503, whether the statement was prepared before or not."""
     with no_cursors(monkeypatch):
         for _time in range(times_before):
             rows_of("SELECT %(a)s", {"a": 1})

@@ -1,4 +1,4 @@
-"""Promises of the streams: what is published reaches every listener, again after Redis was away, and never holds anybody up."""
+"""Tests of streams: a message reaches every listener, also after a Redis outage, and publishing never blocks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.patience import watch_circuits
 
 @pytest.fixture
 def valkey(tmp_path: Path, settings: Settings) -> Iterator[Valkey]:
-    """A server of this test's own, which it may stop and start."""
+    """A server for one test, which can stop and start it."""
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = {**settings.REDIS_URLS, "streams": server.url}
         redis.circuit("streams").close()
@@ -28,7 +28,6 @@ def valkey(tmp_path: Path, settings: Settings) -> Iterator[Valkey]:
 
 @pytest.fixture
 async def hub() -> AsyncIterator[streams.Hub]:
-    """A started hub."""
     made = streams.Hub()
     made.start()
     yield made
@@ -36,7 +35,7 @@ async def hub() -> AsyncIterator[streams.Hub]:
 
 
 class Ear:
-    """A listener that can be waited for."""
+    """A listener that a test can wait for."""
 
     def __init__(self) -> None:
         self.received: list[tuple[str, bytes]] = []
@@ -47,7 +46,7 @@ class Ear:
         self.arrived.set()
 
     async def wait(self, count: int, seconds: float = 5.0) -> list[tuple[str, bytes]]:
-        """What was received, once there are `count` messages."""
+        """Return the received messages as soon as there are `count` of them."""
         deadline = time.monotonic() + seconds
         while len(self.received) < count:
             self.arrived.clear()
@@ -56,7 +55,7 @@ class Ear:
 
 
 async def _lost(hub: streams.Hub) -> None:
-    """Until the hub has noticed that its server is gone."""
+    """Wait until the hub has noticed that its server is gone."""
     deadline = time.monotonic() + 5
     while await hub.settled("home:1", seconds=0.01):
         assert time.monotonic() < deadline, "the hub still believes in its server"
@@ -64,7 +63,7 @@ async def _lost(hub: streams.Hub) -> None:
 
 
 async def say(channel: str, payload: bytes) -> None:
-    """Publish as another process would: from a thread."""
+    """Publish from a thread, as another process would."""
     await asyncio.to_thread(streams.publish, channel, payload)
 
 

@@ -1,4 +1,4 @@
-"""Promises of the wake-up: it costs a post next to nothing, also when Redis is dead or says nothing, and works again after."""
+"""Tests of wake-ups: they hardly delay a request, even if Redis is dead or silent, and work again afterwards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Listen = Callable[..., Any]
 
 @pytest.fixture
 def broker(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Valkey]:
-    """A server for cache and broker that the test may kill, and the real sender plugged in."""
+    """A server for cache and broker that a test can kill, used by the real sender."""
     with Valkey(tmp_path) as server:
         settings.REDIS_URLS = {**settings.REDIS_URLS, "cache": server.url, "broker": server.url}
         monkeypatch.setattr(app.conf, "broker_url", celery_url(server.url))
@@ -47,7 +47,7 @@ def _close_circuits() -> None:
 
 
 def waiting(lane: str = "local") -> int:
-    """Messages that wake queues of the lane."""
+    """Return the number of messages that wake queues of the lane."""
     return int(redis.client("broker").llen(f"broker:{WAKE_QUEUES[lane]}"))
 
 
@@ -125,7 +125,7 @@ def test_a_redis_that_says_nothing_slows_one_post(
 def test_a_broker_that_says_nothing_behind_a_living_cache_slows_one_post(
     effects: None, broker: Valkey, listen: Listen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # One post wakes many queues: the timeout is paid once, not by each of them.
+    # One post wakes many queues: it waits for the timeout once, not for each of them.
     for queue, reaction in zip(
         QUEUES, (reactions.remember, reactions.stumble, reactions.write, reactions.write_again), strict=False
     ):

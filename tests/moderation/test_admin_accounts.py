@@ -1,4 +1,4 @@
-"""Accounts and reported posts as staff see them, and how accounts are found (contract, endpoints.tsv "admin/accounts")."""
+"""Tests of accounts and reported posts for staff, and of searching accounts (contract, endpoints.tsv "admin/accounts")."""
 
 from __future__ import annotations
 

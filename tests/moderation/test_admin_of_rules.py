@@ -1,4 +1,4 @@
-"""Staff make and try spam rules, decide on what is held and in quarantine, and export evidence, in the admin."""
+"""Tests of the admin for spam rules, held posts, quarantined files, and the export of evidence."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_rule_is_made_tried_switched_on_and_what_it_holds_is_decided(boss: Cli
 
 
 def answer(client: Client, page: str, action: str, row: Any) -> None:
-    """Choose an action, and say yes to its question."""
+    """Choose an action and confirm it."""
     sent: dict[str, Any] = {"action": action, "_selected_action": [row.pk]}
     asked = client.post(page, sent)
     assert asked.status_code == 200
@@ -115,7 +115,7 @@ def answer(client: Client, page: str, action: str, row: Any) -> None:
 
 
 def confirmed(asked: Any) -> dict[str, str]:
-    """The answer to a question, as its page gives it."""
+    """Return the form values that confirm an action on its page."""
     versions = {f"version-{key}": version for key, version in asked.context["versions"]}
     return {asked.context["confirmed"]: "yes"} | versions
 

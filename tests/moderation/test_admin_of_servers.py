@@ -1,4 +1,4 @@
-"""Rules for servers in the admin: made, changed, taken back, and brought as a file after a look at what it would end."""
+"""Tests of the admin for rules about servers: creating, changing, removing, and importing a file after a preview."""
 
 from __future__ import annotations
 

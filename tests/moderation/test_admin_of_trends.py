@@ -1,4 +1,4 @@
-"""What trends is reviewed in the admin, many things at once, and is named there by words."""
+"""Tests of the admin for trends: several items are reviewed at once, and actions are described in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def link(number: int) -> PreviewCard:
 
 
 def answer(client: Client, page: str, action: str, rows: list[Any]) -> str:
-    """Choose an action, say yes to its question, and return the question."""
+    """Choose an action and confirm it, and return the confirmation page's text."""
     sent: dict[str, Any] = {"action": action, "_selected_action": [row.pk for row in rows]}
     asked = client.post(page, sent)
     assert asked.status_code == 200

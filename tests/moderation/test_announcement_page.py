@@ -1,4 +1,4 @@
-"""Announcements in the browser: they are in the navigation until they are read, and members react to them."""
+"""Tests of announcements in the browser: linked in the navigation until they are read, with reactions."""
 
 from __future__ import annotations
 

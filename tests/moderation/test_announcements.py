@@ -1,4 +1,4 @@
-"""Staff announce something to everybody here, who read it, react to it and get it on their streams (SEED-033, 076-078, 088)."""
+"""Tests of announcements by staff: they are read, get reactions and go to streams (SEED-033, 076-078, 088)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def api(ann: User) -> Api:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
-    """What goes to the streams of everybody: event and payload."""
+    """The messages to the streams of all users: event and payload."""
     found: list[tuple[str, Any]] = []
 
     def take(event: str, payload: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What every endpoint promises, for the documents of the instance."""
+"""Battery rows of the documents of the instance."""
 
 from __future__ import annotations
 

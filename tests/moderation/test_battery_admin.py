@@ -1,4 +1,4 @@
-"""What every endpoint for staff promises."""
+"""Battery rows of every endpoint for staff."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def figures(*keys: str) -> Callable[[Callers, int], Scene]:
 _ACCOUNT = "api/v1/admin/accounts/<id>"
 _REPORT = "api/v1/admin/reports/<id>"
 _TRENDS = "api/v1/admin/trends"
-#: Scenes of acts whose endpoint refuses other accounts.
+#: Scenes for actions whose endpoint refuses other accounts.
 _SCENES = {"unsuspend": suspended}
 
 ROWS = [

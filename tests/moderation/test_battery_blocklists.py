@@ -1,4 +1,4 @@
-"""What every endpoint of the API for blocklists promises."""
+"""Battery rows of the API for blocklists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about the API for blocklists to clients that know GoToSocial's: its rules are those of the pages for staff."""
+"""Tests of the API for blocklists, as in GoToSocial; its rules are those of the pages for staff."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_what_the_pages_have_chosen_is_kept_by_a_change_over_the_api(api: Api, s
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "x"})
     blocklist.refresh_from_db()
     assert (blocklist.suspend_as, blocklist.follows_limit, blocklist.take_rejections) == ("silence", 7, True)
-    # So is what another client changes between the reading of a list and its change.
+    # A change by another client between reading and changing a list is detected too.
     api.patch(f"{LISTS}/{blocklist.pk}", {"title": "y"})
     change_values(by=OPERATOR, blocklist=blocklist, changes={"mode": "draft"})
     blocklist.refresh_from_db()
@@ -295,7 +295,7 @@ def test_staff_draft_rules_for_others_to_decide(api: Api, site: Site) -> None:
     assert made | {**values, "domain": "bad.example"} == made
     assert "subscription_id" not in made
     assert api.post(DRAFTS, {"domain": "bad.example", **values}).status_code == 409
-    # A list and an exception for the same server leave it as it is.
+    # A list and an exception for the same server do not change it.
     subscribed(site, listed("bad.example"), mode="draft")
     exclude = api.post(EXCLUDES, {"domain": "bad.example"}).json()
     work()

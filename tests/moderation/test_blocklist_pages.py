@@ -1,4 +1,4 @@
-"""Promises about blocklists for those who use them: the administration, the command line, and the list of this server."""
+"""Tests of blocklists in the admin and on the command line, and of the published list of this server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of others that say more than they mean: nothing that is wide, or that was decided before, happens by itself."""
+"""Tests of blocklists with surprising entries: wide ones, or ones decided before, have no effect by themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about the blocklists of others: what they say is taken over and taken back, and never more than staff allowed."""
+"""Tests of subscribed blocklists: entries are applied and removed, within the limits that staff set."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_thousand_servers_are_tried_approved_and_taken_back(site: Site) -> Non
     assert approve_entries(by=by, entries=BlocklistEntry.objects.all()) == 1000
     assert rules() == dict.fromkeys(sorted(names), "suspend")
     assert AuditEntry.objects.filter(target_type="DomainRule", action="create", account_name="@boss").count() == 1000
-    # Rules for servers without people have nothing else to do.
+    # Events of rules for servers without accounts have no further effect.
     OutboxRow.objects.exclude(key="domain:s7.example").delete()
     work()
     assert not Follow.objects.exists()

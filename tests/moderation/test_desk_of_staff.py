@@ -1,4 +1,4 @@
-"""Staff write roles, invitations and emojis in the admin, and read the audit log, strikes and appeals there."""
+"""Tests of the admin for roles, invitations and emojis, and of reading the audit log, strikes and appeals."""
 
 from __future__ import annotations
 

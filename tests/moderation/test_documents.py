@@ -1,4 +1,4 @@
-"""What this server says about itself beyond the instance documents (SEED-035, 037, 047; contract, behaviours section 19)."""
+"""Tests of documents about this server besides the instance documents (SEED-035, 037, 047; contract, behaviours section 19)."""
 
 from __future__ import annotations
 

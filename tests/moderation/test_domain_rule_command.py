@@ -1,4 +1,4 @@
-"""Promises about rules for servers as operators write them: one by one, and as files that servers exchange."""
+"""Tests of the command for rules about servers: single rules, and files in the common format."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_lists_of_other_programs_name_servers_and_severities_in_their_words() ->
         ("other.example", "silence"),
     ]
     assert [entry.line for entry in entries if entry.problem] == [5, 6]
-    # An allowed server lets in nobody below it, so that a pattern would say something else.
+    # Allowing a server does not allow its subdomains, so a pattern would be misleading.
     assert [bool(entry.problem) for entry in read_file(AllowFile(), b"*.good.example\ngood.example")] == [True, False]
 
 

@@ -1,4 +1,4 @@
-"""Erasure of accounts by staff: whom they reject or delete, what waits thirty days, what outlasts it, and what stops it."""
+"""Tests of erasing accounts by staff: rejected and deleted ones, the wait of thirty days, remaining data, cancelling."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_seed_051_nothing_is_erased_before_thirty_days_and_everything_after_them
     assert not Status.objects.filter(account=account).exists()
     assert not Follow.objects.exists()
     assert Account.objects.select_related("stat").get(id=bea.id).stat.following_count == 0
-    # What staff know of it stays, and the name stays its own.
+    # Reports about the account remain, and its name stays reserved.
     assert Report.objects.filter(target_account=account).exists()
     assert Api().get("/users/ann", headers={"Accept": "application/activity+json"}).status_code == 410
     sanctions.unsuspend_account(by=OPERATOR, account=account)

@@ -1,4 +1,4 @@
-"""Files on a hash list are refused wherever they come from, staff see why, and the sender learns nothing of the list."""
+"""Tests of hash lists: matching files are refused from every source, staff see why, and senders do not."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_the_nearest_list_is_named_within_its_own_distance_in_two_statements(
         switch_list(by=OPERATOR, hash_list=found, enabled=True)
     assert find_match("0" * 64, value) is None
     import_hashes(by=OPERATOR, hash_list=wide, file=io.BytesIO(near.hex().encode()))
-    with django_assert_num_queries(3):  # the enabled lists are asked for twice without a cache
+    with django_assert_num_queries(3):  # the enabled lists are queried twice without a cache
         match = find_match("0" * 64, value)
     assert match is not None
     assert (match.hash_list.name, match.distance) == ("wide", 3)

@@ -1,4 +1,4 @@
-"""Files of an edit that is held wait as long as the edit does, and are in the post when it is approved."""
+"""Tests of files of a held edit: they are kept as long as the edit, and attached when it is approved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def zoe(settings: Any, tmp_path: Path) -> User:
-    """Somebody whose edits are held when they speak of a casino."""
+    """A user whose edits are held if they contain the word "casino"."""
     settings.MEDIA_ROOT = tmp_path
     draft = SpamRuleDraft(name="casino", subject=RuleSubject.POSTS, outcome=RuleOutcome.HOLD, words=("casino",))
     create_rule(by=OPERATOR, draft=draft, enabled=True)
@@ -40,7 +40,7 @@ def zoe(settings: Any, tmp_path: Path) -> User:
 
 
 def sound(zoe: User) -> MediaAttachment:
-    """A recording, which has a preview picture."""
+    """Upload a recording with a preview picture."""
     sent = SentFile(io.BytesIO(sample("audio/wav")), "audio/wav")
     cover = SentFile(io.BytesIO(picture(50, 50)), "image/png")
     media = upload_media(account_id=zoe.account_id, upload=MediaUpload(sent, thumbnail=cover))
@@ -50,7 +50,7 @@ def sound(zoe: User) -> MediaAttachment:
 
 
 def edited(zoe: User, post: Status, text: str, media: MediaAttachment, width: int | None = None) -> int:
-    """The status of the answer to an edit, with another preview picture of so many pixels."""
+    """Edit a post, optionally with a new preview picture of this width, and return the status of the response."""
     fields: dict[str, Any] = {"status": text, "media_ids[]": str(media.id)}
     if width is not None:
         fields |= {
@@ -62,7 +62,7 @@ def edited(zoe: User, post: Status, text: str, media: MediaAttachment, width: in
 
 
 def pass_days() -> int:
-    """Let every file wait for longer than files that nobody attaches; how many were removed."""
+    """Let every file exceed the lifetime of unattached files, and return how many were removed."""
     MediaAttachment.objects.update(unattached_at="2020-01-01T00:00:00Z")
     return remove_unattached()
 
@@ -150,7 +150,7 @@ def test_row_73_staff_approve_no_file_whose_description_changed_after_they_looke
 def test_row_73_no_file_is_published_that_changes_while_the_decision_is_carried_out(
     zoe: User, monkeypatch: pytest.MonkeyPatch, is_edit: bool
 ) -> None:
-    """Its author can make that take seconds, with a mention of somebody on a slow server."""
+    """Its author can make the decision take seconds, by mentioning an account on a slow server."""
     api, media = Api(make_token(zoe)), make_media(zoe.account)
     body = {"status": "a casino", "media_ids": [str(media.id)]}
     if is_edit:

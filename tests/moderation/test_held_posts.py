@@ -1,4 +1,4 @@
-"""What meets a spam rule is held: nobody else sees it, and nothing of it is lost."""
+"""Tests of posts that match a spam rule: they are held, hidden from others, and complete when approved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way into the admin, and its first page."""
+"""Tests of access to the admin, and of its first page."""
 
 from __future__ import annotations
 

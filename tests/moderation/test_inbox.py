@@ -1,4 +1,4 @@
-"""The inbox of reports in the admin: grouped by whom they are about, decided at once, taken back for ten minutes."""
+"""Tests of the inbox of reports in the admin: grouped by target account, decided at once, undone within ten minutes."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ def test_the_pages_of_the_inbox_cost_as_many_statements_for_much_as_for_little(c
                         account=reporter, target_account=target, status_ids=[make_post(target).id], comment="spam"
                     )
                 strike(target, "silence")
-        # The case of an account of this server, which was reported last but one.
+        # Open the case of the local account that was reported last but one.
         path = case(Account.objects.get(username=f"here{size}x{number}"))
         client.get(INBOX), client.get(path)
         found = []
@@ -325,7 +325,7 @@ def test_the_pages_of_the_inbox_cost_as_many_statements_for_much_as_for_little(c
 
 
 class Clicks:
-    """Somebody who presses what the pages of staff offer, without a script, and counts that."""
+    """A moderator who uses the pages without scripts, with a count of clicks."""
 
     def __init__(self, client: Client, path: str) -> None:
         self.client = client
@@ -386,7 +386,7 @@ def test_a_hundred_reports_are_decided_in_at_most_thirty_clicks_with_posts_and_p
         hand.press()
     assert not Report.objects.filter(action_taken_at=None).exists()
     assert hand.count <= 30
-    # The same at once, for spam that is clear.
+    # The same in one step, for obvious spam.
     Report.objects.update(action_taken_at=None)
     hand = Clicks(client, INBOX)
     hand.press(select="posts")
@@ -432,7 +432,7 @@ def test_one_post_is_marked_with_a_text_while_the_report_stays_open_and_a_post_l
     mark = Strike.objects.get()
     assert (shown.sensitive, mark.text, mark.status_ids, mark.report_id) == (True, "Cover this.", [shown.id], kept.pk)
     assert open_of(target) == 1
-    # From wherever one stands.
+    # The link is on every page of the admin.
     page = client.get("/admin/accounts/account/").content.decode()
     assert "data-undo" in page
     answer = client.post(f"{INBOX}undo/", {"page": "/admin/accounts/account/"})

@@ -1,4 +1,4 @@
-"""Promises about lists behind basic authentication: who sees the password, and where it is sent."""
+"""Tests of blocklists behind basic authentication: who sees the password, and where it is sent."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ADA = f"Basic {base64.b64encode('ada:open: sésame'.encode()).decode()}"
 
 @pytest.fixture
 def asked(site: Site) -> list[str | None]:
-    """What each request to the site had as `Authorization`; a request without Ada's password is answered 401."""
+    """The `Authorization` header of each request to the site, which returns 401 without Ada's password."""
     found: list[str | None] = []
 
     def answer(handler: BaseHTTPRequestHandler) -> None:

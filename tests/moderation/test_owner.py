@@ -1,4 +1,4 @@
-"""A server is its owner's: its name, pictures and colour are on every page, and its style sheet harms nobody."""
+"""Tests of the server's name, pictures, colour and style sheet, which are on every page and do no harm."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_style_sheet_is_kept_for_long_under_its_version_alone(client: Client
     assert sheet.headers["X-Content-Type-Options"] == "nosniff"
     assert "immutable" in sheet.headers["Cache-Control"]
     assert "immutable" not in client.get("/custom.css?v=other").headers["Cache-Control"]
-    # What makes it harmless: nothing is loaded from elsewhere, and nothing runs.
+    # The policy makes the style sheet harmless: nothing is loaded from elsewhere, and nothing runs.
     policy = page.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "style-src 'self';" in policy

@@ -1,4 +1,4 @@
-"""What people can read about this server before they join it."""
+"""Tests of the public pages about this server."""
 
 from __future__ import annotations
 

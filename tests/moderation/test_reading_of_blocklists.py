@@ -1,4 +1,4 @@
-"""Promises about reading the blocklists of others: every kind is read, and what cannot be fetched or read changes nothing."""
+"""Tests of parsing blocklists: every format is read, and errors change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What staff do about the posts of a report: they are deleted or marked, with a strike, and looks at them are written down."""
+"""Tests of actions on reported posts: deletion or marking, with a strike, and log entries for views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signed-in people report and block from a profile, in their browser."""
+"""Tests of reporting and blocking an account from its profile page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_members_can_report_and_block_from_a_profile_and_visitors_cannot(client:
     assert "Buy this" in page
     assert "No advertising" in page
     sent = {"category": "violation", "rules": [rule.pk], "posts": [post.id], "comment": "Again", "next": "/@target"}
-    # What is wrong is said beside its field, and what was typed stays.
+    # The error is shown beside its field, and the form keeps its values.
     wrong = browser.post(path, sent | {"rules": []})
     assert wrong.status_code == 422
     assert "Again" in wrong.content.decode()

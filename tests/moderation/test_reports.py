@@ -1,4 +1,4 @@
-"""People report others to the staff of this server (SEED-143, 157; contract, parameters "POST /api/v1/reports")."""
+"""Tests of reports by users (SEED-143, 157; contract, parameters "POST /api/v1/reports")."""
 
 from __future__ import annotations
 

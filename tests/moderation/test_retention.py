@@ -1,4 +1,4 @@
-"""What is kept about people goes after the days that the settings say; what a court may ask for stays, and can be exported."""
+"""Tests of the retention of personal data: deleted after the configured days; evidence is kept and can be exported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def noted(account: Account, days: int) -> None:
 
 
 def scene(name: str) -> User:
-    """A person of whom there is one thing of each kind that is older than the settings say, and one that is not."""
+    """Create a user with one item of each kind of personal data that is due for deletion, and one that is not."""
     user, boss = make_user(name), make_user(f"boss_{name}")
     User.objects.filter(id=user.id).update(sign_up_ip="192.0.2.7", created_at=ago(400))
     User.objects.filter(id=boss.id).update(sign_up_ip="192.0.2.8", created_at=ago(300))

@@ -1,4 +1,4 @@
-"""Which permission opens which endpoint of staff: each route with each role."""
+"""Tests of the permission for each endpoint for staff, with each role."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.access_checks import find_endpoint
 from tests.support.client import Api
 
 P = Permission
-# Contract, behaviours section 18 and endpoints.tsv; the first that fits.
+# From contract, behaviours section 18 and endpoints.tsv; the first match counts.
 NEEDED: Final = (
     ("delete", r"api/v1/admin/accounts/<id>", P.DELETE_USER_DATA),
     ("post", r"api/v1/admin/accounts/<id>/action", P.MANAGE_USERS | P.MANAGE_REPORTS),
@@ -31,7 +31,7 @@ NEEDED: Final = (
     ("post", r"api/v1/admin/trends/.*", P.MANAGE_TAXONOMIES),
     ("get", r"api/v1/admin/trends/links/publishers", P.MANAGE_TAXONOMIES),
 )
-# Without the permission they answer as the public lists.
+# Without the permission these return the public lists.
 PUBLIC: Final = re.compile(r"get api/v1/admin/trends/(tags|statuses|links)")
 
 

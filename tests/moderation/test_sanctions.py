@@ -1,4 +1,4 @@
-"""What staff do to accounts, what everybody sees of it, and what comes back when it is undone."""
+"""Tests of sanctions on accounts: their visible effects, and their undoing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the server that its owner changes without a shell and without a restart; what the environment says stands."""
+"""Tests of settings that owners change without a restart; environment variables take precedence."""
 
 from __future__ import annotations
 

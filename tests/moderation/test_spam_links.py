@@ -1,4 +1,4 @@
-"""Which links of a post a spam rule sees (security row 74)."""
+"""Tests of the links of a post that spam rules check (security row 74)."""
 
 from __future__ import annotations
 

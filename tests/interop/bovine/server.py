@@ -1,4 +1,4 @@
-"""A server of one person, made of bovine's signatures: what it gets is checked by bovine, what it sends is signed by it."""
+"""A server for one user, which checks and signs requests by bovine's library."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def inbox(request: web.Request) -> web.Response:
 
 
 async def do(request: web.Request) -> web.Response:
-    """Keep a document under its id, or send an activity to an inbox."""
+    """Store a document under its id, or send an activity to an inbox."""
     asked = await request.json()
     for kept in asked.get("keep", []):
         documents[kept["id"].removeprefix(URL)] = kept

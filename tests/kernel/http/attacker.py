@@ -1,4 +1,4 @@
-"""How a hostile web server behaves: each path is another attack, and everything that reaches it is on record."""
+"""A hostile web server: each path is another attack, and every request is recorded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DOCUMENT = json.dumps({"id": "https://remote.example/notes/1", "type": "Note", "
 
 @dataclass(frozen=True)
 class Seen:
-    """One request as it arrived."""
+    """A recorded request."""
 
     method: str
     target: str
@@ -72,11 +72,11 @@ class Attacker:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def url(self, path: str = "/document", host: str = "") -> str:
-        """Its address; with `host` the same under another name."""
+        """Return the address of a path; `host` replaces the host name."""
         return f"{'https' if self.tls else 'http'}://{host or self.host}:{self.port}{path}"
 
     def redirecting(self, location: str) -> str:
-        """An address here that redirects to `location`."""
+        """Return an address of this server that redirects to `location`."""
         return self.url(f"/to?{quote(location, safe='')}")
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -113,7 +113,7 @@ _ATTACKS: dict[str, Attack] = {}
 
 
 def _attack(function: Attack) -> Attack:
-    """Registers a function as the answer for the path of its name; it returns whether the connection stays open."""
+    """Register a function as the response for the path of its name; it returns whether the connection stays open."""
     _ATTACKS[function.__name__.strip("_")] = function
     return function
 
@@ -217,7 +217,7 @@ async def _one_byte_a_second(writer: asyncio.StreamWriter, text: bytes) -> bool:
 
 @_attack
 async def _interim(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
-    """Interim answers without end, as fast as they are read."""
+    """Send interim responses without end, as fast as they are read."""
     while True:
         writer.write(b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1000)
         await writer.drain()
@@ -225,7 +225,7 @@ async def _interim(writer: asyncio.StreamWriter, request: Seen, argument: str) -
 
 @_attack
 async def _lines(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
-    """Empty lines without end before an answer."""
+    """Send empty lines without end before a response."""
     while True:
         writer.write(b"\r\n" * 5000)
         await writer.drain()
@@ -233,7 +233,7 @@ async def _lines(writer: asyncio.StreamWriter, request: Seen, argument: str) -> 
 
 @_attack
 async def _extension(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
-    """A chunk whose extension has no end, after `argument` bytes of the body."""
+    """Send a chunk with an endless extension, after `argument` bytes of the body."""
     body = f"{int(argument):x}\r\n{' ' * int(argument)}\r\n" if int(argument) else ""
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {ACTIVITY}\r\nTransfer-Encoding: chunked\r\n\r\n{body}1;a="
     writer.write(head.encode())
@@ -244,7 +244,7 @@ async def _extension(writer: asyncio.StreamWriter, request: Seen, argument: str)
 
 @_attack
 async def _crumbs(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
-    """An answer in chunks of one byte, with an extension of `argument` bytes each."""
+    """Send a response in chunks of one byte, each with an extension of `argument` bytes."""
     writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {ACTIVITY}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
     while True:
         writer.write(f"1;{'x' * int(argument)}\r\n \r\n".encode() * 1000)
@@ -253,7 +253,7 @@ async def _crumbs(writer: asyncio.StreamWriter, request: Seen, argument: str) ->
 
 @_attack
 async def _pieces(writer: asyncio.StreamWriter, request: Seen, argument: str) -> bool:
-    """2,000 chunks of `argument` bytes each."""
+    """Send 2,000 chunks of `argument` bytes each."""
     piece = f"{int(argument):x}\r\n{'x' * int(argument)}\r\n"
     writer.write(f"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{piece * 2000}0\r\n\r\n".encode())
     return False
@@ -281,7 +281,7 @@ async def _gzip(writer: asyncio.StreamWriter, request: Seen, argument: str) -> b
 
 @functools.cache
 def bomb() -> bytes:
-    """64 kB that unpack to 64 MB."""
+    """Return 64 kB that decompress to 64 MB."""
     return gzip.compress(bytes(64 << 20))
 
 

@@ -1,4 +1,4 @@
-"""Gives the tests a hostile server and a client that is allowed to speak to it."""
+"""Fixtures with a hostile server, and with a client that is allowed to connect to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def attacker() -> Iterator[Attacker]:
 
 @pytest.fixture
 def client() -> Iterator[GuardedClient]:
-    """A client as in a trial on one machine: loopback addresses, http and all ports."""
+    """A client as for a trial on one machine: loopback addresses, http and all ports are allowed."""
     client = GuardedClient(Policy(loopback=True, user_agent="Social/test (+https://social.example)"))
     yield client
     client.close()

@@ -1,4 +1,4 @@
-"""Promises about which addresses and spellings of addresses this server will ever speak to."""
+"""Tests of the addresses, in any notation, to which this server connects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about one exchange with a server that may be slow, endless, broken or lying (security rows 4 and 6)."""
+"""Tests of requests to servers that are slow, endless, broken or lying (security rows 4 and 6)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PROFILE = 'application/ld+json; profile="https://www.w3.org/ns/activitystreams"'
 
 @pytest.fixture
 def other() -> Iterator[Attacker]:
-    """A second server, that is another origin."""
+    """A second server, which is another origin."""
     with Attacker() as server:
         yield server
 
@@ -320,7 +320,7 @@ def test_gzip_is_undone_and_every_other_encoding_is_refused(client: GuardedClien
             client.send(Request(attacker.url(f"/encoding?{quote(encoding)}")))
 
 
-# --- signing and what is kept to ourselves -----------------------------------------------------------------------
+# --- signing and secrecy ---------------------------------------------------------------------------------------------
 
 
 def sign(method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Mapping[str, str]:

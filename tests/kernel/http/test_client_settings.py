@@ -1,4 +1,4 @@
-"""Promises about what the settings say of requests to other servers, and of this one as it names itself to them."""
+"""Tests of the settings for requests to other servers, and of the user agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.kernel.http.attacker import DOCUMENT, Attacker
 
 @pytest.fixture
 def trial(settings: Settings) -> Settings:
-    """A trial between instances on one machine."""
+    """Settings for a trial between servers on one machine."""
     settings.FEDERATION_LOOPBACK = True
     settings.LOCAL_DOMAIN = settings.WEB_DOMAIN = "localhost:1"
     settings.BASE_URL = "http://localhost:1"

@@ -1,4 +1,4 @@
-"""Promises that slow remote machines cannot hold up the web requests of this one (DESIGN "One way out")."""
+"""Tests that slow remote servers do not block web requests (DESIGN "One way out")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.patience import SOON
 
 
 def seconds_of(work: Callable[[], object], error: type[FetchError]) -> float:
-    """How long something took to fail as expected."""
+    """Return how long the call took to raise the expected error."""
     started = time.monotonic()
     with pytest.raises(error):
         work()
@@ -160,7 +160,7 @@ def test_a_dead_host_is_not_tried_again_by_web_requests_for_a_while(client: Guar
         with web_request_budget(), pytest.raises(Unreachable, match="a moment ago"):
             client.send(Request(back.url()))
         assert back.connections == 0
-        # Work that has its own back-off asks all the same, and its success ends the pause.
+        # Work with its own back-off connects during the pause, and its success ends the pause.
         assert client.send(Request(back.url())).status == 200
         with web_request_budget():
             assert client.send(Request(back.url())).status == 200

@@ -1,4 +1,4 @@
-"""Promises that names which do not resolve keep no other look-up waiting (security row 72)."""
+"""Tests that host names which do not resolve block no other lookup (security row 72)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.patience import SOON
 
 
 class Silence:
-    """Look-ups: names under `silent.example` hang until the end of the test, others are this machine."""
+    """A resolver: names under `silent.example` hang until the end of the test, others are this machine."""
 
     def __init__(self) -> None:
         self.end = threading.Event()

@@ -1,4 +1,4 @@
-"""Promises about threads, forks and the end of processes, and about certificates."""
+"""Tests of threads, forks and the end of processes, and of certificates."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_fork_in_the_middle_of_a_fetch_leaves_no_lock_behind(client: GuardedCl
     busy.join()
 
 
-# asyncio's development mode warns of every step over a tenth of a second: on a busy machine that is no complaint.
+# asyncio's development mode warns about every step over a tenth of a second, which is normal on a busy machine.
 SETTINGS = """
 import logging
 from django.conf import settings
@@ -140,7 +140,7 @@ from social.kernel.http.client import FetchError, Request, Untrusted, fetch
 
 
 def script(text: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a process of its own, in which every warning is an error."""
+    """Run a script in its own process, in which every warning is an error."""
     inherited = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     return subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", SETTINGS + textwrap.dedent(text), *arguments],
@@ -175,7 +175,7 @@ def test_a_process_ends_at_once_and_without_complaint_though_connections_are_ope
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that nobody has vouched for, with its key in the same file."""
+    """A self-signed certificate for 127.0.0.1, with its key in the same file."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "remote.example")])
     now = datetime.datetime.now(datetime.UTC)
@@ -201,7 +201,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def secure(certificate: Path) -> Iterator[Attacker]:
-    """A server that speaks TLS."""
+    """A server with TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     with Attacker(tls=context) as server:

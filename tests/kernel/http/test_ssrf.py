@@ -1,4 +1,4 @@
-"""Promises that nobody can make this server connect to addresses of its own network (security rows 7 and 10)."""
+"""Tests that nobody can make this server connect to addresses of its own network (security rows 7 and 10)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PUBLIC = "127.0.0.2"
 
 
 class Dns:
-    """A name server that gives one answer after the other, the last one for ever."""
+    """A name server that returns one answer after the other, and the last one from then on."""
 
     def __init__(self, *answers: Sequence[str]) -> None:
         self.answers = list(answers)
@@ -33,14 +33,14 @@ class Dns:
 
 @pytest.fixture
 def victim() -> Iterator[Attacker]:
-    """A service of the inside, on the loopback address."""
+    """An internal service on the loopback address."""
     with Attacker() as server:
         yield server
 
 
 @pytest.fixture
 def outside(victim: Attacker) -> Iterator[Attacker]:
-    """A public server on the port of the victim."""
+    """A public server on the same port as the internal service."""
     with Attacker(host=PUBLIC, port=victim.port) as server:
         yield server
 

@@ -1,4 +1,4 @@
-"""The decoding process where every conversion crashes: `python -m tests.kernel.media.crashing_decoding NUMBER`."""
+"""A decoding process in which every conversion crashes: `python -m tests.kernel.media.crashing_decoding NUMBER`."""
 
 from __future__ import annotations
 

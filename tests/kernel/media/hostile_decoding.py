@@ -1,4 +1,4 @@
-"""The decoding process with the hostile jobs: `python -m tests.kernel.media.hostile_decoding NUMBER`."""
+"""A decoding process with hostile jobs: `python -m tests.kernel.media.hostile_decoding NUMBER`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from social.kernel.media.decoding.confinement import Limits
 
 MEBIBYTE = 1024 * 1024
 NAMES = ("crash", "spin", "linger", "hog", "fill", "trespass")
-#: Of both clocks only the one that a job is to meet is short: on a slow machine it would meet the other one first.
+#: Only the limit under test is short: on a slow machine a job might reach the other one first.
 LIMITS = Limits(cpu=600, seconds=600, memory=512 * MEBIBYTE, written=4 * MEBIBYTE)
 
 jobs.LIMITS.update(dict.fromkeys(NAMES, LIMITS))

@@ -1,4 +1,4 @@
-"""What a decoder might be made to do by a hostile file, as jobs of the decoding process."""
+"""Jobs that do what a hostile file might make a decoder do."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ def crash(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO
 
 
 def spin(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> dict[str, Any]:
-    """Compute for ever."""
+    """Compute in an endless loop."""
     while True:
         pass
 
 
 def linger(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> dict[str, Any]:
-    """Wait for ever."""
+    """Sleep for a long time."""
     time.sleep(1000)
     return {}
 
 
 def hog(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> dict[str, Any]:
-    """Take all memory there is."""
+    """Allocate all memory."""
     return {"taken": [bytearray(64 * 1024 * 1024) for _block in range(1000)]}
 
 
 def fill(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> dict[str, Any]:
-    """Write all the disk can hold."""
+    """Write until the disk is full."""
     for _block in range(10_000):
         outputs[0].write(bytes(1024 * 1024))
     return {}
 
 
 def trespass(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> dict[str, Any]:
-    """Try everything that reaches beyond the process; what came of each attempt."""
+    """Try every way out of the process, and return the result of each attempt."""
     path = parameters["path"]
     attempts: dict[str, Callable[[], Any]] = {
         "read": lambda: os.open(__file__, os.O_RDONLY),

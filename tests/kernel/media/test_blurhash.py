@@ -1,4 +1,4 @@
-"""Promises about blurs: the algorithm that every client decodes."""
+"""Tests of blurhashes, whose algorithm every client decodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is shown of pictures whose end is missing, as after an upload or a copy that broke off."""
+"""Tests of truncated pictures, as after an interrupted upload or copy."""
 
 from __future__ import annotations
 

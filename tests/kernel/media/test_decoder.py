@@ -1,4 +1,4 @@
-"""Promises about the process that decodes: nothing a file does to it reaches anybody else (security rows 1, 41, 56)."""
+"""Tests of the decoding process: no file can affect other files or processes (security rows 1, 41, 56)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_file_is_read_whole_from_where_it_was_after_a_job_has_read_it(tmp_path
 @pytest.mark.parametrize("job", ["crash", "spin", "linger"])
 @pytest.mark.verify
 def test_a_job_that_ends_its_process_fails_alone(decoder: Decoder, job: str) -> None:
-    """One that no clock ended would outlast the test's own."""
+    """A job that no limit ended would exceed the test's own timeout."""
     with pytest.raises(DecodingFailed), decoder.decode(job, io.BytesIO(b"x"), {}):
         pass
     assert _draw(decoder)["original"]["width"] == 40
@@ -135,7 +135,7 @@ def test_so_many_files_at_most_as_the_settings_say_are_decoded_at_a_time(
 
 
 def test_each_process_has_a_decoder_of_its_own(request: pytest.FixtureRequest) -> None:
-    decoder = Decoder()  # its process does not end while the child is at work
+    decoder = Decoder()  # the process runs until its child has finished
     request.addfinalizer(decoder.close)
     _draw(decoder)
     ours = decoder.process_id

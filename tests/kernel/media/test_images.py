@@ -1,4 +1,4 @@
-"""Promises about uploaded pictures: what is served is drawn anew, the rest is refused (security rows 1, 41)."""
+"""Tests of uploaded pictures: they are encoded anew, or refused (security rows 1, 41)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _saved(image: Image.Image, image_format: str, **options: Any) -> bytes:
 
 
 def process(data: bytes) -> Picture:
-    """The picture, beyond the block."""
+    """Return a processed picture, which remains usable after the block."""
     with images.process(io.BytesIO(data)) as picture:
         return Picture(picture.original.in_memory(), picture.preview.in_memory(), picture.blurhash)
 
@@ -41,7 +41,7 @@ def _opened(data: bytes) -> Image.Image:
 
 
 def _png_header(width: int, height: int) -> bytes:
-    """A PNG that promises a size in its header and holds next to nothing."""
+    """Return a PNG whose header declares a large size, with almost no data."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
@@ -87,7 +87,7 @@ def test_orientation_is_applied_and_no_metadata_survives() -> None:
     image = Image.new("RGB", (60, 40), "white")
     image.paste((255, 0, 0), (0, 0, 20, 20))
     exif = image.getexif()
-    exif[0x0112] = 6  # turn it clockwise
+    exif[0x0112] = 6  # orientation: rotate clockwise
     exif[0x010E] = "SECRET PLACE"
     exif.get_ifd(0x8825)[2] = (52.0, 30.0, 0.0)
     data = _saved(image, "JPEG", exif=exif, comment=b"SECRET COMMENT", quality=95)
@@ -252,7 +252,7 @@ def test_row_56_a_long_panorama_is_taken() -> None:
     assert process(_saved(Image.new("L", (32_767, 10)), "PNG")).original.width == 32_767
 
 
-#: A value of each mode that Pillow knows, and the colour of it as people see it.
+#: A value in each mode of Pillow, and the visible colour.
 _MODES = {
     "1": (255, (255, 255, 255)),
     "L": (128, (128, 128, 128)),
@@ -292,7 +292,7 @@ def test_every_mode_of_pillow_keeps_its_colours(mode: str) -> None:
 
 
 def _png(depth: int, kind: int, row: bytes, width: int, transparent: bytes = b"", palette: bytes = b"") -> bytes:
-    """A PNG of any depth and kind of colour, which Pillow itself cannot write."""
+    """Return a PNG of any bit depth and colour type, which Pillow itself cannot write."""
 
     def chunk(name: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
@@ -338,7 +338,7 @@ _ORANGE = (200, 100, 50, 255)
     ],
 )
 def test_every_kind_of_png_is_shown_as_it_was_drawn(data: bytes, seen: list[tuple[int, ...]]) -> None:
-    """Each depth and kind of colour of PNG, with and without a transparent one (W3C PNG, section 11.2)."""
+    """Each bit depth and colour type of PNG, with and without a transparent colour (W3C PNG, section 11.2)."""
     shown = _opened(process(data).original.data).convert("RGBA")
     assert [shown.getpixel((x, 0)) for x in range(len(seen))] == seen
 
@@ -394,7 +394,7 @@ def test_frames_are_in_srgb_like_pictures_that_stand_still() -> None:
 
 
 def _linear(name: bytes, space: bytes = b"RGB ") -> bytes:
-    """A profile without a curve, of sRGB's primaries: 55 is what sRGB calls 128."""
+    """Return a linear colour profile with sRGB's primaries: its 55 equals 128 in sRGB."""
 
     def tag(kind: bytes, body: bytes) -> bytes:
         return kind + bytes(4) + body

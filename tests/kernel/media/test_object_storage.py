@@ -1,4 +1,4 @@
-"""Promises about files in an object storage: the same as of files in a folder."""
+"""Tests of files in object storage, which behave like files in a folder."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from tests.support.s3 import BUCKET, ObjectServer, object_server
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ObjectServer]:
-    """An S3 server."""
     with object_server() as running:
         yield running
 
 
 @pytest.fixture
 def stored(server: ObjectServer, settings: Any) -> ObjectServer:
-    """The server as the storage of the test."""
+    """An S3 server that is the storage of the test."""
     settings.STORAGES = {**settings.STORAGES, "default": server.entry("/some/folder?acl=public-read")}
     settings.MEDIA_URL = f"{server.endpoint}/{BUCKET}/some/folder/"
     return server
@@ -53,13 +52,13 @@ def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None
 def test_the_object_storage_uses_only_requests_that_other_vendors_accept(
     server: ObjectServer, settings: Any, acl: str
 ) -> None:
-    """No rights unless the operator says so, no checksum of the newer kind, no deletion of many files at once."""
+    """Access rights are sent only if the operator sets them; newer checksums and multi-object deletions are not used."""
     settings.STORAGES = {**settings.STORAGES, "default": server.entry(acl)}
     sent: list[Any] = []
     storages["default"].connection.meta.client.meta.events.register(  # type: ignore[attr-defined]  # of this backend
         "before-send.s3", lambda request, **_: sent.append(request)
     )
-    for data in (b"abc", bytes(9 << 20)):  # the second in parts
+    for data in (b"abc", bytes(9 << 20)):  # the second is uploaded in parts
         path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
         with storage.opened(path) as file:
             assert file.read() == data

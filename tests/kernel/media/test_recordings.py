@@ -1,4 +1,4 @@
-"""Promises about videos and sounds: what is served plays in every browser and says nothing of where it was made."""
+"""Tests of videos and sounds: the result plays in every browser and contains no metadata about its origin."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ QUIET = (("x265-params", "log-level=none"),)
 
 
 def examine(data: bytes, content_type: str | None = None) -> recordings.Examined:
-    """What is found in a file, its cover aside."""
+    """Return the properties of a file, without its cover picture."""
     with recordings.examine(io.BytesIO(data), content_type or media_type(data[:HEAD]) or "") as examined:
         return examined
 
 
 @dataclass
 class Played:
-    """A converted file as a player sees it."""
+    """A converted file, as a player reads it."""
 
     data: bytes
     meta: dict[str, Any]
@@ -41,7 +41,7 @@ class Played:
 
 
 def convert(data: bytes, content_type: str | None = None) -> Played:
-    """A file converted and opened again."""
+    """Convert a file, and open the result."""
     with recordings.convert(io.BytesIO(data), content_type or media_type(data[:HEAD]) or "") as converted:
         result, meta = converted.file.read(), converted.meta
         assert len(result) == converted.byte_count
@@ -65,7 +65,7 @@ def _alike(one: Image.Image, other: Image.Image) -> bool:
 
 @contextmanager
 def refusal(match: str) -> Iterator[None]:
-    """The file is refused with these words."""
+    """Check that the file is refused with this message."""
     with pytest.raises((Unsupported, Unidentified), match=match):
         yield
 
@@ -150,7 +150,7 @@ def test_a_gif_keeps_its_pace() -> None:
 
 def test_a_recording_of_a_browser_that_says_no_duration_is_measured() -> None:
     live = recording("webm", "libvpx-vp9", "libopus")
-    # What a browser records while it plays has neither duration nor index.
+    # Files that browsers record while playing have neither duration nor index.
     live = live.replace(b"\x44\x89\x88", b"\xec\x81\x00", 1)[:]
     meta = examine(live).meta
     assert 0.9 < meta["duration"] < 1.15

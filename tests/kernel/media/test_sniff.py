@@ -1,4 +1,4 @@
-"""Promises about first bytes."""
+"""Tests of detecting media types by the first bytes."""
 
 from __future__ import annotations
 

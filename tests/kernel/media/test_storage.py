@@ -1,4 +1,4 @@
-"""Promises about kept files."""
+"""Tests of stored files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts and tag soups for the properties: made of the pieces that parsers stumble over, and of any characters."""
+"""Strategies for property tests that make texts and tag soups from difficult pieces and any characters."""
 
 from __future__ import annotations
 

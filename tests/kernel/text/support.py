@@ -1,4 +1,4 @@
-"""What a browser could make of a piece of HTML, read by a parser that is not the server's, and the time things take."""
+"""Helpers that parse HTML by a parser other than the server's, and measure processor time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SCHEMES = re.compile(r"(https?://[^/\\]|(dat|dweb|ipfs|ipns|ssb|gopher|xmpp|magn
 
 
 class Reader(HTMLParser):
-    """Collects tags and text, and checks that tags are closed in the order in which they were opened."""
+    """A parser that collects tags and text, and checks that tags are closed in the order in which they were opened."""
 
     def __init__(self, html: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -67,7 +67,7 @@ class Reader(HTMLParser):
 
 
 def assert_harmless(html: str) -> Reader:
-    """Every tag, attribute, class and address is one that contract, behaviours section 8 allows."""
+    """Fail unless every tag, attribute, class and address is allowed by contract, behaviours section 8."""
     read = Reader(html)
     for tag, attributes in read.tags:
         assert tag in ALLOWED, tag
@@ -79,10 +79,10 @@ def assert_harmless(html: str) -> Reader:
 
 
 def takes_at_most(milliseconds: float, work: Callable[[], object]) -> bool:
-    """Whether a call needs no more processor time than that, in one of five tries: others run on the machine too.
+    """Return whether a call takes at most this much processor time in one of five tries.
 
-    The milliseconds are those of a machine that does the known work beside it in its usual time; on a slower one, or
-    where others take caches and clock rate away meanwhile, they are as many times more.
+    Milliseconds are scaled by the time that a fixed piece of work takes before and after the call, because the machine may be
+    slower or busy.
     """
     for _ in range(5):
         slowness = _known_work()
@@ -96,7 +96,7 @@ def takes_at_most(milliseconds: float, work: Callable[[], object]) -> bool:
 
 
 def _known_work() -> float:
-    """How many times its usual processor time (7 ms) a fixed piece of work takes now."""
+    """Return how many times its usual processor time (7 ms) a fixed piece of work takes now."""
     begin = time.process_time()
     Reader("<p>&amp; words <b>in</b> tags</p>" * 500)
     return (time.process_time() - begin) * 1000 / 7.0

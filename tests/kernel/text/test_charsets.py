@@ -1,4 +1,4 @@
-"""Pages are read in the character set that they are written in, whatever says it (WHATWG Encoding and HTML)."""
+"""Tests of the character set in which pages are read, from any source that declares it (WHATWG Encoding and HTML)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KOREAN = "시장이 광장에서 새 도서관을 개관했습니다"
 CHINESE = "市长在广场上宣布新图书馆开放"
 TAIWANESE = "市長在廣場上宣布新圖書館開放"
 THAI = "ข่าวภาษาไทย"
-#: Labels with a codec that has the characters which the standard gives them, and a text with some that are easily lost.
+#: Labels with a codec that has the standard's characters, and a text with characters that are easily lost.
 LABELS = {
     "utf-8": ("utf-8", RUSSIAN),
     "windows-1251": ("cp1251", RUSSIAN),

@@ -1,7 +1,7 @@
-"""Whatever anybody sends, parsing it takes a time linear in its length (security rows 31 to 34).
+"""Tests that parsing any text takes time linear in its length (security rows 31 to 34).
 
-The times are processor time and a few times what the work takes on a slow machine; quadratic work would miss them by a
-factor of a hundred. Only the sanitiser's 50 ms are a promise in themselves.
+The times are processor time and a few times what the work takes on a slow machine; quadratic work would exceed them by a factor
+of a hundred. Only the sanitiser's 50 ms are a requirement.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ TEXTS = {
 
 
 def is_read_in_linear_time(text: str, size: int) -> None:
-    """A text of about `size` characters, within a time for each."""
+    """Check that a text is processed within a time proportional to its size."""
     tokens = scan(text)
     assert "".join(token.raw for token in tokens) == text
     assert takes_at_most(size / 200, lambda: scan(text))
@@ -95,7 +95,7 @@ def is_read_in_linear_time(text: str, size: int) -> None:
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_text_of_25_kb_is_read_counted_and_rendered_in_linear_time(name: str) -> None:
-    # Beginning and end: some are hard only with a certain first or last character.
+    # Both ends vary, because some texts are hard only with a certain first or last character.
     text = TEXTS[name]
     is_read_in_linear_time(text[: KB_100 // 8] + text[-KB_100 // 8 :], KB_100 // 4)
 

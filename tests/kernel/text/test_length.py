@@ -1,4 +1,4 @@
-"""Characters are counted as people see them, links and domains by the rule (contract, behaviours section 8)."""
+"""Tests of counting characters as users see them, with special rules for links and domains (contract, behaviours section 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in Markdown become the HTML that clients know, and nothing in them runs."""
+"""Tests of Markdown: it becomes the HTML that clients support, without active content."""
 
 from __future__ import annotations
 

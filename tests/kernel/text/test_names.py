@@ -1,4 +1,4 @@
-"""Typed text, hashtags and domains are kept in one form each (contract, behaviours sections 1 and 8)."""
+"""Tests of the normalised forms of typed text, hashtags and domains (contract, behaviours sections 1 and 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of some HTML is what a person would read of it, and what is hidden is known (security row 74)."""
+"""Tests of the plain text of HTML, as a reader sees it, and of detecting hidden text (security row 74)."""
 
 from __future__ import annotations
 

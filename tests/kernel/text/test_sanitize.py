@@ -1,4 +1,4 @@
-"""HTML from elsewhere is shown with the tags and addresses of contract, behaviours section 8, and no others."""
+"""Tests of sanitising remote HTML to the tags and addresses of contract, behaviours section 8."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def test_no_attack_leaves_anything_that_runs(attack: str) -> None:
         clean = sanitize(html)
         assert_harmless(clean)
         assert sanitize(clean) == clean
-        # Read as browsers do and written again, it is the same: nothing in it waits to become something else.
+        # Parsed as browsers do and written again, the HTML must not change, so that it has only one meaning.
         everything = nh3.Cleaner(tags=nh3.ALLOWED_TAGS | {"u"}, link_rel=None, attribute_filter=lambda *a: a[2]).clean(
             clean
         )

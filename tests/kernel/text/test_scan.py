@@ -1,4 +1,4 @@
-"""Links, mentions, hashtags and emoji are found where people expect them (contract, behaviours section 8)."""
+"""Tests of finding links, mentions, hashtags and emoji in texts (contract, behaviours section 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts are compared as people see them, in time proportional to their length (security rows 67 and 74)."""
+"""Tests of comparing texts as users see them, in time proportional to their length (security rows 67 and 74)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text becomes the HTML that clients parse (contract, behaviours section 8; client trap 48)."""
+"""Tests of converting a text to the HTML that clients parse (contract, behaviours section 8; clients.md trap 48)."""
 
 from __future__ import annotations
 
