@@ -13,9 +13,7 @@ BATCH: Final = 500
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Return an iterator of lists of at most `size` items, in order, each made on demand. Raises ValueError for a
-    `size` below one.
-    """
+    """Return an iterator of lists of at most `size` items, in order, each made on demand. Raises ValueError below one."""
     if size < 1:
         raise ValueError(f"A batch needs room for at least one item, not {size}.")
     iterator = iter(items)

@@ -18,9 +18,7 @@ class Circuit:
         return time.monotonic() < self._open_until
 
     def failed(self) -> None:
-        """Record a failure: the circuit is open for `seconds`."""
         self._open_until = time.monotonic() + self.seconds
 
     def close(self) -> None:
-        """Close the circuit, after a success."""
         self._open_until = 0.0

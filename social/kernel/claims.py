@@ -1,9 +1,9 @@
 """Claims of rows that wait in a table, by any number of processes at once.
 
-A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. Rows of
-a process that ended can be claimed again when the lease has expired, and a process that resumes late changes nothing,
-because the rows have a new token by then. The outbox and the runner of work for other servers use this module; each has
-only its own statement that chooses the rows to be claimed.
+A claim is a lease: a committed UPDATE that puts a token and a time on rows, before anything is done with them. When the
+lease has expired, other processes can claim the rows of a process that ended. A process that resumes late changes nothing,
+because the rows have a new token by then. The outbox and the runner of work for other servers have their own statements
+that choose the rows to be claimed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _QUICK_COMMIT: Final = "quick AS MATERIALIZED (SELECT set_config('synchronous_co
 class LeasedRow(models.Model):
     """A row that waits for `due_at` and then for a process to claim it.
 
-    `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and
-    `last_error` the error of the latest. A row that was given up is dead since `dead_at`, and is never claimed. All
-    times are read from the clock of the database. No index may hold a column that claiming changes: a claim is then a
-    heap-only update, and the indexes do not grow.
+    `claim` is the token of the holder until `claimed_until`. `attempts` is the number of failed attempts, and `last_error`
+    the error of the latest. A row that was given up is dead since `dead_at`, and is never claimed. All times are those of
+    the database's clock. No index may contain a column that claiming changes: a claim is then a heap-only update, and the
+    indexes do not grow.
     """
 
     due_at = models.DateTimeField(db_default=Now())
@@ -60,7 +60,6 @@ def new_token() -> int:
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Failed attempt of a held row, which has failed `attempts` times and is due again in `delay` seconds, unless dead.
-
     With `held` the claim is kept, because the attempt is recorded before it is made.
     """
 
@@ -75,17 +74,16 @@ class Failure:
 class Claims:
     """The leases of one table of LeasedRows.
 
-    Every method but `take` changes only rows whose claim is the given token, and returns their number (`hold`: their
-    ids). If rows are missing, their lease has expired and another process may have claimed them.
+    Every method but `take` changes only rows whose claim is the given token, and returns their number (`hold`: their ids).
+    The lease of missing rows has expired, and another process may have claimed them.
     """
 
     def __init__(self, table: str) -> None:
         self._table = table
 
     def take(self, statement: str, token: int, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-        """Run and commit a claiming statement with `token` among its values; return its rows.
-
-        Raises RuntimeError inside a transaction, except that of a test case.
+        """Run and commit a claiming statement with `token` among its values; return its rows. Raises RuntimeError inside a
+        transaction, except that of a test case.
         """
         connection = transaction.get_connection()
         if not connection.in_atomic_block:
@@ -144,8 +142,8 @@ class Claims:
             return {number for (number,) in cursor.fetchall()}
 
     def fail(self, token: int, failures: Sequence[Failure]) -> int:
-        """Record failed attempts and end the claims. Failures with `held` keep the claim, and are recorded only for
-        rows whose lease has not expired.
+        """Record failed attempts and end the claims. Failures with `held` keep the claim; they are recorded only for rows
+        whose lease has not expired.
         """
         return self._execute(
             f"""

@@ -21,9 +21,7 @@ def days_ago(days: int) -> datetime | None:
 
 
 def find_zone(name: str | None) -> zoneinfo.ZoneInfo | None:
-    """Return the time zone with this name; None without a name, and for a name that this machine does not know (its list of
-    zones can change).
-    """
+    """Return the time zone with this name; None without a name, and for a name that this machine does not know."""
     try:
         return zoneinfo.ZoneInfo(name) if name else None
     except (KeyError, ValueError, OSError):
@@ -42,7 +40,7 @@ def iso_seconds(moment: datetime) -> str:
 
 
 def iso_ms(milliseconds: int) -> str:
-    """Return the text of `iso` for milliseconds since 1970; several times faster, for pages with many moments."""
+    """Return the text of `iso` for milliseconds since 1970, several times faster."""
     days, rest = divmod(milliseconds, 86_400_000)
     seconds, thousandths = divmod(rest, 1000)
     hour, seconds = divmod(seconds, 3600)

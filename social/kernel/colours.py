@@ -1,6 +1,4 @@
-"""Palettes of the pages, made from one colour, with enough contrast in light and dark (WCAG 2.2, 1.4.3: 4.5 to 1 for
-text).
-"""
+"""Palettes of the pages, made from one colour, with enough contrast in both themes (WCAG 2.2, 1.4.3: 4.5 to 1 for text)."""
 
 from __future__ import annotations
 
@@ -19,13 +17,13 @@ _LIGHT: Final = ("#f6f5f1", "#ffffff")
 _DARK: Final = ("#12171a", "#1a2125")
 _LIGHTNESS_STEPS: Final = 200
 
-_Rgb = tuple[int, int, int]
+Rgb = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours of a theme, as `#rrggbb`: of links and buttons, of links and buttons under the pointer, of text on buttons, and
-    of the background of notices.
+    """Colours of a theme, as `#rrggbb`: links and buttons, the same under the pointer, text on buttons, background of
+    notices.
     """
 
     accent: str
@@ -52,13 +50,18 @@ def parse_colour(text: str) -> str | None:
 
 def contrast(one: str, other: str) -> float:
     """Return the contrast of two colours, from 1 to 21."""
-    low, high = sorted((_luminance(_rgb(one)), _luminance(_rgb(other))))
+    return contrast_of_rgb(_rgb(one), _rgb(other))
+
+
+def contrast_of_rgb(one: Rgb, other: Rgb) -> float:
+    """Return the contrast of two colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
+    low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
 def make_palette(colour: str) -> Palette:
-    """Return the themes for a colour (`#rrggbb`). The lightness is changed only as far as necessary for a contrast of
-    CONTRAST between links and the page, cards and notices, and between buttons and their text.
+    """Return the themes for a colour (`#rrggbb`). Its lightness is changed only as far as needed for the CONTRAST of links
+    with the page, cards and notices, and of buttons with their text.
     """
     return Palette(light=_with_contrast(colour, _LIGHT, darker=True), dark=_with_contrast(colour, _DARK, darker=False))
 
@@ -69,13 +72,8 @@ def _with_contrast(colour: str, backgrounds: Sequence[str], *, darker: bool) -> 
     for step in range(_LIGHTNESS_STEPS + 1):
         moved = lightness + (end - lightness) * step / _LIGHTNESS_STEPS
         theme = _theme(hue, moved, saturation, backgrounds[1], darker=darker)
-        behind = (*backgrounds, theme.tint)
-        if (
-            all(contrast(each, theme.accent) >= CONTRAST for each in behind)
-            and all(contrast(each, theme.accent_over) >= CONTRAST for each in behind)
-            and contrast(theme.on_accent, theme.accent) >= CONTRAST
-            and contrast(theme.on_accent, theme.accent_over) >= CONTRAST
-        ):
+        behind = (*backgrounds, theme.tint, theme.on_accent)
+        if all(contrast(one, accent) >= CONTRAST for one in behind for accent in (theme.accent, theme.accent_over)):
             break
     return theme
 
@@ -100,12 +98,11 @@ def _mixed(one: str, other: str, share: float) -> str:
     return "#" + "".join(f"{round(first * share + second * (1 - share)):02x}" for first, second in parts)
 
 
-def _rgb(colour: str) -> _Rgb:
+def _rgb(colour: str) -> Rgb:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
-def _luminance(rgb: _Rgb) -> float:
-    """Return the relative luminance of WCAG 2."""
+def _luminance(rgb: Rgb) -> float:
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (value / 255 for value in rgb)
     )

@@ -16,8 +16,8 @@ _SINGLE_CHANGES: Final = 4
 class Counters(Generic[Name]):
     """The counters of a side table, by the column that names their owner; an owner without counts has no row.
 
-    A transaction changes counters last, and changes several tables in the order of their names. All rows are thus locked in
-    the order (table, id), so that two transactions never deadlock. `said` maps a counter to the column with the value that
+    A transaction changes counters last, and changes several tables in the order of their names: all rows are locked in the
+    order (table, id), so that two transactions never deadlock. `said` maps a counter to the column with the value that
     another server has reported for it; that value, unless NULL, changes by the same number.
     """
 

@@ -1,7 +1,4 @@
-"""Cursors of lists that are ordered by a number, for QuerySets and for SQL.
-
-Every list is paged by such a number: the id of the row, or another number that is unique in the list.
-"""
+"""Cursors of lists that are ordered by a number that is unique in the list (mostly the id), for QuerySets and for SQL."""
 
 from __future__ import annotations
 
@@ -16,8 +13,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Request for at most `limit` rows below `before` and above `after` (both exclusive): those with the highest
-    numbers, or with `ascending` the lowest. A page shows them from the highest to the lowest in both cases.
+    """Request for at most `limit` rows below `before` and above `after` (both exclusive): those with the highest numbers,
+    or with `ascending` the lowest. A page shows them from the highest to the lowest in both cases.
     """
 
     limit: int
@@ -36,8 +33,8 @@ class Cursor:
         return {"before": self.before, "after": self.after, "limit": self.limit}
 
     def between(self, column: str) -> str:
-        """Return the bounds as SQL, to be appended to a condition. An absent bound is left out of the text: PostgreSQL keeps
-        one plan for a statement, and a plan that suits absent and present bounds alike is slow for both.
+        """Return the bounds as SQL, to be appended to a condition. The SQL has no condition for an absent bound: PostgreSQL
+        keeps one plan for a statement, and a plan that suits absent and present bounds alike is slow for both.
         """
         before = "" if self.before is None else f" AND {column} < %(before)s"
         return before if self.after is None else f"{before} AND {column} > %(after)s"

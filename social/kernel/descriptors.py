@@ -25,10 +25,8 @@ def allow_many() -> None:
 
 
 def limits(pid: int) -> tuple[int, int]:
-    """Return the soft and the hard limit of open files of a process.
-
-    On systems other than Linux, the limits are those of the calling process. Raises OSError for a process that has
-    ended or belongs to another user.
+    """Return the soft and the hard limit of open files of a process; on systems other than Linux, of the calling process.
+    Raises OSError for a process that has ended or belongs to another user.
     """
     prlimit = getattr(resource, "prlimit", None)
     found = prlimit(pid, resource.RLIMIT_NOFILE) if prlimit else resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -1,8 +1,7 @@
 """Draining of one outbox queue: rows are claimed, run in order and deleted, by any number of processes at once.
 
-Rows are claimed by means of `social.kernel.claims`. Only the oldest unfinished row of a key can be claimed, together
-with the rows directly behind it; so two processes never hold rows of one key, and a row that backs off or is dead
-blocks only its own key.
+Only the oldest unfinished row of a key can be claimed (`social.kernel.claims`), together with the rows directly behind it:
+two processes never hold rows of one key, and a row that backs off or is dead blocks only its own key.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ _renewals: Final = Renewals()
 
 
 class LeaseLost(Exception):
-    """Error: the lease of a batch has expired, so that another process may have claimed its rows. The remaining rows are
+    """Error: the lease of a batch has expired, and another process may have claimed its rows. The remaining rows are
     released.
     """
 
 
 def back_off(attempts: int) -> float:
-    """Return the seconds until the retry after `attempts` failures: 2, 4, 8 ... up to an hour, a quarter more or less
-    at random.
+    """Return the seconds until the retry after `attempts` failures: 2, 4, 8 ... up to an hour, a quarter more or less at
+    random.
     """
     return float(min(2.0**attempts, MAX_BACK_OFF) * random.uniform(0.75, 1.25))  # noqa: S311  (spreads load, guards nothing)
 
@@ -126,7 +125,7 @@ class Batch:
             raise
 
     def is_followed(self) -> bool:
-        """Tell whether further rows were published for a key of this batch while the batch held the key. Other drains that
+        """Tell whether further rows were published for a key of this batch while the batch held the key: other drains that
         were woken for such rows could not claim them. Call it after `run`, outside its transactions.
         """
         keys = [key for key in self.keys if key not in self.blocked]
@@ -138,8 +137,8 @@ class Batch:
     def _groups(self) -> Iterator[list[Row]]:
         """Yield the rows in groups of one subscription each, the rows of every key in order.
 
-        Abandoned rows come last, each in a group of its own, those with the fewest attempts first, so that a row that
-        keeps killing its process comes after all others.
+        Abandoned rows come last, each in a group of its own, those with the fewest attempts first: a row that keeps killing
+        its process comes after all others.
         """
         waiting: dict[str | int, deque[Row]] = {}
         for row in self.rows.values():
@@ -182,9 +181,7 @@ class Batch:
         self._release([row.id for row in group if row.id in self.rows])
 
     def _run_abandoned(self, row: Row) -> None:
-        """Run an abandoned row; its attempt is counted beforehand, so that a row that kills its process is given up in
-        the end too.
-        """
+        """Run an abandoned row. Its attempt is counted beforehand: a row that kills its process is given up in the end too."""
         attempts = row.attempts + 1
         if attempts > MAX_ATTEMPTS:
             self._fail(row, MAX_ATTEMPTS, RuntimeError("The process ended each time this row ran."))
@@ -230,9 +227,8 @@ class Batch:
         return None
 
     def _renew_for(self, subscription: Subscription[Any]) -> None:
-        """Make sure the lease outlasts the beginning of a call. Raises LeaseLost when it has expired already.
-
-        A database reaction holds its rows by row locks while it runs; for other reactions the lease is renewed meanwhile.
+        """Renew the lease if it might not outlast the beginning of a call. Raises LeaseLost when it has expired already. A
+        database reaction holds its rows by row locks while it runs; for other reactions the lease is renewed meanwhile.
         """
         if self.expires - time.monotonic() < self.lease / (4 if subscription.database else 2) and not self._renew():
             raise LeaseLost
@@ -273,12 +269,12 @@ class Batch:
 def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
     """Claim up to `limit` due rows of `queue`, run their reactions and delete them; return how many were claimed.
 
-    Zero means that no row was due, except those that other processes hold. Rows of one key run in the order in which
-    they were published; after a small claim, rows published meanwhile for the same keys are run too, as no other
-    process could claim them. When a call with several events fails, each event is tried alone; an event that fails
-    alone backs off (`back_off`) and blocks its key, and after MAX_ATTEMPTS it is dead and logged as an error. Raises
-    RuntimeError inside a transaction, except that of a test case, and database errors when the database is gone: the
-    claim then expires by itself.
+    Zero means that no row was due, except those that other processes hold. Rows of one key run in the order in which they
+    were published; after a small claim, rows published meanwhile for the same keys are run too, as no other process could
+    claim them. When a call with several events fails, each event is tried alone. An event that fails alone backs off
+    (`back_off`) and blocks its key; after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a
+    transaction, except that of a test case, and database errors when the database is gone: the claim then expires by
+    itself.
     """
     total = 0
     while total < limit:

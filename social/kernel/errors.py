@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 
 class KernelError(Exception):
-    """An error for the caller; `message` is translated text, `extra` is added to the JSON body. `said` is the text for
-    people: the message, with each sentence only once.
+    """An error for the caller. `message` is translated text, `said` the same with each sentence only once (for pages), and
+    `extra` is added to the JSON body.
     """
 
     default: ClassVar[str] = gettext_noop("Internal Server Error")
@@ -154,9 +154,7 @@ class Invalid(KernelError):
 
     @classmethod
     def of(cls, errors: Sequence[FieldError], *, details: bool = False) -> Self:
-        """Make the error `Validation failed: ...` from field errors; with `details`, the codes of each field are added
-        to the body.
-        """
+        """Make the error `Validation failed: ...` from field errors; `details` adds the codes of each field to the body."""
         sentences = [error.sentence for error in errors]
         made = cls.sentence(", ".join(sentences))
         made.said, made.errors = ", ".join(dict.fromkeys(sentences)), tuple(errors)

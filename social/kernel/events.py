@@ -1,11 +1,11 @@
-"""Publishes events to the apps above: they are written in the transaction of the change that they report, and handled
-by every app that has subscribed.
+"""Publishes events to the apps above: they are written in the transaction of the change that they report, and handled by
+every app that has subscribed.
 
 Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. The events of two
-publishers with one key therefore run in the order of their changes only if the later publisher had to wait for the
-earlier one: **publish while holding the row lock of the object that the key names** (the UPDATE that changed it, or
-`select_for_update`). Without the lock, a transaction that commits later may carry a smaller id, and its event may run
-after that of its successor; reactions that read the current state still have the right result.
+publishers with one key therefore run in the order of their changes only if the later publisher had to wait for the earlier
+one: **publish while holding the row lock of the object that the key names** (the UPDATE that changed it, or
+`select_for_update`). Without the lock, a transaction that commits later may have a smaller id, and its event may run after
+that of its successor; reactions that read the current state still have the right result.
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ SELECT * FROM change
 
 
 class _Wake:
-    """A commit hook that wakes the queues of a transaction; `publish` finds and extends it, so that all queues are woken
-    together.
-    """
+    """A commit hook that wakes the queues of a transaction; `publish` extends it, so that all queues are woken together."""
 
     def __init__(self) -> None:
         self.queues: dict[str, None] = {}
@@ -56,10 +54,10 @@ class _Wake:
 def publish(*events: Event, due_at: datetime | None = None) -> None:
     """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
 
-    One row per event and interested subscriber, one INSERT for all (of up to 1000); after commit one wake-up for all
-    queues. With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows are not
-    ordered with others of their key: a poll that ends in a week would otherwise block a week of events. Raises
-    RuntimeError outside a transaction.
+    One row per event and interested subscriber, one INSERT for up to 1000 rows; after commit one wake-up for all queues.
+    With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows are not ordered with
+    others of their key, because a poll that ends in a week would block a week of events. Raises RuntimeError outside a
+    transaction.
     """
     connection = transaction.get_connection()
     if not connection.in_atomic_block:
@@ -74,20 +72,18 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
     with connection.cursor() as cursor:
         for batch in in_batches(rows, _ROWS):
             cursor.execute(_COLUMNS + ", ".join([_ROW] * len(batch)), list(chain.from_iterable(batch)))
-    if due_at is not None:
-        return
-    if rows:
+    if rows and due_at is None:
         _wake_after_commit(row[0] for row in rows)
 
 
 def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *, number: str) -> list[Row]:
-    """Make a change and publish an event for each row that it returns, in one statement; return the rows. Use it where one
-    round trip to the database less matters.
+    """Make a change and publish an event for each row that it returns, in one statement, to save a round trip; return the
+    rows.
 
-    `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a
-    column `id`. `number` names the event field into which each id is written; neither the event's key nor a `when` can
-    use that field. Change and events are committed together or not at all; outside a transaction the statement is its
-    own transaction. Raises the errors of `rows_of`.
+    `change` is a statement that is written in the code, with the placeholders `%(name)s` for `values`; it returns a column
+    `id`. `number` names the event field into which each id is written; neither the event's key nor a `when` can use that
+    field. Change and events are committed together or not at all; outside a transaction the statement is its own
+    transaction. Raises the errors of `rows_of`.
     """
     wanted = _interested_subscriptions(event)
     published: dict[str, Value] = {

@@ -1,8 +1,8 @@
 """Cache of the parts of entities that are the same for every viewer, in Redis, for ten minutes by default.
 
-The key of a fragment names kind, id and version (`status:12:3`), so a fragment is never changed: a change of the object
-raises its version, and the old fragment is no longer read. A fragment is any JSON value. Fragments may vanish at any
-time, and nothing here raises when Redis does not answer.
+The key of a fragment names kind, id and version (`status:12:3`): a change of the object raises its version, and the old
+fragment is no longer read. A fragment is any JSON value. Fragments may vanish at any time; nothing here raises without
+Redis.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ RETENTION_SECONDS: Final = 600
 
 
 def format_of(root: Path) -> str:
-    """Return a digest of the code of all serializers and policies, which determine the content of entities: fragments that
-    another version of the code has encoded are never read.
+    """Return a digest of the code of all serializers and policies, which determine the content of entities: a process never
+    reads fragments that another version of the code has encoded.
     """
     names = [f"*/{folder}{part}" for folder in ("", "*/") for part in ("policies", "serializers")]
     patterns = [pattern for name in names for pattern in (f"{name}.py", f"{name}/**/*.py")]

@@ -13,8 +13,7 @@ EXPIRY = 60
 
 def beat(role: str) -> None:
     """Record that a process of this role ("worker", "scheduler", "streaming") is alive; call it every INTERVAL seconds.
-
-    Never raises: a heartbeat that cannot be written is itself what the doctor reports.
+    Never raises: the doctor reports a missing heartbeat.
     """
     liveness.tell_supervisor()
     with redis.best_effort("write a heartbeat"):

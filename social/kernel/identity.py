@@ -55,9 +55,7 @@ class Identity:
 
     @cached_property
     def stylesheet(self) -> str:
-        """The style sheet with the server's colours and its owner's style; pages load it after the common style sheet.
-        Usually empty.
-        """
+        """The server's colours and its owner's style, mostly empty; pages load it after the common style sheet."""
         return _rules(self.palette) + self.custom_css
 
     @cached_property
@@ -85,9 +83,7 @@ def current_identity() -> Identity:
 
 
 def known_identity() -> Identity:
-    """Return the identity that this process has read last, however old it is. Makes no query, so that error pages can use
-    it.
-    """
+    """Return the identity that this process has read last, however old it is. Makes no query: error pages can use it."""
     return _kept[1]
 
 
@@ -109,7 +105,7 @@ def keep_identity(identity: Identity) -> None:
 
 
 def forget_identity() -> None:
-    """Discard the identity, so that the next request reads it again; used after a change."""
+    """Discard the identity after a change, so that the next request reads it again."""
     global _kept
     _kept = (float("-inf"), _kept[1])
 

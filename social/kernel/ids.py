@@ -45,9 +45,8 @@ class SnowflakeField(models.BigAutoField):
 
 
 def snowflake_at(moment: datetime) -> int:
-    """Return an id for something that happened at `moment` (a remote or imported post), with random low bits.
-
-    The caller retries if the id is taken: equal ids may be made for the same millisecond.
+    """Return an id for something that happened at `moment` (a remote or imported post), with random low bits. The caller
+    retries if the id is taken: equal ids may be made for the same millisecond.
     """
     milliseconds = max(0, (moment - _EPOCH) // timedelta(milliseconds=1))
     return min(milliseconds << 16 | secrets.randbits(16), MAX_ID)
@@ -64,8 +63,8 @@ def moment_of(snowflake: int) -> datetime:
 
 
 def parse_id(raw: Any) -> int | None:
-    """Return an id that a client has sent as a number; None when it cannot be an id (contract, parameters section 0: answered
-    with 404). Only the leading digits count.
+    """Return an id that a client has sent, of which the leading digits count; None when it cannot be an id (contract,
+    parameters section 0: answered with 404).
     """
     if isinstance(raw, bool):
         return None

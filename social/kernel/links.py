@@ -34,8 +34,8 @@ def status_uri(username: str, status_id: int) -> str:
 
 
 def numbered_uri(account_id: int, path: str) -> str:
-    """Return the ActivityPub id of an object whose path contains the number of a local account: collections of accounts, and
-    their parts (contract, federation section 2).
+    """Return the ActivityPub id of an object of a local account whose path has the account's number: collections and their
+    parts (contract, federation section 2).
     """
     return web_url(f"/ap/users/{account_id}/{path}")
 
@@ -74,8 +74,7 @@ def is_own(uri: str) -> bool:
 
 def media_source() -> str:
     """Return the servers of media files as further sources of a Content-Security-Policy; empty if this server serves them.
-
-    The bucket is included as well: MEDIA_URL may redirect to it, and browsers check both addresses against the policy.
+    MEDIA_URL may redirect to the bucket, which is included: browsers check both addresses.
     """
     found = (urlsplit(address) for address in (settings.MEDIA_URL, settings.BUCKET_URL))
     return "".join(dict.fromkeys(f" {parts.scheme}://{parts.netloc}" for parts in found if parts.netloc))

@@ -30,27 +30,26 @@ def _numbers(names: tuple[str, ...]) -> list[int]:
     return sorted(digests)
 
 
+def _require_transaction(names: tuple[str, ...]) -> None:
+    if not connection.in_atomic_block:
+        raise RuntimeError(f"The lock {', '.join(names)} needs a transaction: it is held until that ends.")
+
+
 def lock(*names: str) -> None:
     """Wait until this transaction alone holds the locks of all `names`; they are released when it ends, even by a crash.
 
-    Names such as `status:12` are hashed to 64 bits: two names may, very rarely, wait for each other needlessly.
-    Raises RuntimeError outside a transaction, where the lock would be gone at once.
+    Names such as `status:12` are hashed to 64 bits: two names may, very rarely, wait for each other needlessly. Raises
+    RuntimeError outside a transaction, where the lock would be gone at once.
     """
-    connection = transaction.get_connection()
-    if not connection.in_atomic_block:
-        raise RuntimeError(f"lock({', '.join(names)}) needs a transaction: it is held until that ends.")
+    _require_transaction(names)
     with connection.cursor() as cursor:
         # `unnest` keeps the order of the array.
         cursor.execute("SELECT pg_advisory_xact_lock(number) FROM unnest(%s::bigint[]) number", [_numbers(names)])
 
 
 def try_lock(name: str) -> bool:
-    """Take a `lock` without waiting; return False when another transaction holds the name. Raises RuntimeError outside
-    a transaction, as `lock` does.
-    """
-    connection = transaction.get_connection()
-    if not connection.in_atomic_block:
-        raise RuntimeError(f"try_lock({name}) needs a transaction: it is held until that ends.")
+    """Take a `lock` without waiting; return False when another transaction holds it. Raises the errors of `lock`."""
+    _require_transaction((name,))
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", _numbers((name,)))
         row = cursor.fetchone()
@@ -58,12 +57,8 @@ def try_lock(name: str) -> bool:
 
 
 def lock_within(name: str, seconds: float) -> bool:
-    """Take a `lock`, waiting `seconds` at most; return False when another transaction holds the name longer. Raises
-    RuntimeError outside a transaction, as `lock` does.
-    """
-    connection = transaction.get_connection()
-    if not connection.in_atomic_block:
-        raise RuntimeError(f"lock_within({name}) needs a transaction: it is held until that ends.")
+    """Take a `lock`, waiting `seconds` at most; return False when another transaction holds it longer. Raises its errors."""
+    _require_transaction((name,))
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, TRUE)", [f"{round(seconds * 1000)}ms"])
@@ -96,8 +91,8 @@ def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
 
 
 def delete_rows(rows: models.QuerySet[Row]) -> int:
-    """Delete these rows and all rows that refer to them, in the caller's transaction or a new one; return how many of
-    these rows there were.
+    """Delete these rows and all rows that refer to them, in the caller's transaction or a new one; return how many of these
+    rows there were.
     """
     with transaction.atomic():
         ids = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
@@ -129,9 +124,8 @@ RETURNING TRUE
 
 
 def acquire(name: str, holder: str, seconds: float) -> bool:
-    """Take or renew the lease for `seconds`; return False while another holder's lease has not expired.
-
-    The holder must renew the lease well before its end, and stop acting when a renewal did not succeed in time.
+    """Take or renew the lease for `seconds`; return False while another holder's lease has not expired. The holder must
+    renew the lease well before its end, and stop when a renewal did not succeed in time.
     """
     with connection.cursor() as cursor:
         cursor.execute(_ACQUIRE, {"name": name, "holder": holder, "seconds": seconds})

@@ -1,4 +1,4 @@
-"""Settings of Django; values that differ between installations come from `env`."""
+"""Settings of Django. Values that differ between installations are those of `social.settings.env`, under the same names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from social import __version__
 from social.settings import env
+from social.settings.env import *  # noqa: F403  # settings upon settings
 from social.settings.secrets import load_secrets
 from social.settings.staff import UNFOLD as UNFOLD
 
@@ -23,28 +24,6 @@ FIELD_ENCRYPTION_KEYS = SECRETS.field_encryption_keys
 
 DEBUG = False
 BASE_DIR = env.ROOT
-DATA_DIR = env.DATA_DIR
-LOCAL_DOMAIN = env.LOCAL_DOMAIN
-WEB_DOMAIN = env.WEB_DOMAIN
-BASE_URL = env.BASE_URL
-PORT = env.PORT
-STREAMING_PORT = env.STREAMING_PORT
-STREAMING_URL = env.STREAMING_URL
-REGISTRATIONS = env.REGISTRATIONS
-CONFIRM_EMAIL = env.CONFIRM_EMAIL
-CHECK_EMAIL_DOMAINS = env.CHECK_EMAIL_DOMAINS
-MINIMUM_AGE = env.MINIMUM_AGE
-MAIL_EVERY_REPORT = env.MAIL_EVERY_REPORT
-LIMITED_FEDERATION = env.LIMITED_FEDERATION
-AUTHORIZED_FETCH = env.AUTHORIZED_FETCH
-DISABLE_FOLLOWERS_SYNCHRONIZATION = env.DISABLE_FOLLOWERS_SYNCHRONIZATION
-ANNUAL_REPORTS = env.ANNUAL_REPORTS
-NODEINFO_NAME = env.NODEINFO_NAME
-RATE_LIMITS = env.RATE_LIMITS
-FEDERATION_LOOPBACK = env.FEDERATION_LOOPBACK
-TRUSTED_PROXIES = env.TRUSTED_PROXIES
-ALLOWED_PRIVATE_ADDRESSES = env.ALLOWED_PRIVATE_ADDRESSES
-STAFF_SECOND_FACTOR = env.STAFF_SECOND_FACTOR
 VERSION = __version__
 SOURCE_URL = "https://github.com/social/social"
 WEB_THREADS = 8
@@ -57,7 +36,7 @@ RECENT_SECONDS = 10
 
 # The API answers requests to any host name, and links are always made from BASE_URL. Pages and metrics answer only requests
 # to these names; the names of this machine are for probes.
-_OWN_HOSTS = [re.sub(r":\d+$", "", domain) for domain in (LOCAL_DOMAIN, WEB_DOMAIN)]
+_OWN_HOSTS = [re.sub(r":\d+$", "", domain) for domain in (env.LOCAL_DOMAIN, env.WEB_DOMAIN)]
 ALLOWED_HOSTS = [*_OWN_HOSTS, ".localhost", "127.0.0.1", "[::1]"]
 ROOT_URLCONF = "social.urls"
 WSGI_APPLICATION = "social.wsgi.application"
@@ -141,32 +120,32 @@ TEMPLATES = [
 
 # --- data -------------------------------------------------------------------------------------------------------
 # The URLs of PostgreSQL and Redis are read here, not earlier, because the runtime sets them for embedded servers.
-_database_url = os.environ.get("DATABASE_URL", "")
-DATABASES: dict[str, dict[str, Any]] = {"default": env.database(_database_url or "postgres://social@/social")}
-DATABASES["default"]["ENGINE"] = "social.kernel.postgresql"
-DATABASES["default"]["CONN_MAX_AGE"] = 0
-DATABASES["default"].setdefault("OPTIONS", {})
-DATABASES["default"]["OPTIONS"]["pool"] = {"max_size": WEB_THREADS + UPLOAD_THREADS, "timeout": 10}
-# By default, connections wait for hours if the other machine or the network has failed without closing them.
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": {
+        **env.database(os.environ.get("DATABASE_URL") or "postgres://social@/social"),
+        "ENGINE": "social.kernel.postgresql",
+        "CONN_MAX_AGE": 0,
+        "TEST": {"NAME": "test_social"},
+    }
+}
 DATABASES["default"]["OPTIONS"] = {
+    # By default, connections wait for hours if the other machine or the network has failed without closing them.
     "connect_timeout": 5,
     "keepalives_idle": 30,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
-} | DATABASES["default"]["OPTIONS"]
-# Prepared statements are parsed and planned once per connection, not once per request. A transaction pooler must support
-# them (PgBouncer since 1.21); for other poolers, prepared statements can be switched off.
-DATABASES["default"]["OPTIONS"] |= {
+    **DATABASES["default"].get("OPTIONS", {}),
+    "pool": {"max_size": WEB_THREADS + UPLOAD_THREADS, "timeout": 10},
+    # Prepared statements are parsed and planned once per connection, not once per request. A transaction pooler must support
+    # them (PgBouncer since 1.21); for other poolers, prepared statements can be switched off.
     "server_side_binding": env.PREPARED_STATEMENTS,
     "prepare_threshold": 3 if env.PREPARED_STATEMENTS else None,
 }
-DATABASES["default"]["TEST"] = {"NAME": "test_social"}
-REDIS_URLS = env.REDIS_URLS
 CACHES: dict[str, dict[str, Any]] = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": REDIS_URLS["cache"] or "redis://127.0.0.1:6379/0",
+        "LOCATION": env.REDIS_URLS["cache"] or "redis://127.0.0.1:6379/0",
         "KEY_PREFIX": "cache:django",
     }
 }
@@ -241,16 +220,16 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # The server's own counters (social.api.limits) replace this limit.
 MFA_RATE_LIMITS: dict[str, str | None] = {"webauthn_login": None}
-MFA_TOTP_ISSUER = LOCAL_DOMAIN
+MFA_TOTP_ISSUER = env.LOCAL_DOMAIN
 MFA_TOTP_TOLERANCE = 1
 # allauth would write to the database at every request; accounts.identity.pages.visits writes once a day.
 USERSESSIONS_TRACK_ACTIVITY = False
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.SCHEME == "https"
 # Browsers keep cookies per host, not per port: two trial servers on one machine must not sign each other out.
-SESSION_COOKIE_NAME = "__Host-session" if SESSION_COOKIE_SECURE else f"session_{PORT}"
-CSRF_COOKIE_NAME = "__Host-csrf" if CSRF_COOKIE_SECURE else f"csrf_{PORT}"
-READER_COOKIE_NAME = "__Host-reader" if SESSION_COOKIE_SECURE else f"reader_{PORT}"
-KNOWN_BROWSER_COOKIE_NAME = "__Secure-known" if SESSION_COOKIE_SECURE else f"known_{PORT}"
+SESSION_COOKIE_NAME = "__Host-session" if SESSION_COOKIE_SECURE else f"session_{env.PORT}"
+CSRF_COOKIE_NAME = "__Host-csrf" if CSRF_COOKIE_SECURE else f"csrf_{env.PORT}"
+READER_COOKIE_NAME = "__Host-reader" if SESSION_COOKIE_SECURE else f"reader_{env.PORT}"
+KNOWN_BROWSER_COOKIE_NAME = "__Secure-known" if SESSION_COOKIE_SECURE else f"known_{env.PORT}"
 CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_HTTPONLY = True
@@ -259,7 +238,7 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 STRICT_TRANSPORT_SECURITY = "max-age=63072000" if env.SCHEME == "https" else ""
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-CSRF_TRUSTED_ORIGINS = [BASE_URL]
+CSRF_TRUSTED_ORIGINS = [env.BASE_URL]
 CSRF_FAILURE_VIEW = "social.pages.errors.csrf_failure"
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "accounts.Application"
@@ -325,7 +304,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 
 # --- words ------------------------------------------------------------------------------------------------------
 # Staff may choose another language for people who have not chosen one (`social.kernel.identity.default_language`).
-LANGUAGE_CODE = DEFAULT_LANGUAGE = env.DEFAULT_LANGUAGE
+LANGUAGE_CODE = env.DEFAULT_LANGUAGE
 LANGUAGES = [("en", _("English")), ("de", _("German")), ("ar", _("Arabic"))]
 LOCALE_PATHS = [BASE_DIR / "social" / "locale"]
 USE_I18N = True
@@ -338,34 +317,18 @@ if env.EMAIL_URL:
     globals().update(env.mail_settings(env.EMAIL_URL))
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
-    EMAIL_FILE_PATH = str(DATA_DIR / "mail")
+    EMAIL_FILE_PATH = str(env.DATA_DIR / "mail")
 EMAIL_TIMEOUT = 10
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = env.DATA_DIR / "static"
 # Only the package's Swagger UI is served, for `/api/docs`; its other files are not needed.
 _API_DOCS = files("drf_spectacular_sidecar") / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist"
 STATICFILES_DIRS = [BASE_DIR / "social" / "static", ("swagger-ui", str(_API_DOCS))]
-MEDIA_URL = env.MEDIA_URL
-BUCKET_URL = env.BUCKET_URL
-MEDIA_ROOT = DATA_DIR / "media"
-MEDIA_SCANNER = env.MEDIA_SCANNER
-MEDIA_SCANNER_LOOPBACK = env.MEDIA_SCANNER_LOOPBACK
-TRANSLATION_SERVICE = env.TRANSLATION_SERVICE
-TRANSLATION_SERVICE_LOOPBACK = env.TRANSLATION_SERVICE_LOOPBACK
-WEB_CLIENT = env.WEB_CLIENT
-KEEP_ADDRESSES_DAYS = env.KEEP_ADDRESSES_DAYS
-KEEP_AUDIT_LOG_DAYS = env.KEEP_AUDIT_LOG_DAYS
-KEEP_CLOSED_REPORTS_DAYS = env.KEEP_CLOSED_REPORTS_DAYS
-KEEP_HELD_POSTS_DAYS = env.KEEP_HELD_POSTS_DAYS
-KEEP_REMOTE_POSTS_DAYS = env.KEEP_REMOTE_POSTS_DAYS
-REMOTE_POSTS_LIMIT = env.REMOTE_POSTS_LIMIT
-KEEP_NOTIFICATIONS_DAYS = env.KEEP_NOTIFICATIONS_DAYS
-SITE_SETTINGS, FIXED_SITE_SETTINGS = env.SITE_SETTINGS, env.FIXED_SITE_SETTINGS
+MEDIA_ROOT = env.DATA_DIR / "media"
 # Maximum total size, in bytes, of cached copies of remote files.
-REMOTE_MEDIA_MEGABYTES = env.REMOTE_MEDIA_MEGABYTES
-REMOTE_MEDIA_BUDGET = REMOTE_MEDIA_MEGABYTES * 1_000_000
+REMOTE_MEDIA_BUDGET = env.REMOTE_MEDIA_MEGABYTES * 1_000_000
 # Folder of files that only a page serves, to their owner; they have no public URL.
-PRIVATE_ROOT = DATA_DIR / "private"
+PRIVATE_ROOT = env.DATA_DIR / "private"
 STORAGES = {
     "default": env.MEDIA_STORAGE or {"BACKEND": "social.kernel.media.storage.DurableStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -373,5 +336,4 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = True
 
 LOGGING_CONFIG = "social.kernel.logs.configure"
-ACCESS_LOG = env.ACCESS_LOG
 LOGGING = {"format": env.LOG_FORMAT, "level": env.LOG_LEVEL}

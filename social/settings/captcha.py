@@ -13,8 +13,8 @@ _SCRIPT: Final = "https://js.hcaptcha.com/1/api.js"
 
 @dataclass(frozen=True)
 class Captcha:
-    """A service that speaks hCaptcha's protocol. `verify_url` tells whether an answer is right, `script_url` is the script of
-    its widget.
+    """Service with hCaptcha's protocol: `verify_url` tells whether an answer is right, `script_url` is the script of its
+    widget.
     """
 
     site_key: str
@@ -32,8 +32,8 @@ class Captcha:
 
 
 def read_captcha(service: str, script: str) -> Captcha | None:
-    """Return the captcha of `hcaptcha+https://SITEKEY:SECRET@host/path`; None for an empty text. Raises ImproperlyConfigured,
-    which quotes no secret.
+    """Return the captcha of `hcaptcha+https://SITEKEY:SECRET@host/path`; None for an empty text. Raises
+    ImproperlyConfigured, whose message quotes no secret.
     """
     if not service:
         return None

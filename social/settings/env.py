@@ -112,7 +112,7 @@ def _token(name: str) -> str:
 
 
 def _words(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """Read the setting `name`, a list of `allowed` words separated by commas or spaces; by default, all allowed words."""
+    # A list of words separated by commas or spaces; by default, all allowed words.
     chosen = _read(name).lower().replace(",", " ").split()
     for word in chosen:
         if word not in allowed:
@@ -171,7 +171,6 @@ def _url(name: str, default: str, schemes: tuple[str, ...], example: str) -> str
 
 
 def _media_storage(url: str) -> dict[str, Any] | None:
-    """Return Django's STORAGES entry for the object storage at `url`; None if files are in a local folder."""
     if not url:
         return None
     try:
@@ -202,15 +201,14 @@ def _media_storage(url: str) -> dict[str, Any] | None:
 
 
 def _media_url() -> str:
-    """Return the base URL of files, with a slash at its end: MEDIA_BASE_URL, else the bucket's own URL, else a path of this
-    server.
+    """Return the base URL of files: MEDIA_BASE_URL, else the bucket's own URL, else a path of this server. It ends with a
+    slash.
     """
     written = _url("MEDIA_BASE_URL", "", ("https", "http"), "https://files.social.example")
     return f"{written.rstrip('/')}/" if written else _bucket_url() or "/system/"
 
 
 def _bucket_url() -> str:
-    """Return the bucket's own URL, with a slash at its end; empty if files are in a local folder."""
     if MEDIA_STORAGE is None:
         return ""
     options = MEDIA_STORAGE["OPTIONS"]
@@ -265,8 +263,8 @@ def _email(url: str) -> str:
 
 
 def mail_settings(url: str) -> dict[str, Any]:
-    """Return Django's settings for EMAIL_URL. Port 465 means implicit TLS (RFC 8314, section 3.3), whatever the scheme. The
-    default port is 465, 587 or 25, depending on the scheme.
+    """Return Django's settings for EMAIL_URL. Port 465 means implicit TLS (RFC 8314, section 3.3), whatever the scheme,
+    which gives the default port: 465, 587 or 25.
     """
     found: dict[str, Any] = environ.Env.email_url_config(url)
     scheme = urlsplit(url).scheme
@@ -381,9 +379,8 @@ if FEDERATION_LOOPBACK and not LOOPBACK:
 
 
 def _refuse_misspelt() -> None:
-    """Raise ImproperlyConfigured for a variable whose name is similar to that of a setting.
-
-    Names with fewer than six letters, and names that are similar only to a setting that is set, are ignored.
+    """Raise ImproperlyConfigured for a variable whose name is similar to that of a setting. Names with fewer than six
+    letters, and those similar only to a setting that is set, are ignored.
     """
     unset = [name for name in SETTINGS if name not in os.environ]
     for name in sorted(os.environ.keys() - SETTINGS.keys()):

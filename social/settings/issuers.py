@@ -17,11 +17,11 @@ _ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 @dataclass(frozen=True)
 class Issuer:
-    """An issuer. `id` is part of URLs and of stored identities, so that it must never change.
+    """An issuer. `id` must never change, because it is part of URLs and of stored identities.
 
-    `issuer` is the URL that the issuer's tokens name. `roles` maps values of the claim `role_claim` to names of roles
-    here; the first one that matches counts. If `required_claim` is given, only people whose claim holds one of
-    `required_values` may sign in. With `trusts_email`, an address that the issuer calls verified needs no confirmation.
+    `issuer` is the URL that the issuer's tokens name. `roles` maps values of the claim `role_claim` to names of roles here;
+    the first one that matches counts. If `required_claim` is given, only people whose claim holds one of `required_values`
+    may sign in. With `trusts_email`, an address that the issuer calls verified needs no confirmation.
     """
 
     id: str
@@ -48,7 +48,7 @@ _TYPES: Final[Mapping[str, type]] = {"scopes": list, "roles": dict, "required_va
 
 def read_issuers(path: str, *, loopback: bool) -> tuple[Issuer, ...]:
     """Return the issuers of a file, which holds a JSON array of objects; none for an empty path. With `loopback` their
-    addresses may be http. Raises ImproperlyConfigured, which quotes no secret.
+    addresses may be http. Raises ImproperlyConfigured, whose message quotes no secret.
     """
     if not path:
         return ()

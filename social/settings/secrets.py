@@ -18,8 +18,8 @@ from social.settings.env import manage_command
 
 @dataclass(frozen=True)
 class Secrets:
-    """Secrets, which never change unless an operator replaces them. `manage.py setup` generates them, or the
-    environment has them.
+    """Secrets of an installation: `manage.py setup` generates them, or they are in the environment. Only operators change
+    them.
     """
 
     secret_key: str
@@ -33,14 +33,12 @@ _SHORTEST_SECRET_KEY = 32
 
 
 def load_secrets(data_dir: Path) -> Secrets:
-    """Load the secrets; the environment takes precedence over `DATA_DIR/secrets.json`.
-
-    Raises ImproperlyConfigured, with the remedy, if a secret is missing in both places or is invalid.
+    """Load the secrets from `DATA_DIR/secrets.json` and the environment, which takes precedence. Raises
+    ImproperlyConfigured, with the remedy, if a secret is missing in both places or is invalid.
     """
-    stored: dict[str, Any] = {}
     path = data_dir / "secrets.json"
     try:
-        stored = json.loads(path.read_text())
+        stored: dict[str, Any] = json.loads(path.read_text())
         if not isinstance(stored, dict):
             raise ValueError("not an object")
     except FileNotFoundError:
@@ -57,9 +55,8 @@ def load_secrets(data_dir: Path) -> Secrets:
 
 
 def parse_secrets(stored: Mapping[str, Any], path: Path, given: Mapping[str, str]) -> Secrets:
-    """Return the secrets in `given` and, for those that it lacks, in `stored`, which is the content of the file `path`.
-
-    Raises ImproperlyConfigured, with the remedy, if a secret is missing in both or is invalid.
+    """Return the secrets in `given` and, for those that it lacks, in `stored`, the content of the file `path`. Raises
+    ImproperlyConfigured, with the remedy, if a secret is missing in both or is invalid.
     """
 
     def value(name: str, *, optional: bool = False) -> str:

@@ -1,7 +1,4 @@
-"""Settings of the admin's theme, django-unfold.
-
-Only `social/api/staff*.py` use the theme, so that it can be removed again (`adr/0030`).
-"""
+"""Settings of the admin's theme, django-unfold, which only `social/api/staff*.py` use: it can be removed again (`adr/0030`)."""
 
 from __future__ import annotations
 

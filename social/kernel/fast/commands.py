@@ -83,8 +83,8 @@ def _connected(client: redis.Redis) -> Any:
 
 
 def _is_alive(connection: Any) -> bool:
-    """Tell whether an idle connection can be used. Redis sends nothing without a command: a connection with something
-    to read has been closed by the server.
+    """Tell whether an idle connection can be used. Redis sends nothing without a command: something to read means that the
+    server has closed the connection.
     """
     try:
         return not connection.can_read()

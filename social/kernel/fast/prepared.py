@@ -175,16 +175,12 @@ def _error(raw: psycopg.Connection[Any], result: Any) -> psycopg.Error:
 
 
 def is_value(value: object) -> bool:
-    """Tell whether `written` accepts a value, by its exact type: members of an `IntEnum` are numbers too, but have
-    another text.
-    """
+    """Tell whether `written` accepts a value, by its exact type: members of an `IntEnum` have another text."""
     return type(value) in _WRITERS
 
 
 def written(value: object) -> tuple[int, bytes | None]:
-    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError for a value whose
-    type has no writer in `_WRITERS`.
-    """
+    """Return the form in which a value is sent: the number of its type and its text. Raises TypeError for other types."""
     writer = _WRITERS.get(type(value))
     if writer is None:
         raise TypeError(f"{type(value).__name__} is no value of a statement")

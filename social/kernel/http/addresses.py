@@ -101,8 +101,8 @@ URL_LENGTH_LIMIT = 8000
 def refusal(ip: Address) -> str | None:
     """Return why this server never connects to an address, or None for a public unicast one.
 
-    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated, NAT64,
-    6to4, Teredo, ISATAP. Every address with a zone is refused as well.
+    Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated,
+    NAT64, 6to4, Teredo, ISATAP. Every address with a zone is refused as well.
     """
     if isinstance(ip, IPv4Address):
         return next((reason for network, reason in _IPV4 if ip in network), None)
@@ -117,9 +117,8 @@ def refusal(ip: Address) -> str | None:
 
 
 def is_allowed(ip: str | Address, *, loopback: bool = False) -> bool:
-    """Tell whether this server may connect to an address; with `loopback` also to 127.0.0.0/8 and ::1, and to nothing else.
-
-    Text that is not an address in canonical form is not allowed.
+    """Tell whether this server may connect to an address; `loopback` adds 127.0.0.0/8 and ::1. False for text that is not
+    an address in canonical form.
     """
     if isinstance(ip, str):
         try:
@@ -164,8 +163,8 @@ class Host:
 def canonical_host(raw: str) -> Host:
     """Return the host in its canonical spelling; international names become their A-labels (IDNA 2008).
 
-    Raises Refused for every spelling that different parsers read differently: decimal, hexadecimal, octal and short
-    addresses, digits and dots of other scripts, a trailing dot, empty labels, user names, zones, percent signs.
+    Raises Refused for spellings that parsers read differently: decimal, hexadecimal, octal and short addresses, digits and
+    dots of other scripts, a trailing dot, empty labels, user names, zones, percent signs.
     """
     if len(raw) > 253:
         raise Refused("the host is longer than a name can be")
@@ -224,8 +223,7 @@ def parse_url(url: str) -> Target:
     """Parse an absolute http or https URL; drop the fragment, and escape characters that are not allowed in URLs.
 
     `Target.url` equals an input that was canonical already. Raises Refused for other schemes, control characters,
-    backslashes, user names, spellings of hosts that `canonical_host` refuses, and more than URL_LENGTH_LIMIT
-    characters.
+    backslashes, user names, hosts that `canonical_host` refuses, and more than URL_LENGTH_LIMIT characters.
     """
     if len(url) > URL_LENGTH_LIMIT or _UNPRINTABLE.search(url):
         raise Refused("the URL is too long or has characters that no URL has")

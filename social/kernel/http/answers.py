@@ -15,9 +15,9 @@ _OVERHEAD_SHARE: Final = 8
 
 
 class Answer(aiohttp.ClientResponse):
-    """Response of another server, preceded by at most _INTERIM_ANSWERS interim responses, and with a limit of bytes that are
-    neither headers nor body: the library's parser skips empty lines before the answer and extensions of chunks without
-    an end.
+    """Response of another server, after at most _INTERIM_ANSWERS interim responses, and with a limit of bytes that are
+    neither headers nor body: the library's parser skips empty lines before the answer and extensions of chunks without an
+    end.
     """
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
@@ -42,9 +42,7 @@ class Answer(aiohttp.ClientResponse):
             del vars(protocol)["read"]
 
     def _limit_overhead(self, protocol: ResponseHandler) -> None:
-        """End the connection when much more was received than is in the body so far. The next answer on the connection
-        begins anew.
-        """
+        """End the connection when much more was received than is in the body so far. Its next answer begins anew."""
         received = 0
         body: aiohttp.StreamReader | None = None
 

@@ -20,58 +20,27 @@ from django.conf import settings
 from multidict import CIMultiDict
 from yarl import URL
 
-from social.kernel.http import limits, network
+from social.kernel.http import limits, network, resolver
 from social.kernel.http.addresses import Target, parse_url
 from social.kernel.http.answers import Answer
-from social.kernel.http.content import ACTIVITY_TYPES, check_type, read_beginning, read_body, write_body
-from social.kernel.http.errors import (
-    Busy,
-    Exhausted,
-    FetchError,
-    Refused,
-    TimedOut,
-    TooLarge,
-    TooManyRedirects,
-    Unreachable,
-    Untrusted,
-    WrongType,
-)
-from social.kernel.http.exchanges import Policy, Request, Response, Signer
-from social.kernel.http.resolver import (
-    LOOKUPS_LIMIT,
-    CheckedResolver,
-    ForbiddenAddress,
-    Lookup,
-    checked_socket,
-    system_lookup,
-)
+from social.kernel.http.content import ACTIVITY_TYPES as ACTIVITY_TYPES
+from social.kernel.http.content import check_type, read_beginning, read_body, write_body
+from social.kernel.http.errors import Busy as Busy
+from social.kernel.http.errors import Exhausted as Exhausted
+from social.kernel.http.errors import FetchError as FetchError
+from social.kernel.http.errors import Refused as Refused
+from social.kernel.http.errors import TimedOut as TimedOut
+from social.kernel.http.errors import TooLarge as TooLarge
+from social.kernel.http.errors import TooManyRedirects as TooManyRedirects
+from social.kernel.http.errors import Unreachable as Unreachable
+from social.kernel.http.errors import Untrusted as Untrusted
+from social.kernel.http.errors import WrongType as WrongType
+from social.kernel.http.exchanges import Policy as Policy
+from social.kernel.http.exchanges import Request as Request
+from social.kernel.http.exchanges import Response as Response
+from social.kernel.http.exchanges import Signer as Signer
 from social.kernel.lengths import URI_LIMIT
 from social.kernel.terms import TERMS
-
-__all__ = [
-    "ACTIVITY_TYPES",
-    "Busy",
-    "Exhausted",
-    "FetchError",
-    "GuardedClient",
-    "Policy",
-    "Refused",
-    "Request",
-    "Response",
-    "Signer",
-    "TimedOut",
-    "TooLarge",
-    "TooManyRedirects",
-    "Unreachable",
-    "Untrusted",
-    "WrongType",
-    "ask_service",
-    "fetch",
-    "fetch_async",
-    "place_of",
-    "policy_from_settings",
-    "run",
-]
 
 T = TypeVar("T")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -92,12 +61,17 @@ _HEADER_SECONDS = 1.0
 class GuardedClient:
     """Pool of connections under one policy, shared by all threads of a process; safe across fork.
 
-    Rules for all its requests: names are resolved once for a connection, which goes to an address that was checked;
-    certificates are verified; proxies, cookies and netrc are not used, and redirects are followed only as the request
-    allows; only FetchError and the errors of a signer are raised.
+    Names are resolved once for a connection, which goes to an address that was checked; certificates are verified; proxies,
+    cookies and netrc are not used; redirects are followed only as the request allows; only FetchError and the errors of a
+    signer are raised.
     """
 
-    def __init__(self, policy: Policy, lookup: Lookup = system_lookup, lookups_limit: int = LOOKUPS_LIMIT) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        lookup: resolver.Lookup = resolver.system_lookup,
+        lookups_limit: int = resolver.LOOKUPS_LIMIT,
+    ) -> None:
         self.policy = policy
         self._lookup = lookup
         self._lookups_limit = lookups_limit
@@ -141,13 +115,13 @@ class GuardedClient:
             raise TimedOut(f"{request.url[:200]} took longer than {seconds:g} s") from None
 
     def _open(self, thread: network.NetworkThread) -> aiohttp.ClientSession:
-        """Return the session of this process's loop. A session inherited in a fork belongs to the parent. It is neither used
-        nor garbage-collected here, because the parent's network thread still refers to it.
+        """Return the session of this process's loop. A session inherited in a fork belongs to the parent: it is neither
+        used nor garbage-collected here, because the parent's network thread still refers to it.
         """
         if self._session is None or self._network is not thread:
             connector = aiohttp.TCPConnector(
-                resolver=CheckedResolver(self.policy.permits, self._lookup, self._lookups_limit),
-                socket_factory=checked_socket(self.policy.permits),
+                resolver=resolver.CheckedResolver(self.policy.permits, self._lookup, self._lookups_limit),
+                socket_factory=resolver.checked_socket(self.policy.permits),
                 ssl=True,
                 limit=_CONNECTIONS,
                 limit_per_host=_CONNECTIONS_PER_HOST,
@@ -197,11 +171,12 @@ class GuardedClient:
             sent.update(request.signer(method, target.url, sent, request.body))
         sent.setdefault("User-Agent", self.policy.user_agent)
         sent["Accept-Encoding"] = "gzip"
+        body = request.body if request.upload is None else _pieces(request.upload)
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
             response = await session.request(
-                method, URL(target.url, encoded=True), headers=sent, data=_body_of(request), allow_redirects=False
+                method, URL(target.url, encoded=True), headers=sent, data=body, allow_redirects=False
             )
         except asyncio.CancelledError:
             if loop.time() - started >= _HEADER_SECONDS:
@@ -233,21 +208,14 @@ class GuardedClient:
         if 200 <= response.status < 300:
             if request.accept and not request.any_type and response.status != 204:
                 check_type(response, request.accept)
-            if method == "HEAD":
-                body = b""
-            elif request.file is not None:
+            body = b""
+            if method != "HEAD" and request.file is not None:
                 await write_body(response, request.max_bytes, request.file)
-                body = b""
-            else:
-                read = read_beginning if request.cut else read_body
-                body = await read(response, request.max_bytes)
+            elif method != "HEAD":
+                body = await (read_beginning if request.cut else read_body)(response, request.max_bytes)
         else:
             body = await read_beginning(response, _ERROR_BYTES)
         return Response(response.status, response.headers, body, target.url)
-
-
-def _body_of(request: Request) -> bytes | AsyncIterator[bytes] | None:
-    return request.body if request.upload is None else _pieces(request.upload)
 
 
 async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
@@ -265,7 +233,7 @@ def _redirected(target: Target, location: str) -> Target:
 
 
 def _failure(error: Exception, target: Target) -> FetchError:
-    """Return the FetchError for an exception of the library, whose text is cut because it quotes the other server.
+    """Return the FetchError for an exception of the library; its text is cut because it quotes the other server.
 
     Any other exception counts as a failed connection too: the library is known to leak IndexError, ValueError and the
     exceptions of its parser.
@@ -273,7 +241,7 @@ def _failure(error: Exception, target: Target) -> FetchError:
     detail = f"{target.host.name}: {type(error).__name__}: {error}"[:500]
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return Untrusted(detail)
-    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ForbiddenAddress):
+    if isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, resolver.ForbiddenAddress):
         return Refused(error.os_error.strerror or detail)
     cause: BaseException | None = error
     while cause is not None:
@@ -297,8 +265,8 @@ def policy_from_settings() -> Policy:
 
 
 def place_of(url: str) -> Target | None:
-    """Return the parsed URL if this server may send requests there; None if it is too long or invalid, or has another scheme
-    than https or a blocked address or port. The name of its host is not looked up.
+    """Return the parsed URL if this server may send requests there; None if it is too long or invalid, or has another
+    scheme than https or a blocked address or port. The name of its host is not looked up.
     """
     try:
         place = parse_url(url)
@@ -318,8 +286,7 @@ def _policy(loopback: bool, domains: tuple[str, ...], user_agent: str, exception
 
 @functools.cache
 def _client_for(policy: Policy, queue: str = "") -> GuardedClient:
-    """Return the client for the work of a queue, or for all other work, under a policy."""
-    return GuardedClient(policy, lookups_limit=TERMS[queue].lookups if queue else LOOKUPS_LIMIT)
+    return GuardedClient(policy, lookups_limit=TERMS[queue].lookups if queue else resolver.LOOKUPS_LIMIT)
 
 
 def _client() -> GuardedClient:
@@ -330,14 +297,14 @@ def fetch(request: Request) -> Response:
     """Send a request to another machine and return the response; callable in any thread that runs no event loop.
 
     Raises Refused (scheme, port, address, own domain), TimedOut, TooLarge, WrongType, TooManyRedirects, Unreachable,
-    Untrusted (certificate) and Exhausted (budget), which are all FetchError and so errors.Unavailable. After an error,
-    bytes that were already written to the request's `file` stay in it.
+    Untrusted (certificate) and Exhausted (budget): all are FetchError and so errors.Unavailable. After an error, bytes that
+    were already written to the request's `file` stay in it.
     """
     return _client().send(request)
 
 
 async def fetch_async(request: Request) -> Response:
-    """Send a request as `fetch` does, but as a coroutine on any event loop; fastest inside `run`, on the connections' loop."""
+    """Send a request as `fetch` does, on any event loop; fastest inside `run`, on the connections' loop."""
     return await _client().send_async(request)
 
 
@@ -352,10 +319,9 @@ def ask_service(
     body: bytes | None = None,
     file: IO[bytes] | None = None,
 ) -> Response:
-    """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting; with
-    `loopback` the service may be on this machine.
-
-    Otherwise as `fetch`, but http is allowed and redirects are not; private networks must be in ALLOWED_PRIVATE_ADDRESSES.
+    """Send a `body`, or a whole open `file` in pieces, to a service of the operator, whose `url` is in a setting. The
+    service may be on this machine with `loopback`, and in a private network of ALLOWED_PRIVATE_ADDRESSES; http is allowed,
+    redirects are not. Otherwise as `fetch`.
     """
     policy = replace(policy_from_settings(), loopback=loopback, ports=frozenset({parse_url(url).port}))
     if file is not None:
@@ -371,7 +337,7 @@ def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
     """Run a coroutine that makes many fetches on the network loop, and wait for it at most `timeout` seconds.
 
     For deliveries: the connections outlive the call, unlike with `asyncio.run`. The coroutine shares the loop with all
-    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError, and the
-    errors of the coroutine.
+    other fetches of the process: it must compute only briefly, without database queries. Raises TimeoutError, and its
+    errors.
     """
     return network.current().call(work, timeout)

@@ -25,10 +25,8 @@ _PARAMETER = re.compile(r";?\s*([^\s=;\"]+)=\s*(?:\"([^\"]*)\"|([^\s;\"]*))\s*")
 
 def media_type(value: str) -> tuple[str, dict[str, str]]:
     """Return the media type and the parameters of a header, names in lower case: `text/html; charset="x"` -> ("text/html",
-    {"charset": "x"}).
-
-    Of several parameters with one name, the first counts. For an invalid value (RFC 9110 section 8.3.1) the media type
-    is empty.
+    {"charset": "x"}). Of several parameters with one name, the first counts. For an invalid value (RFC 9110 section 8.3.1)
+    the media type is empty.
     """
     found = _MEDIA_TYPE.fullmatch(value)
     if found is None:
@@ -42,8 +40,8 @@ def media_type(value: str) -> tuple[str, dict[str, str]]:
 def is_acceptable(value: str, accept: Sequence[str]) -> bool:
     """Tell whether a Content-Type is one of the wanted ones; `image/*` stands for every image type.
 
-    `application/ld+json` is only acceptable with the ActivityStreams profile, so that a JSON file which somebody has
-    uploaded to a server cannot pass for a document of that server (contract, federation section 1, security row 6).
+    `application/ld+json` needs the ActivityStreams profile: a JSON file that somebody has uploaded to a server must not
+    pass for a document of that server (contract, federation section 1, security row 6).
     """
     kind, parameters = media_type(value)
     if not kind:
@@ -99,8 +97,8 @@ def _decoder(response: ClientResponse) -> _Plain | _Gzip:
 
 
 async def _chunks_of(response: ClientResponse) -> AsyncIterator[bytes]:
-    """Yield the chunks of a body, as they arrive. Raises Unreachable for very many tiny ones, each of which takes as long as a
-    large one (security row 83).
+    """Yield the chunks of a body, as they arrive. Raises Unreachable for very many tiny ones, each of which takes as long
+    as a large one (security row 83).
     """
     count = received = 0
     async for chunk, _is_whole in response.content.iter_chunks():
@@ -113,7 +111,7 @@ async def _chunks_of(response: ClientResponse) -> AsyncIterator[bytes]:
 
 
 async def read_body(response: ClientResponse, limit: int) -> bytes:
-    """Return the whole body, decompressed. Holds at most `limit` bytes and one chunk in memory. Raises the same errors as
+    """Return the whole body, decompressed, with at most `limit` bytes and one chunk in memory. Raises the errors of
     `write_body`.
     """
     body = io.BytesIO()
@@ -124,8 +122,8 @@ async def read_body(response: ClientResponse, limit: int) -> bytes:
 async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> None:
     """Write the whole body, decompressed, to a file: at most one byte more than `limit`.
 
-    Raises TooLarge for more than `limit` bytes before or after decompression, WrongType for a content encoding other
-    than gzip, Unreachable for a body that is cut short or broken; bytes that were already written stay in the file.
+    Raises TooLarge for more than `limit` bytes before or after decompression, WrongType for a content encoding other than
+    gzip, Unreachable for a body that is cut short or broken; bytes that were already written stay in the file.
     """
     declared = response.content_length
     if declared is not None and declared > limit:
@@ -142,9 +140,7 @@ async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> N
 
 
 async def read_beginning(response: ClientResponse, limit: int) -> bytes:
-    """Read at most `limit` bytes of a body of which the beginning suffices, e.g. for a log; for a broken body, return
-    empty bytes.
-    """
+    """Read at most `limit` bytes of a body, e.g. for a log; return empty bytes for a broken body."""
     try:
         decoder = _decoder(response)
         body = bytearray()

@@ -31,10 +31,8 @@ class FetchReason(Reason):
 
 
 class FetchError(Unavailable):
-    """Failure to get a usable answer. `message` is for users and reveals nothing of the network; `detail` is for logs.
-
-    `str(error)` is the detail, so that an internal address never reaches a client through the message. The error is counted
-    under `reason`.
+    """Failure to get a usable answer. `message` is for users and reveals nothing of the network; `detail` and `str(error)`
+    are for logs: an internal address never reaches a client. The error is counted under `reason`.
     """
 
     reason: ClassVar[Reason] = FetchReason.NO_ANSWER

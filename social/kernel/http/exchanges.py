@@ -26,9 +26,9 @@ only compute, without database queries.
 class Response:
     """Response of any status; type, size and completeness are guaranteed only for a status of 2xx.
 
-    The body of another status is cut at 16 KiB, and the body of a request with `cut` at `max_bytes`. `url` is the URL
-    that sent the response, after redirects and without a fragment: its host is the one to trust (security row 7).
-    `headers` finds names in any case.
+    The body of another status is cut at 16 KiB, and the body of a request with `cut` at `max_bytes`. `url` is the URL that
+    sent the response, after redirects and without a fragment: its host is the one to trust (security row 7). `headers`
+    finds names in any case.
     """
 
     status: int
@@ -48,12 +48,12 @@ class Request:
 
     `accept`: the media types wanted, sent as Accept and required of a 2xx response, unless it may be of `any_type`;
     `application/ld+json` always needs the ActivityStreams profile. `max_bytes`: limit of the body, before and after
-    decompression. `deadline`: seconds for the whole exchange, from the name look-up to the last byte, all redirects included;
-    less if the web request's budget grants less. `redirects`: number of redirects that are followed, each checked and signed
-    like the first request, for GET and HEAD only (a redirect of another method is the response). `schemes`: the allowed
-    schemes; for federation only https. `cut`: the beginning of a longer body is enough; of a body that is cut off only the
-    received part is returned, of a broken body nothing. `file`: an open file for the body of a 2xx response, which is not held
-    in memory; `Response.body` is empty then. `upload`: an open file that is sent in pieces in place of `body`.
+    decompression. `deadline`: seconds for the whole exchange, name look-up and redirects included; less if the web
+    request's budget grants less. `redirects`: how many are followed, each checked and signed like the first request, for
+    GET and HEAD only (a redirect of another method is the response). `schemes`: the allowed schemes; for federation only
+    https. `cut`: the beginning of a longer body is enough; of a body that is cut off only the received part is returned, of
+    a broken body nothing. `file`: an open file for the body of a 2xx response, which is not held in memory; `Response.body`
+    is empty then. `upload`: an open file that is sent in pieces in place of `body`.
     """
 
     url: str
@@ -77,7 +77,7 @@ class Policy:
     """Rules for the machines that may be contacted, and the User-Agent to use.
 
     `loopback` adds http, every port and the addresses of this machine (FEDERATION_LOOPBACK, for trials on one machine).
-    `exceptions` are networks that may be reached although they are not public.
+    `exceptions` are networks that may be contacted although they are not public.
     """
 
     loopback: bool = False

@@ -2,7 +2,7 @@
 
 Source: DESIGN "One way out": a web request may use the network for 5 s altogether; at most half of the threads may be
 waiting for it, and a quarter for hosts that unknown callers have named. Work outside web requests is bounded by its own
-deadlines only.
+deadlines.
 """
 
 from __future__ import annotations
@@ -28,9 +28,7 @@ _wanted_by_strangers: set[str] = set()
 
 
 def _after_fork_in_child() -> None:
-    """Reset the state, because the threads that held or awaited the lock do not exist in the child and would never
-    release it.
-    """
+    # The threads that held or awaited the lock do not exist in the child, and would never release it.
     global _lock, _waiting
     _lock = threading.Condition(threading.Lock())
     _waiting = 0
@@ -100,8 +98,8 @@ _budget: ContextVar[_Budget | None] = ContextVar("web_request_budget", default=N
 def web_request_budget(seconds: float = 5.0) -> Iterator[None]:
     """Limit the fetches in the block, by this thread and the tasks it starts, to `seconds` altogether.
 
-    Fetches then raise Exhausted at once when the time is spent or when half of WEB_THREADS are waiting already, and do
-    not retry hosts that were unreachable a moment ago. Inside another budget the outer one stays in force.
+    Fetches then raise Exhausted at once when the time is spent or when half of WEB_THREADS are waiting already, and do not
+    retry hosts that were unreachable a moment ago. Inside another budget the outer one stays in force.
     """
     if _budget.get() is not None:
         yield
@@ -118,9 +116,9 @@ def stranger_budget(host: str, seconds: float) -> Iterator[bool]:
     """Limit the fetches that a web request makes for an unknown caller, the first one from `host`, to `seconds` in total;
     yield whether the request had to wait for another such request.
 
-    In a process, a quarter of WEB_THREADS at most fetch for unknown callers at the same time, and only one for each
-    host. A second request for a host waits for its turn, while its seconds pass; at most a quarter of WEB_THREADS wait
-    like this. Further requests raise Busy before anything is fetched. Outside web requests nothing is limited.
+    In a process, at most a quarter of WEB_THREADS fetch for unknown callers at the same time, and only one for each host. A
+    second request for a host waits for its turn, while its seconds pass; at most a quarter of WEB_THREADS wait like this.
+    Further requests raise Busy before anything is fetched. Outside web requests nothing is limited.
     """
     budget = _budget.get()
     if budget is None:
@@ -167,7 +165,7 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 @contextmanager
 def asking(queue: str) -> Iterator[None]:
     """Let fetches in the block, by this thread and the tasks that it starts, use the connections and look-ups of a queue
-    (`Terms.lookups`), so that fetches for imports and unknown callers take none of those for deliveries (security row 72).
+    (`Terms.lookups`): fetches for imports and unknown callers take none of those for deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:
@@ -182,8 +180,8 @@ def asking_queue() -> str:
 
 
 def asking_for(wanted_by: str) -> Context:
-    """Return a context for fetches on behalf of a local account or another server (`wanted_by`); their look-ups count against
-    its share (security row 72).
+    """Return a context for fetches on behalf of a local account or another server (`wanted_by`), whose share their look-ups
+    use (security row 72).
     """
     context = copy_context()
     context.run(_asker.set, wanted_by)
@@ -202,8 +200,7 @@ def in_web_request() -> bool:
 
 @contextmanager
 def spending(seconds: float) -> Iterator[float]:
-    """Spend the current budget inside the block; yield how many of `seconds` it grants, without a budget all of them.
-
+    """Spend the current budget inside the block; yield how many of `seconds` it grants (without a budget, all of them).
     Raises Exhausted.
     """
     budget = _budget.get()
@@ -233,7 +230,6 @@ class HostPauses:
             self._until.popitem(last=False)
 
     def forget(self, host: str, port: int) -> None:
-        """Remove a host, because it has answered."""
         if self._until:
             self._until.pop((host, port), None)
 

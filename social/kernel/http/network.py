@@ -1,7 +1,7 @@
 """The event loop of all connections of this process, in a thread of its own.
 
-Connections belong to a loop, and the threads of a web server or a Celery worker have none: with one loop in each
-process, all threads share one pool of connections. A forked child starts its own loop and leaves the parent's alone.
+Connections belong to a loop, and the threads of a web server or a Celery worker have none: with one loop in each process,
+all threads share one pool of connections. A forked child starts its own loop and leaves the parent's alone.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class NetworkThread:
     def call(self, work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
         """Run a coroutine on the loop and wait for it in this thread, at most `timeout` seconds.
 
-        The coroutine sees this thread's context variables, and is cancelled when the wait ends early (time-out,
-        signal). Raises TimeoutError, the errors of the coroutine, and RuntimeError on the loop's own thread, which
-        would wait for itself.
+        The coroutine sees this thread's context variables, and is cancelled when the wait ends early (time-out, signal).
+        Raises TimeoutError, the errors of the coroutine, and RuntimeError on the loop's own thread, which would wait for
+        itself.
         """
         if threading.current_thread() is self._thread:
             work.close()

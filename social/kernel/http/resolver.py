@@ -42,10 +42,8 @@ class ForbiddenAddress(OSError):
 
 
 def system_lookup(host: str, port: int) -> Sequence[str]:
-    """Return the addresses that the operating system knows for a name, in its order of preference.
-
-    Names under localhost are resolved to this machine without a query (RFC 6761 section 6.3), which not every C library
-    does.
+    """Return the addresses that the operating system knows for a name, in its order of preference. Names under localhost
+    are this machine, without a query (RFC 6761 section 6.3), which not every C library knows.
     """
     if host == "localhost" or host.endswith(".localhost"):
         return "127.0.0.1", "::1"
@@ -71,9 +69,8 @@ class CheckedResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return at most two IPv6 and two IPv4 addresses, in the order of the answer, without forbidden ones.
-
-        Raises ForbiddenAddress when all addresses are forbidden, OSError when there is no answer.
+        """Return at most two IPv6 and two IPv4 addresses, in the order of the answer, without forbidden ones. Raises
+        ForbiddenAddress when all addresses are forbidden, OSError when there is no answer.
         """
         considered: dict[socket.AddressFamily, list[Address]] = {}
         for text in await self._look_up(host, port):
@@ -100,8 +97,8 @@ class CheckedResolver(AbstractResolver):
         """Do nothing: no state is held between look-ups."""
 
     async def _look_up(self, host: str, port: int) -> Sequence[str]:
-        """Look up a name in a daemon thread of its own. In the threads of an executor, a silent name server would delay
-        the end of the process, and look-ups whose fetches have ended would block other look-ups.
+        """Look up a name in a daemon thread of its own. In the threads of an executor, a silent name server would delay the
+        end of the process, and look-ups whose fetches have ended would block other look-ups.
 
         Raises OSError after LOOKUP_SECONDS without a free slot, or as many without an answer.
         """
@@ -139,7 +136,7 @@ class CheckedResolver(AbstractResolver):
             return await answer
 
     async def _acquire_slot(self, host: str) -> Callable[[], None]:
-        """Wait until one more look-up may begin; returns the function that releases its slot."""
+        """Wait until one more look-up may begin; return the function that releases its slot."""
         wanted = [self._slots]
         if whose := asker():
             # The waiting and running look-ups of an asker keep its semaphore alive; it is deleted with the last of them.
@@ -164,7 +161,6 @@ class CheckedResolver(AbstractResolver):
 
 @asynccontextmanager
 async def _time_limit(seconds: float, message: str) -> AsyncIterator[None]:
-    """Raise OSError with the message when the block takes longer."""
     try:
         async with asyncio.timeout(seconds):
             yield

@@ -8,7 +8,7 @@ from typing import Final, cast
 from PIL import Image
 from PIL.Image import Quantize
 
-Colour = tuple[int, int, int]
+from social.kernel.colours import Rgb, contrast_of_rgb
 
 _SIDE: Final = 64
 _COLOURS: Final = 16
@@ -19,15 +19,15 @@ _STEPS: Final = 20
 
 
 def colours_of(cover: Image.Image) -> dict[str, str]:
-    """Return `background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment", meta).
-
-    The background is the most frequent colour at the edges; the others contrast with it by 4.5 and 3 to 1 where any colour can.
+    """Return `background`, `foreground` and `accent` of a picture, as `#rrggbb` (contract, entities "MediaAttachment",
+    meta). The background is the most frequent colour at the edges; the others contrast with it by 4.5 and 3 to 1 if
+    possible.
     """
     small = cover.convert("RGB").resize((_SIDE, _SIDE))
     background = _prevailing(_edges(small))[0]
     candidates = _prevailing(small)
-    foreground = max(candidates, key=lambda colour: contrast(colour, background))
-    lively = [colour for colour in candidates if contrast(colour, background) >= _VISIBLE]
+    foreground = max(candidates, key=lambda colour: contrast_of_rgb(colour, background))
+    lively = [colour for colour in candidates if contrast_of_rgb(colour, background) >= _VISIBLE]
     accent = max(lively, key=_saturation, default=foreground)
     return {
         "background": _written(background),
@@ -47,7 +47,7 @@ def _edges(image: Image.Image) -> Image.Image:
     return strip
 
 
-def _prevailing(image: Image.Image) -> list[Colour]:
+def _prevailing(image: Image.Image) -> list[Rgb]:
     """Return the colours of a picture, the most frequent first."""
     reduced = image.quantize(_COLOURS, method=Quantize.MEDIANCUT)
     palette = reduced.getpalette() or []
@@ -57,39 +57,25 @@ def _prevailing(image: Image.Image) -> list[Colour]:
     return [(palette[index * 3], palette[index * 3 + 1], palette[index * 3 + 2]) for _count, index in ordered]
 
 
-def contrast(one: Colour, other: Colour) -> float:
-    """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.1, "contrast ratio")."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(colour: Colour) -> float:
-    red, green, blue = (
-        share / 12.92 if share <= 0.03928 else ((share + 0.055) / 1.055) ** 2.4
-        for share in (part / 255 for part in colour)
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def _saturation(colour: Colour) -> float:
+def _saturation(colour: Rgb) -> float:
     red, green, blue = colour
     return colorsys.rgb_to_hls(red / 255, green / 255, blue / 255)[2]
 
 
-def _readable(colour: Colour, background: Colour, ratio: float) -> Colour:
+def _readable(colour: Rgb, background: Rgb, ratio: float) -> Rgb:
     """Return the colour, made lighter or darker until it contrasts with the background, in the end white or black."""
-    if contrast(colour, background) >= ratio:
+    if contrast_of_rgb(colour, background) >= ratio:
         return colour
-    target = max(((255, 255, 255), (0, 0, 0)), key=lambda end: contrast(end, background))
+    target = max(((255, 255, 255), (0, 0, 0)), key=lambda end: contrast_of_rgb(end, background))
     for step in range(1, _STEPS):
         red, green, blue = (
             round(part + (end - part) * step / _STEPS) for part, end in zip(colour, target, strict=True)
         )
-        if contrast((red, green, blue), background) >= ratio:
+        if contrast_of_rgb((red, green, blue), background) >= ratio:
             return red, green, blue
     return target
 
 
-def _written(colour: Colour) -> str:
+def _written(colour: Rgb) -> str:
     red, green, blue = colour
     return f"#{red:02x}{green:02x}{blue:02x}"
