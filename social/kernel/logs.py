@@ -134,11 +134,7 @@ def _redact_event(logger: object, method: str, event: MutableMapping[str, Any]) 
 
 
 def _is_unlogged(record: logging.LogRecord) -> bool:
-    """Tell whether Django's line about a response of 500 or above must be written, because no other line reports the
-    error.
-
-    Unhandled errors of an API action, and a database that does not answer (503), have been logged with their details.
-    """
+    # Unhandled errors of an API action, and a database that does not answer (503), have been logged with their details.
     return bool(record.exc_info) and getattr(record, "status_code", 500) != 503
 
 
@@ -162,9 +158,9 @@ def _is_outage(error: object) -> bool:
 
 
 class Outages(logging.Filter):
-    """Filter for the time in which the database or Redis cannot be reached: it lets one line in OUTAGE_SECONDS pass, without a
-    traceback, because an outage affects every request and every task, whose lines would hide all others. The next line says
-    how many were left out.
+    """Filter for the time in which the database or Redis cannot be reached: it lets one line in OUTAGE_SECONDS pass,
+    without a traceback and with the number of lines left out since. An outage affects every request and task, whose lines
+    would hide all others.
     """
 
     def __init__(self) -> None:
@@ -174,7 +170,6 @@ class Outages(logging.Filter):
         self._lock = threading.Lock()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether the line is written."""
         shown = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
         given = record.args if isinstance(record.args, tuple) else ()
         if not any(_is_outage(error) for error in (shown, *given)):
@@ -198,8 +193,8 @@ class Outages(logging.Filter):
 def configure(config: Mapping[str, Any]) -> None:
     """Set up the standard library's logging and structlog, for `settings.LOGGING_CONFIG`.
 
-    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines go
-    to standard error, so that the output of a command stays clean.
+    `config` has `format` ("json": one object a line, "console": for people) and `level` ("DEBUG" to "ERROR"). Lines go to
+    standard error, so that the output of a command stays clean.
     """
     import orjson
     import structlog

@@ -38,9 +38,7 @@ _PALETTE: Final = Palette(
 
 
 class Paragraph(NamedTuple):
-    """Paragraph of a mail's text, for its HTML. `quoted`: it has another person's words; `link`: it consists only of the
-    mail's link.
-    """
+    """Paragraph of a mail's text, for its HTML. `quoted`: another person's words; `link`: only the mail's link."""
 
     text: str
     quoted: bool
@@ -51,17 +49,13 @@ class Refused(Unavailable):
     """Error: the mail server refuses this recipient for now, but may accept others."""
 
 
-def _template(name: str) -> Template:
-    found: Template = engines["django"].get_template(name).template  # type: ignore[attr-defined]  # the wrapper's own template
-    return found
-
-
 def _render(name: str, context: Mapping[str, Any], *, escape: bool) -> str:
-    return str(_template(name).render(Context(dict(context), autoescape=escape)))
+    template: Template = engines["django"].get_template(name).template  # type: ignore[attr-defined]  # the wrapper's own template
+    return str(template.render(Context(dict(context), autoescape=escape)))
 
 
 def quoted(text: str) -> str:
-    """Quote another person's words with a mark before each line, so that nobody takes them for words of this server."""
+    """Return another person's words with a mark before each line: nobody takes them for words of this server."""
     return "\n".join(f"{_QUOTE}{line}".rstrip() for line in text.strip().splitlines())
 
 
@@ -102,12 +96,11 @@ def compose(
 ) -> EmailMultiAlternatives:
     """Render a mail in `language`, ready to be sent.
 
-    `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below
-    the text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`. In
-    addition to the context, both get `server_name`, `domain`, the `palette` of the server's colour, `language` and
-    `direction` ("ltr" or "rtl"). The sender's name is the server's. Subject and headers stay one line each, whatever
-    the context contains. Raises ValueError for a template name that is a path, or a header or address that breaks its
-    line.
+    `template` names `mail/<template>.subject.txt`, `.txt` and, if there is one, `.html`; `mail/footer.txt` comes below the
+    text. The text is rendered without HTML escapes, the HTML with them and with the text's `paragraphs`. In addition to the
+    context, both get `server_name`, `domain`, the `palette` of the server's colour, `language` and `direction` ("ltr" or
+    "rtl"). The sender's name is the server's. Subject and headers stay one line each, whatever the context contains. Raises
+    ValueError for a template name that is a path, and for a header or address that is not one line.
     """
     if not _TEMPLATE.fullmatch(template):
         raise ValueError(f"{template!r} is not the name of a mail template.")
@@ -174,11 +167,11 @@ def send(
     headers: Mapping[str, str] | None = None,
     connection: BaseEmailBackend | None = None,
 ) -> bool:
-    """Compose (see `compose`) and send a mail; return False if the address is invalid or refused for good. That is
-    logged, without the address.
+    """Compose (see `compose`) and send a mail; return False if the address is invalid or refused for good, which is logged
+    without the address.
 
-    Pass an open `django.core.mail.get_connection()` to send several mails over one connection. Raises Unavailable when the
-    mail server does not answer or refuses for now: the outbox will retry.
+    Several mails may use one open `django.core.mail.get_connection()`. Raises Unavailable when the mail server does not
+    answer or refuses for now: the outbox will retry.
     """
     if not is_deliverable(to):
         logger.warning("No mail %s: what should be its address is none", template)
@@ -189,9 +182,8 @@ def send(
 
 
 def hand_over(mail: EmailMultiAlternatives, kind: str) -> bool:
-    """Send a mail; return False when the mail server refuses the recipient for good, which is logged with the mail's `kind`.
-
-    Raises Refused when the server refuses the recipient for now, and Unavailable when it does not answer or takes no mail.
+    """Send a mail; return False when the mail server refuses the recipient for good, which is logged with the mail's
+    `kind`. Raises Refused when it refuses the recipient for now, and Unavailable when it does not answer or takes no mail.
     """
     try:
         mail.send()

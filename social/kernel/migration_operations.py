@@ -22,8 +22,8 @@ class CreateModels(Operation):
     """`CreateModel` for several models at once, in their order; a model may refer to any other of the group.
 
     When a model joins a state whose classes exist, Django makes the classes of all related models again: a hundred
-    `CreateModel` make some thousands of classes, which takes most of the time for a new database. Here the classes are
-    made once, when all models are known.
+    `CreateModel` make some thousands of classes, which takes most of the time for a new database. Here the classes are made
+    once, when all models are known.
     """
 
     reduces_to_sql = True
@@ -33,11 +33,9 @@ class CreateModels(Operation):
         self.operations = list(operations)
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """Return the arguments for Django's writer of migrations."""
         return self.__class__.__name__, [self.operations], {}
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """Add the models; their classes and those of models related to them are made on first use."""
         state.__dict__.pop("apps", None)
         for operation in self.operations:
             operation.state_forwards(app_label, state)
@@ -51,7 +49,6 @@ class CreateModels(Operation):
     def database_backwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Drop the tables, the last one first."""
         for operation in reversed(self.operations):
             operation.database_backwards(app_label, schema_editor, from_state, to_state)
 
@@ -59,7 +56,6 @@ class CreateModels(Operation):
         return f"Create models {', '.join(operation.name for operation in self.operations)}"
 
     def references_model(self, name: str, app_label: str) -> bool:
-        """Tell whether one of the operations may refer to the model."""
         return any(operation.references_model(name, app_label) for operation in self.operations)
 
 
@@ -78,11 +74,11 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
 
 
 class InOneTransaction(Operation):
-    """Operations in a transaction of their own, in a migration that is not atomic; they are run only once, however
-    often the migration is started.
+    """Operations in a transaction of their own, in a migration that is not atomic; they are run only once, however often
+    the migration is started.
 
-    The table of the first `CreateModel` shows whether they were run. The classes of all models are made beforehand, so
-    that no lock is held in that time.
+    The table of the first `CreateModel` shows whether they were run. The classes of all models are made beforehand, so that
+    no lock is held in that time.
     """
 
     category = OperationCategory.MIXED
@@ -91,18 +87,15 @@ class InOneTransaction(Operation):
         self.operations = list(operations)
 
     def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        """Return the arguments for Django's writer of migrations."""
         return self.__class__.__name__, [self.operations], {}
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """Change the state as all operations do."""
         for operation in self.operations:
             operation.state_forwards(app_label, state)
 
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Run the operations, unless they were run before."""
         connection = schema_editor.connection
         made = next(operation for operation in self.operations if isinstance(operation, CreateModel))
         table = to_state.apps.get_model(app_label, made.name)._meta.db_table
@@ -122,14 +115,12 @@ class InOneTransaction(Operation):
     def database_backwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Undo the operations, the last one first."""
         states = self._states(app_label, to_state)
         with schema_editor.connection.schema_editor(atomic=True) as editor:
             for operation, before, after in reversed(list(zip(self.operations, states, states[1:], strict=False))):
                 operation.database_backwards(app_label, editor, after, before)
 
     def _states(self, app_label: str, first: ProjectState) -> list[ProjectState]:
-        """Return the states before each operation and after the last one, with their classes."""
         states = [first]
         for operation in self.operations:
             state = states[-1].clone()
@@ -149,7 +140,6 @@ class AddIndexBesideWriters(AddIndexConcurrently):
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
-        """Build the index. Raises NotSupportedError in a transaction."""
         if not _is_built(schema_editor, self.index.name):
             super().database_forwards(app_label, schema_editor, from_state, to_state)
 

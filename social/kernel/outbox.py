@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final, cast
 
@@ -15,34 +15,20 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel.claims import LeasedRow, idle
-from social.kernel.drains import LEASE, MAX_ATTEMPTS, drain
+from social.kernel.drains import drain as drain
 from social.kernel.errors import Conflict
 from social.kernel.lengths import MESSAGE_LIMIT, NAME_LIMIT, OBJECT_LIMIT, URI_LIMIT, WORD_LIMIT, lengths
 from social.kernel.ports import audit_log
-from social.kernel.wakes import wake
-
-__all__ = [
-    "LEASE",
-    "MAX_ATTEMPTS",
-    "OutboxRow",
-    "QueueFigures",
-    "discard",
-    "drain",
-    "measure",
-    "overdue_queues",
-    "retry",
-    "wake",
-]
+from social.kernel.wakes import wake as wake
 
 logger = logging.getLogger("social.outbox")
 OVERDUE: Final = timedelta(seconds=2)
 
 
 class OutboxRow(LeasedRow):
-    """Event for one subscriber, deleted when its reaction is done. Rows are written and claimed in SQL, with the
-    database's clock: `social.kernel.events` inserts, `social.kernel.drains` claims.
-
-    `id` is the order of the rows of one queue and key.
+    """Event for one subscriber, deleted when its reaction is done. Rows are written and claimed in SQL, with the database's
+    clock: `social.kernel.events` inserts, `social.kernel.drains` claims. `id` is the order of the rows of one queue and
+    key.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -121,8 +107,8 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 
 
 def overdue_queues() -> list[str]:
-    """Return the queues with a row that has been due for OVERDUE and is not claimed. The wake-up of such a row was lost, its
-    holder died, or it had a due time (a retry, the end of a poll) and therefore no wake-up.
+    """Return the queues with a row that has been due for OVERDUE and is not claimed: its wake-up was lost, its holder died,
+    or it had a due time (a retry, the end of a poll) and therefore no wake-up.
     """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))
@@ -130,20 +116,18 @@ def overdue_queues() -> list[str]:
 
 
 def measure() -> list[QueueFigures]:
-    """Return the number of rows, the number of dead rows and the ages of each queue that has rows. The whole table is read
-    (for metrics, the doctor and the cockpit).
-    """
+    """Return the number of rows, the number of dead rows and the ages of each queue that has rows. Reads the whole table."""
     with connection.cursor() as cursor:
         cursor.execute(_MEASURE)
         return [QueueFigures(*row) for row in cursor.fetchall()]
 
 
 def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
-    """Give dead rows, and rows that back off, MAX_ATTEMPTS new attempts from now on: the rows `ids`, or with None all dead
-    rows. Return how many rows these were.
+    """Give dead rows, and rows that back off, all attempts again from now on: the rows `ids`, or with None all dead rows.
+    Return how many rows these were.
 
-    Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user who retries
-    them, None for the operator.
+    Their queues are woken after commit. Claimed rows are left alone. Writes the audit log: `by` is the user, None for the
+    operator.
     """
     with transaction.atomic():
         rows = OutboxRow.objects.filter(idle())
@@ -160,16 +144,14 @@ def retry(ids: Sequence[int] | None = None, *, by: Any) -> int:
 
 
 def discard(row_id: int, *, by: Any) -> bool:
-    """Delete a row without running its reaction; return False when there is none. The row is logged in full.
-
-    Writes the audit log: `by` is the user who discards it, None for the operator. Raises Conflict while a process has
-    claimed the row.
+    """Delete a row without running its reaction; return False when there is none. The row is logged in full. Writes the
+    audit log: `by` is the user, None for the operator. Raises Conflict while a process has claimed the row.
     """
     with transaction.atomic():
         row = OutboxRow.objects.select_for_update().filter(id=row_id).first()
         if row is None:
             return False
-        if row.claimed_until is not None and row.claimed_until > _database_now():
+        if not OutboxRow.objects.filter(idle(), id=row_id).exists():
             raise Conflict
         logger.warning(
             "Outbox row %d discarded by hand: %s %s for %s, queue %s, key %r, last error: %s",
@@ -181,10 +163,3 @@ def discard(row_id: int, *, by: Any) -> bool:
         row.delete()
         transaction.on_commit(partial(wake, row.queue), robust=True)
     return True
-
-
-def _database_now() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        moment: datetime = cursor.fetchone()[0]
-    return moment

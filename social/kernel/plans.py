@@ -26,16 +26,13 @@ _values: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("values", defa
 
 
 class Slot(Expression):
-    """Value that is only known when the plan is run. `field` gives its type, which is the type of the column with which it is
-    compared.
-    """
+    """Value that is only known when the plan is run. `field` gives its type: that of the column with which it is compared."""
 
     def __init__(self, name: str, field: Field[Any, Any]) -> None:
         super().__init__(output_field=field)
         self.name = name
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """Return the placeholder, with the value, or this slot, as its parameter."""
         values = _values.get()
         return "%s", [self if values is None else values[self.name]]
 
@@ -47,26 +44,22 @@ IDS: Final = Slot("ids", ArrayField(BigIntegerField()))
 @ForeignObject.register_lookup
 @Field.register_lookup
 class OneOf(Lookup):
-    """`column = ANY(array)`: as `__in`, but with the same SQL for any number of values, given as a Slot or as a
-    collection.
-
-    A statement takes 65,535 parameters, and an array is only one.
+    """`column = ANY(array)`: as `__in`, but with the same SQL for any number of values, in a Slot or a collection. A
+    statement takes 65,535 parameters, and an array is only one.
     """
 
     lookup_name = "one_of"
     prepare_rhs = False
 
     def get_prep_lookup(self) -> Any:
-        """Return the values as a list, from any collection."""
         return self.rhs if isinstance(self.rhs, BaseExpression) else list(self.rhs)
 
     def get_db_prep_lookup(self, value: Any, connection: Any) -> tuple[str, Any]:
         return "%s", [value]
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """Return the comparison; as with `__in`, no query is made for an empty list."""
         if self.rhs == []:
-            raise EmptyResultSet
+            raise EmptyResultSet  # no query is made, as with `__in`
         left, left_params = self.process_lhs(compiler, connection)
         right, right_params = self.process_rhs(compiler, connection)
         return f"{left} = ANY({right})", [*left_params, *right_params]
@@ -83,7 +76,6 @@ class NoneOf(OneOf):
     lookup_name = "none_of"
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        """Return the comparison; there is none for an empty list."""
         if self.rhs == []:
             raise FullResultSet
         left, left_params = self.process_lhs(compiler, connection)

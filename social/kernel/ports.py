@@ -14,10 +14,8 @@ class Unplugged(RuntimeError):
 
 
 class Port(Generic[T]):
-    """Port that the lower app declares with a Protocol as T; the upper app's `apps.py` plugs in the implementation.
-
-    `name` is for the message of `Unplugged`. There is one implementation at a time; it is plugged in at start, before any
-    thread.
+    """Port that the lower app declares with a Protocol as T; the upper app's `apps.py` plugs in the implementation. `name`
+    is for the message of `Unplugged`. There is one implementation, plugged in at start, before any thread.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,7 +43,7 @@ class Port(Generic[T]):
 
     @contextmanager
     def replaced(self, implementation: T | None) -> Iterator[None]:
-        """Set another implementation, or none, inside the block, and restore the old one afterwards; for tests."""
+        """Set another implementation, or none, inside the block; for tests."""
         before, self._implementation = self._implementation, implementation
         try:
             yield
@@ -59,10 +57,8 @@ class AuditLog(Protocol):
     def __call__(
         self, *, by: Any, action: str, target_type: str, targets: Iterable[tuple[int, str]], **details: Any
     ) -> None:
-        """Add a row for each target (id and name), in the transaction of the action.
-
-        `by` is the user who did it, None for the operator at the command line; `action` a verb; `target_type` the
-        entity.
+        """Add a row for each target (id and name), in the transaction of the action. `by` is the user who did it, None for
+        the operator at the command line; `action` a verb; `target_type` the entity.
         """
         ...
 

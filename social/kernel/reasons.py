@@ -25,7 +25,6 @@ class Reason(Enum):
     senders: str
 
     def __new__(cls, sentence: str, rule: str, senders: str = "") -> Self:
-        """Make a member whose value is its sentence."""
         member = object.__new__(cls)
         member._value_ = sentence
         member.sentence, member.rule, member.senders = sentence, rule, senders

@@ -14,10 +14,8 @@ _SIZE_LIMIT = 256
 
 
 class Recent(Generic[T]):
-    """Cache: `recent.get(key, make)` returns the value that was made for the key within the last settings.RECENT_SECONDS, or
-    makes a new one.
-
-    Two threads may make a value at the same moment; neither waits for the other.
+    """Cache: `recent.get(key, make)` returns the value made for the key within the last settings.RECENT_SECONDS, or makes a
+    new one. Two threads may make a value at the same moment; neither waits for the other.
     """
 
     def __init__(self) -> None:

@@ -22,26 +22,12 @@ import redis.asyncio
 from django.conf import settings
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, NoScriptError, RedisError, TimeoutError
+from redis.exceptions import ConnectionError, NoScriptError, TimeoutError
+from redis.exceptions import RedisError as RedisError
 from redis.retry import Retry
 
 from social.kernel.circuits import Circuit
 from social.kernel.fast import commands, is_plain
-
-__all__ = [
-    "RedisError",
-    "Role",
-    "Script",
-    "ask",
-    "ask_at_once",
-    "async_client",
-    "best_effort",
-    "circuit",
-    "client",
-    "key",
-    "subscriber",
-    "url",
-]
 
 logger = logging.getLogger(__name__)
 Role = Literal["cache", "broker", "streams", "feeds"]
@@ -62,9 +48,8 @@ _async_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[
 
 
 class _Guarded(Retry):
-    """Retry policy without retries, by which commands fail at once while the circuit is open.
-
-    The pool notices a connection that was closed while it was idle, before a command is sent on it.
+    """Retry policy without retries, by which commands fail at once while the circuit is open. The pool notices a connection
+    that was closed while it was idle, before a command is sent on it.
     """
 
     def __init__(self, guard: Circuit) -> None:
@@ -127,11 +112,11 @@ def _options(role: Role) -> dict[str, Any]:
 
 
 def client(role: Role) -> redis.Redis:
-    """Return the role's client, answering bytes. All threads share the client, which can also be used after a fork (the pool
-    notices the new process).
+    """Return the role's client, which answers bytes. All threads share it, also after a fork (its pool notices the new
+    process).
 
-    Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works
-    without Redis.
+    Commands raise RedisError (connection refused, timeout, wrong type): use `best_effort` where the caller works without
+    Redis.
     """
     address = (role, url(role))
     found = _clients.get(address)
@@ -236,7 +221,6 @@ class Script:
         self._run = functools.lru_cache(maxsize=4)(lambda connected: connected.register_script(source))
 
     def __call__(self, keys: Sequence[str], args: Sequence[str | bytes | int | float] = ()) -> Any:
-        """Run the script on the role's server. Raises RedisError."""
         script = self._run(client(self.role))
         try:
             return ask(self.role, "EVALSHA", script.sha, len(keys), *keys, *args)

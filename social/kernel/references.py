@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Final
+from typing import Any
 
 from django.db import IntegrityError, models, transaction
 from django.db.models import CASCADE, SET_NULL, ForeignObjectRel, Model
 
-BATCH: Final = 500
+from social.kernel.batches import BATCH
 
 
 def references_to(model: type[Model]) -> list[ForeignObjectRel]:
@@ -51,12 +51,12 @@ def _move(model: type[Model], column: str, ids: list[int], source_id: int, targe
 
 
 def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bool:
-    """Delete some of the rows that refer to the rows `ids` of `model`, or, when none is left, the rows `ids`
-    themselves; return whether these are gone.
+    """Delete some of the rows that refer to the rows `ids` of `model`, or, when none is left, the rows `ids` themselves;
+    return whether these are gone.
 
-    Call it again, each time in a transaction of its own, until it returns True; it may be interrupted and continued by
-    any process. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call,
-    and references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no
+    Call it again, each time in a transaction of its own, until it returns True; it may be interrupted and continued by any
+    process. Rows are deleted in the order that their foreign keys need, at most `batch` of each table in a call, and
+    references with SET_NULL are set to NULL. `ids` are at most `batch` primary keys. No events are published and no
     counters changed: the calling service does that beforehand.
     """
     with transaction.atomic():
@@ -70,8 +70,8 @@ def erase_some(model: type[Model], ids: Sequence[Any], batch: int = BATCH) -> bo
 def erase_related(
     model: type[Model], ids: Sequence[Any], batch: int = BATCH, *, kept: Collection[type[Model]] = ()
 ) -> bool:
-    """Delete as `erase_some` does, but only the rows that refer to the rows `ids` of `model`; return whether none is
-    left. Tables in `kept` stay unchanged.
+    """Delete as `erase_some` does, but only the rows that refer to the rows `ids` of `model`; return whether none is left.
+    Tables in `kept` stay unchanged.
     """
     with transaction.atomic():
         for relation in references_to(model):

@@ -1,7 +1,6 @@
-"""Counts content of others that this server has refused, by reason and sender: documents, pages, files.
+"""Counts content of others that this server has refused, by reason and sender: operators see early which content is lost.
 
-The counts show operators early which content is lost. Source: DESIGN section 4, "What others send is taken unless a rule says
-no".
+Source: DESIGN section 4, "What others send is taken unless a rule says no".
 """
 
 from __future__ import annotations
@@ -42,9 +41,8 @@ RETURNING reason, number
 
 
 class Refusal(models.Model):
-    """Number of objects of one sender that were refused or left out for one reason on one day (UTC).
-
-    `sender` is a host, and empty where it is unknown; `reason` is the key of a Reason.
+    """Number of objects of one sender that were refused or left out for one reason on one day (UTC). `sender` is a host,
+    and empty where it is unknown; `reason` is the key of a Reason.
     """
 
     sender = models.TextField(blank=True)
@@ -66,7 +64,6 @@ class Refusal(models.Model):
 
 def count_refusals(sender: str, counts: Mapping[Reason, int]) -> None:
     """Count refusals of a sender (a host, or "" for an unknown one), in one statement; do nothing if there are no `counts`.
-
     For each sender, reason and day, the first refusal is logged, and then one line for every LOGGED_EACH refusals.
     """
     if not counts:

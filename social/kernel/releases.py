@@ -8,6 +8,6 @@ from typing import Any
 
 
 def known_fields(shape: type, kept: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stored values for which a dataclass has fields; those that a newer release has added are left out."""
+    """Return the stored values for which a dataclass has fields, without those that a newer release has added."""
     known = {field.name for field in fields(shape)}
     return {name: value for name, value in kept.items() if name in known}

@@ -30,9 +30,9 @@ class _Task:
 class Renewals:
     """Background thread of a process, with a database connection of its own, that runs only while leases are to be renewed.
 
-    `during` calls `renew` in that thread, for the first time after `every` seconds: a shorter block only adds and
-    removes a dictionary entry. An exception of `renew` is logged, and the next call comes on schedule. When the block
-    has ended, no renewal runs any more. After a fork the child starts a thread of its own.
+    `during` calls `renew` in that thread, for the first time after `every` seconds: a shorter block only adds and removes a
+    dictionary entry. An exception of `renew` is logged, and the next call comes on schedule. When the block has ended, no
+    renewal runs any more. After a fork the child starts a thread of its own.
     """
 
     def __init__(self) -> None:

@@ -30,9 +30,8 @@ def channel_key(channel: str) -> str:
 
 
 def publish(channel: str, payload: bytes) -> None:
-    """Send bytes to every hub subscribed to the channel. Never raises.
-
-    When Redis is down, the first call waits a fifth of a second at most, and calls in the next second not at all.
+    """Send bytes to every hub subscribed to the channel. Never raises. When Redis is down, the first call waits a fifth of
+    a second at most, and calls in the next second not at all.
     """
     with redis.best_effort("publish on a stream"):
         redis.client("streams").publish(channel_key(channel), payload)
@@ -96,10 +95,8 @@ class Hub:
             self._changed.set()
 
     async def settled(self, *channels: str, seconds: float = 1.0) -> bool:
-        """Wait until Redis has confirmed the subscriptions: messages published after that arrive.
-
-        Returns False if that takes longer than `seconds` (Redis is down): the channels are subscribed as soon as Redis
-        is back.
+        """Wait until Redis has confirmed the subscriptions: messages published after that arrive. Returns False after
+        `seconds` (Redis is down): the channels are subscribed as soon as Redis is back.
         """
         futures = []
         for channel in channels:

@@ -20,8 +20,8 @@ _SCALARS: Final = (int, str, bool, type(None))
 class Event:
     """A fact in the past tense: every subclass is a frozen dataclass of ids and flags, never of contents.
 
-    Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; events with one key
-    are handled in order, so it names the object that changes (`status:{status_id}`). With an empty key there is no order.
+    Fields are int, str, bool, None or tuples of int and str. `key` is a format string over them; events with one key are
+    handled in order, so it names the object that changes (`status:{status_id}`). With an empty key there is no order.
     """
 
     key: ClassVar[str]
@@ -51,10 +51,8 @@ class Event:
 
     @classmethod
     def decoded(cls, payload: str | bytes) -> Self:
-        """Return the event from its JSON. Fields that this release does not have are ignored: the row may be of an older or
-        newer release.
-
-        Raises TypeError when a field without default is missing.
+        """Return the event from its JSON, without fields that this release does not have: the row may be of another
+        release. Raises TypeError when a field without default is missing.
         """
         stored = known_fields(cls, orjson.loads(payload))
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
@@ -91,8 +89,8 @@ class Subscriptions:
         self._by_name: dict[tuple[str, str], Subscription[Any]] = {}
 
     def add(self, subscription: Subscription[Any]) -> None:
-        """Register a subscription, unless it is registered already. Raises ValueError for a local function, or a
-        reaction that is registered with other parameters.
+        """Register a subscription, unless it is registered already. Raises ValueError for a local function, or a reaction
+        that is registered with other parameters.
         """
         if "<" in subscription.subscriber:
             raise ValueError(
@@ -107,8 +105,7 @@ class Subscriptions:
         self._by_name[name] = subscription
         self._by_event.setdefault(subscription.event, []).append(subscription)
 
-    def remove(self, subscription: Subscription[Any]) -> None:
-        """Remove a subscription, for tests."""
+    def remove(self, subscription: Subscription[Any]) -> None:  # for tests
         del self._by_name[(subscription.event.__name__, subscription.subscriber)]
         self._by_event[subscription.event].remove(subscription)
 

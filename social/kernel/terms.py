@@ -70,10 +70,9 @@ class Terms:
         return self.slice_seconds + self.row_seconds + self.lease
 
     def host_pause(self, failures: int, failing_since: datetime, now: datetime) -> timedelta:
-        """Return the pause of a host after this many failures in a row.
-
-        Some seconds at first, a minute from the tenth failure on, then doubling up to an hour. A host that has failed
-        for a week is probed by one request an hour, an interval that doubles each day up to one day.
+        """Return the pause of a host after this many failures in a row: some seconds at first, a minute from the tenth
+        failure on, then doubling up to an hour. A host that has failed for a week is probed by one request an hour, an
+        interval that doubles each day up to one day.
         """
         if now - failing_since > UNAVAILABLE_AFTER:
             days = (now - failing_since - UNAVAILABLE_AFTER).days

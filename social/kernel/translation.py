@@ -60,8 +60,8 @@ def is_on() -> bool:
 
 
 def load_languages() -> Mapping[str, Sequence[str]]:
-    """Return the target languages of the service by source language; UNKNOWN is a key too. The languages are requested
-    once a day. Raises Unavailable.
+    """Return the target languages of the service by source language; UNKNOWN is a key too. The service is asked once a day.
+    Raises Unavailable.
     """
     url: str = settings.TRANSLATION_SERVICE
     key = f"translation_languages:{blake2b(url.encode(), digest_size=8).hexdigest()}"
@@ -93,9 +93,7 @@ def find_language(code: str, offered: Sequence[str] | Mapping[str, Any]) -> str 
 
 def translate(texts: Sequence[str], source: str, target: str) -> Translated:
     """Translate HTML texts from the language `source` (UNKNOWN: the service detects it) into the language `target`, both as
-    returned by `load_languages`.
-
-    Raises Unavailable.
+    returned by `load_languages`. Raises Unavailable.
     """
     service = _service()
     ask = _asking(service)

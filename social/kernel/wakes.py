@@ -47,10 +47,8 @@ _drain: Final = _Drain()
 
 @contextlib.contextmanager
 def draining(queue: str) -> Iterator[Callable[[], bool]]:
-    """Mark this thread as draining a queue: a wake-up for that queue by the thread itself sets a flag instead of sending
-    a message.
-
-    Yields a function that returns whether this thread has woken the queue since the last call.
+    """Mark this thread as draining a queue: a wake-up for that queue by the thread itself sets a flag instead of sending a
+    message. Yields a function that returns whether this thread has woken the queue since the last call.
     """
 
     def was_woken() -> bool:
@@ -71,8 +69,8 @@ def _key(queue: str) -> str:
 def wake(*queues: str) -> None:
     """Make workers drain `queues` soon. Never raises, and takes at most about a quarter of a second when Redis is down.
 
-    A queue with a pending wake-up gets no second one. A wake-up may be lost with Redis or a worker: the sweep finds overdue
-    rows. Without a plugged waker this does nothing.
+    A queue with a pending wake-up gets no second one. If a wake-up is lost with Redis or a worker, the sweep finds the
+    overdue rows. Does nothing without a plugged waker.
     """
     if _drain.queue in queues:
         _drain.woken = True

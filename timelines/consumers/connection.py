@@ -12,7 +12,7 @@ from social.api import addresses
 from social.api.identities import Identity
 from social.kernel import clock
 from social.kernel.ids import parse_id
-from social.kernel.text.scan import normalise_hashtag
+from social.kernel.text.names import normalise_hashtag
 from timelines.consumers.allowances import Allowances
 from timelines.consumers.registry import ConnectionRegistry, Listener
 from timelines.consumers.threads import in_thread

@@ -17,7 +17,7 @@ from social.api.pagination import ByCursor, Limit
 from social.api.viewsets import ApiViewSet
 from social.kernel.cursors import Cursor
 from social.kernel.errors import Invalid, NotFound
-from social.kernel.text.scan import normalise_hashtag
+from social.kernel.text.names import normalise_hashtag
 from statuses.policies.posts import Post
 from statuses.queries.page import PostPage, fill, select
 from statuses.serializers.presenting import present

@@ -45,9 +45,8 @@ class Found:
 
 
 class Decoder:
-    """Decoding process with its socket, shared by all threads of this process; a forked child starts its own.
-
-    `is_confined` becomes False when a job has run without a filter of system calls.
+    """Decoding process with its socket, shared by all threads of this process; a forked child starts its own. `is_confined`
+    becomes False when a job has run without a filter of system calls.
     """
 
     def __init__(self, program: str = "social.kernel.media.decoding") -> None:
@@ -74,10 +73,11 @@ class Decoder:
 
     @contextlib.contextmanager
     def decode(self, job: str, source: IO[bytes], parameters: dict[str, Any]) -> Iterator[Found]:
-        """Run a job; yield its result, whose files can be read inside the block. The position in the source stays as it was.
+        """Run a job; yield its result, whose files can be read inside the block. The position in the source stays as it
+        was.
 
-        At most settings.IMAGE_WORKERS short jobs run at a time, and others wait. Raises jobs.Refused for a file that is
-        not accepted, DecodingFailed, and OSError when there is no room for the files that are written.
+        At most settings.IMAGE_WORKERS short jobs run at a time, and others wait. Raises jobs.Refused for a file that is not
+        accepted, DecodingFailed, and OSError when there is no room for the files that are written.
         """
         turn = self._turns if job != jobs.CONVERTED else contextlib.nullcontext()
         with contextlib.ExitStack() as files:

@@ -89,8 +89,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Shape:
-    """Size for a picture in `draw`: with `cropped` exactly this size, cut from the middle, else the same proportions
-    with at most this area.
+    """Size for a picture in `draw`: with `cropped` exactly this size, cut from the middle, else the same proportions with
+    at most this area.
     """
 
     width: int
@@ -114,9 +114,9 @@ class Drawing:
 def draw(source: IO[bytes], shape: Shape, *, still: bool = False) -> Iterator[Drawing]:
     """Redraw a picture in a shape; a GIF, PNG or WebP stays animated, an animated AVIF becomes a WebP.
 
-    The result is upright, in sRGB and without metadata; with `still`, it is the first frame only. Raises Unidentified
-    for a file that cannot be decoded, Unsupported for a picture beyond the limits of `social.kernel.media.limits`,
-    which are checked on the header before any pixel is decoded.
+    The result is upright, in sRGB and without metadata; with `still`, it is the first frame only. Raises Unidentified for a
+    file that cannot be decoded, Unsupported for a picture beyond the limits of `social.kernel.media.limits`, which are
+    checked on the header before any pixel is decoded.
     """
     with decoded(jobs.SHAPED, source, {**asdict(shape), "still": still}) as found:
         first = found.facts["still"]
@@ -130,8 +130,8 @@ def process(source: IO[bytes], *, still: bool = False) -> Iterator[Picture]:
     """Redraw a picture with at most ORIGINAL_PIXELS; make a preview of at most PREVIEW_PIXELS and a blurhash with 4 x 4
     components.
 
-    Picture and preview are upright, in sRGB and without metadata; animations stay animated as in `draw`. Raises Moving
-    for an animated GIF, otherwise the errors of `draw`.
+    Picture and preview are upright, in sRGB and without metadata; animations stay animated as in `draw`. Raises Moving for
+    an animated GIF, otherwise the errors of `draw`.
     """
     with decoded(jobs.PICTURE, source, {"still": still}) as found:
         facts = found.facts
@@ -164,14 +164,10 @@ def _error(refused: jobs.Refused) -> errors.Invalid:
             return TooLong(_("Animations of this size are not supported"))
         case "large" | "memory":
             return Unsupported(_("Images of this size are not supported"))
-        case "size":
-            return Unsupported(
-                _("%(size)s images are not supported") % {"size": f"{values['width']}x{values['height']}"}
-            )
-        case "video_size":
-            return Unsupported(
-                _("%(size)s videos are not supported") % {"size": f"{values['width']}x{values['height']}"}
-            )
+        case "size" | "video_size":
+            size = {"size": f"{values['width']}x{values['height']}"}
+            pictures, videos = _("%(size)s images are not supported"), _("%(size)s videos are not supported")
+            return Unsupported((pictures if refused.code == "size" else videos) % size)
         case "frame_rate":
             return Unsupported(_("%(rate)dfps videos are not supported") % {"rate": values["rate"]})
         case "frames":

@@ -23,9 +23,8 @@ _CACHE_CONTROL: Final = "public, max-age=31536000, immutable"
 
 
 class ObjectStorage(S3Storage):
-    """Bucket of files. The bucket's policy, or `default_acl`, decides whether everybody can read them.
-
-    Raises Unavailable when the storage fails, FileNotFoundError for a missing file.
+    """Bucket of files. The bucket's policy, or `default_acl`, decides whether everybody can read them. Raises Unavailable
+    when the storage fails, FileNotFoundError for a missing file.
     """
 
     def __init__(self, *, addressing_style: str, **options: Any) -> None:
@@ -47,9 +46,7 @@ class ObjectStorage(S3Storage):
         )
 
     def get_object_parameters(self, name: str) -> dict[str, Any]:
-        """Return the headers with which a file is served. Browsers only download a file whose extension is unknown, and do not
-        show it.
-        """
+        """Return the headers with which a file is served. Browsers only download a file with an unknown extension."""
         extension = name.rpartition(".")[2]
         known = TYPES.get(f".{extension}")
         if known is None:

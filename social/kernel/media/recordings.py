@@ -93,10 +93,8 @@ class Converted:
 
 @contextmanager
 def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
-    """Examine a file, whose `content_type` `types.media_type` has found, without converting it; draw a cover if it has
-    a picture.
-
-    Raises Unidentified for a file that cannot be read, Unsupported for a file beyond the limits of
+    """Examine a file, whose `content_type` `types.media_type` has found, without converting it; draw a cover if it has a
+    picture. Raises Unidentified for a file that cannot be read, Unsupported beyond the limits of
     `social.kernel.media.limits`.
     """
     with images.decoded(jobs.EXAMINED, source, {"format": READERS[content_type]}) as found:
@@ -106,10 +104,8 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
 
 @contextmanager
 def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
-    """Convert a file into the format that is served; metadata, other streams and attachments are left out. Raises the errors
-    of `examine`.
-
-    Takes up to CONVERSION_SECONDS: for background work.
+    """Convert a file into the format that is served; metadata, other streams and attachments are left out. Raises the
+    errors of `examine`. Takes up to CONVERSION_SECONDS: for background work.
     """
     with images.decoded(jobs.CONVERTED, source, {"format": READERS[content_type]}) as found:
         yield Converted(found.files[0], **found.facts["file"], meta=found.facts["meta"])

@@ -57,9 +57,7 @@ def digest_of(file: IO[bytes]) -> str:
 
 
 def scan(file: IO[bytes], content_type: str, sha256: str, *, seconds: float = SCAN_SECONDS) -> ScanResult:
-    """Send a whole open file to the scanner and return the result. Raises Unavailable without a valid answer within
-    `seconds`.
-    """
+    """Send a whole open file to the scanner; return its result. Raises Unavailable without a valid answer within `seconds`."""
     scanner: str = settings.MEDIA_SCANNER
     file.seek(0)
     if scanner.startswith(COMMAND_PREFIX):

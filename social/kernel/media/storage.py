@@ -57,8 +57,7 @@ class DurableStorage(FileSystemStorage):
 
 
 def _make_folder(folder: Path) -> list[Path]:
-    """Make a folder and its missing parents; return those that were made."""
-    missing = []
+    missing = []  # the folders that are made here
     while not folder.exists():
         missing.append(folder)
         folder = folder.parent
@@ -68,10 +67,11 @@ def _make_folder(folder: Path) -> list[Path]:
 
 
 def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
-    """Store bytes or a whole open file and return its path, relative to the media root: `<folder>/ab/cd/<random>.<extension>`.
+    """Store bytes or a whole open file and return its path, relative to the media root:
+    `<folder>/ab/cd/<random>.<extension>`.
 
-    The name holds 128 random bits, so that only those who know the address of a file can read it; two levels of folders
-    keep each of them small. Raises OSError when the disk is full or cannot be written, and leaves nothing behind then.
+    The name has 128 random bits, so that only those who know the address of a file can read it; two levels of folders keep
+    each of them small. Raises OSError when the disk is full or cannot be written, and leaves nothing behind then.
     """
     name = secrets.token_hex(_NAME_BYTES)
     path = f"{folder}/{name[:2]}/{name[2:4]}/{name[4:]}.{extension}"
@@ -89,10 +89,7 @@ def opened(path: str) -> File[bytes]:
 
 
 def remove(*paths: str) -> None:
-    """Delete files; missing ones are ignored.
-
-    Never raises: a file that cannot be deleted is logged, and nothing refers to it any more.
-    """
+    """Delete files; missing ones are ignored. Never raises: a file that cannot be deleted is logged."""
     for path in paths:
         if path:
             try:

@@ -12,30 +12,26 @@ from psycopg.types.numeric import Int8
 
 from social.kernel.postgresql.pool import Pool
 
-__all__ = ["DatabaseWrapper"]
-
-
 _INT4 = range(-(2**31), 2**31)
 
 
 class DatabaseOperations(DjangosOperations):
     """Numbers outside the four bytes of an `integer` are sent as `bigint`.
 
-    Django takes a number whose field is unknown (an item of a list that an `ArrayField` is compared with, a `Value`
-    without a field) for an `integer`, and psycopg then sends only its lowest four bytes: a comparison with ids would
-    match no rows, or wrong rows.
+    Django takes a number whose field is unknown (an item of a list that an `ArrayField` is compared with, a `Value` without
+    a field) for an `integer`, and psycopg then sends only its lowest four bytes: a comparison with ids would match wrong
+    rows.
     """
 
     def adapt_integerfield_value(self, value: Any, internal_type: str) -> Any:
-        """Adapt a number as Django does, but one outside four bytes as a `bigint`."""
         if isinstance(value, int) and value not in _INT4:
             return Int8(value)
         return super().adapt_integerfield_value(value, internal_type)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Database wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these every
-    thread connects by itself, as in Django.
+    """Wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these every thread connects
+    by itself, as in Django.
     """
 
     ops_class = DatabaseOperations

@@ -1,7 +1,7 @@
 """Pool of connections to PostgreSQL, which detects closed connections and does not wait for a database that is down.
 
-A restart of PostgreSQL closes every connection; those in the pool are detected when they are taken out, without a round trip:
-an idle connection on which there is something to read has been closed.
+A restart of PostgreSQL closes every connection. Those in the pool are detected when they are taken out, without a round
+trip: an idle connection on which there is something to read has been closed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ import psycopg
 from psycopg.pq import ConnStatus, TransactionStatus
 
 from social.kernel.circuits import Circuit
-
-__all__ = ["Pool"]
 
 logger = logging.getLogger(__name__)
 Connection = psycopg.Connection[Any]
@@ -41,10 +39,10 @@ IDLE_SECONDS: Final = 60.0
 class Pool:
     """Connections of one process, at most `max_size`, made by `connect` when none is free.
 
-    The connection that was returned last is handed out first, so that as few connections as possible are used, and their
-    cached plans are reused. Beyond INITIAL_SIZE, another connection is made when a thread has waited GROWTH_DELAY, and closed
-    when it was not needed for IDLE_SECONDS. While connections cannot be made, no thread waits for one: `circuit` is open for
-    a second after each failure. `timeout` is the number of seconds that a thread waits when all `max_size` are in use.
+    The connection that was returned last is handed out first: as few connections as possible are used, and their cached
+    plans are reused. Beyond INITIAL_SIZE, another connection is made when a thread has waited GROWTH_DELAY, and closed when
+    it was not needed for IDLE_SECONDS. While connections cannot be made, no thread waits for one: `circuit` is open for a
+    second after each failure. `timeout` is the number of seconds that a thread waits when all `max_size` are in use.
     """
 
     def __init__(self, connect: Callable[[], Connection], *, max_size: int, timeout: float) -> None:
@@ -189,9 +187,7 @@ class _Attempt:
 
 
 def _is_alive(connection: Connection) -> bool:
-    """Tell whether an idle connection can be used. A connection on which there is nothing to read is open; on a
-    connection that the server has closed, reading ends with an error.
-    """
+    """Tell whether an idle connection can be used: whether there is nothing to read, or reading does not end with an error."""
     pgconn = connection.pgconn
     if pgconn.status != ConnStatus.OK:
         return False

@@ -76,8 +76,8 @@ RETURNING {columns}
 class WaitingRow(LeasedRow):
     """Task for one `host`; the row is deleted when the task is done.
 
-    `queue` names its terms and the queue of its event `due`. With an `ordering_key` (columns) only the oldest row of
-    each key is started. A dead row is kept for a while, during which the same task cannot be added again.
+    `queue` names its terms and the queue of its event `due`. With an `ordering_key` (columns) only the oldest row of each
+    key is started. A dead row is kept for a while, during which the same task cannot be added again.
     """
 
     objects: ClassVar[models.Manager[Self]]
@@ -98,9 +98,7 @@ class WaitingRow(LeasedRow):
 
     @property
     def asker(self) -> str:
-        """The local account or server on whose behalf the task is done, if its rows count against a common limit;
-        otherwise empty.
-        """
+        """The local account or server on whose behalf the task is done; empty if its rows count against no common limit."""
         return ""
 
     @classmethod
@@ -142,9 +140,7 @@ R = TypeVar("R", bound=WaitingRow)
 
 @cache
 def claiming_statement(model: type[WaitingRow]) -> str:
-    """Return the SQL of a claim, which returns all columns; its parameters are queue, unknown, busy, hosts, per_host, pace,
-    token and lease.
-    """
+    """Return the SQL of a claim, which returns all columns; its parameters are those of `Run.claim`."""
     table = model._meta.db_table
     same_key = " AND ".join(f"e.{column} = d.{column}" for column in model.ordering_key)
     earlier = f"SELECT FROM {table} e WHERE {same_key} AND e.id < d.id AND e.dead_at IS NULL"
@@ -160,8 +156,8 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
     event; return the accepted rows.
 
     A row is left out if its host or its asker already has the maximum number of waiting rows (TERMS, TURNS_LIMIT): one
-    asker cannot fill the queue with objects of one slow server, or of a thousand servers. The rows of one asker become
-    due in turns, so that the rows of others are done in between. The number of statements is fixed.
+    asker cannot fill the queue with objects of one slow server, or of a thousand servers. The rows of one asker become due
+    in turns, so that the rows of others are done in between. The number of statements is fixed.
     """
     if not rows:
         return []
@@ -191,9 +187,9 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
 class Host(models.Model):
     """State of a server, by its name and port, for the work of one queue.
 
-    `failures` is the number of consecutive failures since `failing_since`, 0 for a server that answers. Until
-    `retry_at` the server is paused; afterwards one request is the probe (contract, federation section 12). `asked_at`
-    is the time of the last claim of a row, if the terms have a pace.
+    `failures` is the number of consecutive failures since `failing_since`, 0 for a server that answers. Until `retry_at`
+    the server is paused; afterwards one request is the probe (contract, federation section 12). `asked_at` is the time of
+    the last claim of a row, if the terms have a pace.
     """
 
     queue = models.TextField()
@@ -218,9 +214,8 @@ class Host(models.Model):
 
 
 def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
-    """Store the latest answers of hosts: "" for a success, else the error, which counts as one more failure.
-
-    If the terms are cautious, the hosts in `reached` are stored as known.
+    """Store the latest answers of hosts: "" for a success, else the error, which counts as one more failure. If the terms
+    are cautious, the hosts in `reached` are stored as known.
     """
     terms, now, hosts = TERMS[queue], clock.now(), Host.objects.filter(queue=queue)
     failing = {name for name, wrong in answers.items() if wrong}
@@ -247,8 +242,8 @@ def is_left_alone(queue: str, name: str) -> bool:
 
 
 def forget_troubles(queue: str) -> None:
-    """Delete hosts whose pause ended more than a day ago, because anybody can name hosts that do not exist; the hosts
-    of cautious terms are kept.
+    """Delete hosts whose pause ended more than a day ago, because anybody can name hosts that do not exist; cautious terms
+    keep them.
     """
     if not TERMS[queue].cautious:
         old = clock.now() - _KEPT_TROUBLES

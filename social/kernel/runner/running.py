@@ -64,11 +64,11 @@ class Job(Generic[R]):
 class Work(Generic[R]):
     """Kind of work. `model` is the model of its rows; `begin` gets the jobs of one claim and returns the steps of each.
 
-    Steps are a generator that runs in the worker's own thread, where the database connection is; what it yields is
-    awaited on the network loop, and the result or exception is sent back to it. The generator records in `Job.answers`
-    how hosts answered, and ends when the work is done; it must be idempotent, for a process may end before the result
-    is stored. It raises Failed when the attempt has failed; any other exception is logged and is a failure too.
-    `finished` is called with rows that are done, or were given up a while ago, in the transaction that deletes them.
+    Steps are a generator that runs in the worker's own thread, where the database connection is; what it yields is awaited
+    on the network loop, and the result or exception is sent back to it. The generator records in `Job.answers` how hosts
+    answered, and ends when the work is done; it must be idempotent, for a process may end before the result is stored. It
+    raises Failed when the attempt has failed; any other exception is logged and is a failure too. `finished` is called with
+    rows that are done, or were given up a while ago, in the transaction that deletes them.
     """
 
     def __init__(
@@ -91,9 +91,8 @@ class Work(Generic[R]):
         return TERMS[self.model.queue]
 
     def run(self) -> None:
-        """Do due work for some seconds. If rows still wait at the end, the next run is scheduled.
-
-        Any number of processes may do this at once. Raises database errors: the leases then expire by themselves.
+        """Do due work for some seconds. If rows still wait at the end, the next run is scheduled. Any number of processes
+        may do this at once. Raises database errors: the leases then expire by themselves.
         """
         Run(self).run()
 
@@ -127,8 +126,8 @@ class Work(Generic[R]):
                 publish(event(), due_at=moment)
 
     def forget_given_up(self) -> int:
-        """Give up rows whose lifetime is over, and delete the rows that were given up longer ago than `terms.kept`,
-        whose tasks may then be added again; return how many rows were deleted.
+        """Give up rows whose lifetime is over, and delete the rows that were given up longer ago than `terms.kept`, whose
+        tasks may then be added again; return how many rows were deleted.
         """
         rows, now = self.model.objects.all(), clock.now()
         if self.terms.lifetime is not None:

@@ -32,10 +32,8 @@ def graphemes(text: str) -> int:
 
 
 def counted_length(text: str, spoiler: str = "") -> int:
-    """Return the length of a post against its limit, in grapheme clusters.
-
-    In `text`, each http or https address counts 23, and `@user@domain` counts as `@user`; `spoiler` counts in full, as
-    in clients.
+    """Return the length of a post against its limit, in grapheme clusters. In `text`, each http or https address counts 23,
+    and `@user@domain` counts as `@user`; `spoiler` counts in full.
     """
     if ":" not in text and "@" not in text:
         return graphemes(spoiler + text)

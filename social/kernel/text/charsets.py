@@ -84,10 +84,9 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 
 def decode_page(body: bytes, content_type: str) -> str:
-    """Return the text of a page. The encoding is given by the byte order mark, the header, or the page's own `meta` or XML
-    declaration, in this order; without any of them it is UTF-8, even with some broken bytes, or else detected.
-
-    Never raises: invalid bytes are replaced.
+    """Return the text of a page. Its encoding is given by the byte order mark, the header, or its own `meta` or XML
+    declaration, in this order; without these it is UTF-8, even with some broken bytes, or else detected. Never raises:
+    invalid bytes are replaced.
     """
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),
@@ -154,7 +153,7 @@ def _is_mostly_utf8(body: bytes) -> bool:
         codecs.getincrementaldecoder("utf-8")().decode(body)
     except UnicodeDecodeError:
         sound = _SOUND.findall(body)
-        broken = sum(byte > 0x7F for byte in body.translate(None, bytes(range(0x80)))) - sum(map(len, sound))
+        broken = sum(byte > 0x7F for byte in body.translate(None, _ASCII)) - sum(map(len, sound))
         return len(sound) >= _SOUND_FOR_BROKEN * broken
     return True
 
@@ -189,8 +188,8 @@ def _detected(body: bytes) -> str | None:
 def _sample(body: bytes) -> bytes:
     """Return the part of a page, without its tags, from which its encoding is detected.
 
-    The part begins at the tag before the first byte beyond ASCII, and ends at the last tag or blank in its second half,
-    if there is one: tags and blanks are part of no character in any encoding.
+    The part begins at the tag before the first byte beyond ASCII, and ends at the last tag or blank in its second half, if
+    there is one: tags and blanks are part of no character in any encoding.
     """
     first = len(body) - len(body.lstrip(_ASCII))
     body = body[max(body.rfind(b"<", 0, first), first - _SAMPLE_BYTES // 4, 0) :]
@@ -202,8 +201,7 @@ def _sample(body: bytes) -> bytes:
 
 def _count_odd_words(text: str) -> int:
     """Count the implausible words: with signs or halfwidth kana in them, with a capital after a small letter, or of two
-    scripts. One more is counted for a text that is all in capitals, and for a text without capitals in a script that has
-    capitals.
+    scripts. A text that is all in capitals, or has none in a script that has capitals, counts one more.
     """
     words = [word for word in _WORD.findall(text[:2000]) if not word.isascii()]
     letters = "".join(words)

@@ -22,10 +22,9 @@ _CODES: Final = {code.lower(): code for code in CODES}
 
 
 def known_language(code: str | None) -> str | None:
-    """Return the stored spelling of a language code in any case, with `_` or `-`. A longer code becomes its longest known
-    beginning: `pt` for `pt-BR`, whose region is unknown, `zh-TW` for `zh-TW-x-private`.
-
-    None for a code that names no language.
+    """Return the stored spelling of a language code in any case, with `_` or `-`; None for a code that names no language. A
+    longer code becomes its longest known beginning: `pt` for `pt-BR`, whose region is unknown, `zh-TW` for
+    `zh-TW-x-private`.
     """
     if not code:
         return None

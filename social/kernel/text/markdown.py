@@ -32,8 +32,8 @@ _WEB: Final = ("http://", "https://")
 
 @dataclass(frozen=True)
 class Document:
-    """Parsed text. `tokens` are its addresses, mentions and hashtags, in order; `links` are its web links, those written
-    in Markdown included.
+    """Parsed text. `tokens` are its addresses, mentions and hashtags, in order; `links` are its web links, also those in
+    Markdown.
     """
 
     tokens: tuple[Token, ...]
@@ -146,8 +146,7 @@ _PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 def markdown_to_html(text: str, *, below: int = 0) -> str:
     """Return HTML that is safe to show: HTML in the text stays text, links lead to web pages and mail addresses only.
-
-    Headings are `below` levels lower than written, for pages that have headings of their own above.
+    Headings are `below` levels lower than written, for pages with headings of their own above.
     """
     nodes = _PARSER.parse(text)
     for node in nodes:

@@ -69,8 +69,8 @@ class Tag(NamedTuple):
 def tokenise(html: str) -> Iterator[str | Tag]:
     """Return the tags of an HTML text and the texts between them, in order; character references in texts are not resolved.
 
-    Comments, declarations and the content of scripts, styles and frames are left out. As in browsers, a tag, comment or script
-    that never ends is left out with everything after it. The time is always linear in the length of the text.
+    Comments, declarations and the content of scripts, styles and frames are left out. As in browsers, a tag, comment or
+    script that never ends is left out with everything after it. The time is always linear in the length of the text.
     """
     done = 0
     while (markup := _MARKUP.search(html, done)) is not None:
@@ -181,11 +181,11 @@ def _with_annotations_last(tokens: Iterable[str | Tag]) -> list[str | Tag]:
 def shown(html: str) -> tuple[str, list[str]]:
     """Return the visible text of sanitised HTML, and the whole text of each link that hides a part of it.
 
-    Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from
-    Mastodon. A word divided by such an element is seen as one word (security row 74). A link's whole text is its
-    address, which people search for too and Mastodon's filters find; it is returned separately, so that it divides no
-    words. For the same reason annotations (`<rt>`), displayed above the text, follow the text, and their `<rp>`, which no
-    browser displays, are left out. Linear in the length of the HTML.
+    Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from Mastodon.
+    A word divided by such an element is seen as one word (security row 74). A link's whole text is its address, which
+    people search for too and Mastodon's filters find; it is returned separately, so that it divides no words. For the same
+    reason annotations (`<rt>`), displayed above the text, follow the text, and their `<rp>`, which no browser displays, are
+    left out. Linear in the length of the HTML.
     """
     annotated = _ANNOTATED.search(html) is not None
     if _HIDDEN_CLASS not in html and not annotated:

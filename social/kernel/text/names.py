@@ -44,10 +44,8 @@ _PLAIN_DOMAIN: Final = re.compile(
 
 
 def clean_input(text: str) -> str:
-    """Return typed text in a form that can be stored: line ends are LF; NUL and lone surrogates are removed.
-
-    No database or JSON encoder accepts those two. Everything else stays, joiners and variation selectors too.
-    Idempotent: a cleaned text stays as it is.
+    """Return typed text in a form that can be stored: line ends are LF; NUL and lone surrogates, which no database or JSON
+    encoder accepts, are removed. Everything else stays, joiners and variation selectors too. Idempotent.
     """
     if "\r" in text:
         text = _LINE_ENDS.sub("\n", text)
@@ -92,8 +90,7 @@ def normalise_hashtag(name: str) -> str:
     """Return a hashtag as it is stored and compared: NFKC, without accents on Latin letters, lower case.
 
     Takes the name with or without its `#`; characters that no hashtag contains are dropped. The result may be empty or
-    invalid: check it with `is_hashtag`. Idempotent: a normalised hashtag stays as it is. Source: contract, behaviours
-    section 8.
+    invalid: check it with `is_hashtag`. Idempotent. Source: contract, behaviours section 8.
     """
     # NFKC turns one character into up to eighteen. A name that is cut is too long for a hashtag anyway (security row 78).
     written = unicodedata.normalize("NFKC", name[:_TAG_CUT])[:_TAG_CUT]
@@ -104,15 +101,15 @@ def normalise_hashtag(name: str) -> str:
 def normalise_domain(domain: str) -> str | None:
     """Return a domain as it is stored and compared: lower case, Punycode, without a final dot, with its port if it has one.
 
-    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are allowed for servers on one machine. None if it
-    cannot be a domain (empty, too long, underscores, symbols, a port that does not exist).
+    Names follow UTS 46 (IDNA 2008); `localhost` and IP addresses are allowed for servers on one machine. None if it cannot
+    be a domain (empty, too long, underscores, symbols, a port that does not exist).
     """
     host, port = domain.strip(), ""
     if host.startswith("["):
         return _normalise_ipv6(host)
     if ":" in host:
         host, _, digits = host.partition(":")
-        if not (digits.isascii() and digits.isdigit() and len(digits) <= 5 and 0 < int(digits) < 65536):
+        if not _is_port(digits):
             return None
         port = f":{int(digits)}"
     host = host.removesuffix(".").lower()
@@ -126,10 +123,13 @@ def normalise_domain(domain: str) -> str | None:
     return host + port if 0 < len(host) <= MAX_DOMAIN_LENGTH else None
 
 
-def is_host_name(domain: str) -> bool:
-    """Tell whether a stored domain, with or without port, is a name and not an IP address.
+def _is_port(digits: str) -> bool:
+    return digits.isascii() and digits.isdigit() and len(digits) <= 5 and 0 < int(digits) < 65536
 
-    A host whose last label is a number is an IPv4 address or invalid (WHATWG URL Standard, section 3.5).
+
+def is_host_name(domain: str) -> bool:
+    """Tell whether a stored domain, with or without port, is a name and not an IP address: a host whose last label is a
+    number is an IPv4 address or invalid (WHATWG URL Standard, section 3.5).
     """
     return not domain.startswith("[") and not domain.partition(":")[0].rpartition(".")[2].isdigit()
 
@@ -137,21 +137,18 @@ def is_host_name(domain: str) -> bool:
 def _normalise_ipv6(domain: str) -> str | None:
     host, bracket, port = domain[1:].partition("]")
     digits = port.removeprefix(":")
-    if not bracket or (port and not (port[0] == ":" and digits.isascii() and digits.isdigit() and len(digits) <= 5)):
+    if not bracket or (port and not (port[0] == ":" and _is_port(digits))):
         return None
     try:
         address = ipaddress.IPv6Address(host)
     except ValueError:
         return None
-    if digits and not 0 < int(digits) < 65536:
-        return None
     return f"[{address}]:{int(digits)}" if digits else f"[{address}]"
 
 
 def display_domain(domain: str) -> str:
-    """Return a stored domain as people read it: Unicode letters in place of Punycode (contract, behaviours section 1).
-
-    A name that cannot be decoded is returned as it is.
+    """Return a stored domain as people read it, in Unicode (contract, behaviours section 1); unchanged if it cannot be
+    decoded.
     """
     if "xn--" not in domain:
         return domain
@@ -163,10 +160,11 @@ def display_domain(domain: str) -> str:
 
 
 def unambiguous_domain(domain: str) -> str:
-    """Return a domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another domain.
+    """Return a domain in Punycode, followed by its Unicode form in brackets, so that it cannot be mistaken for another
+    domain.
 
-    For places where somebody decides whom to trust (security row 62); `display_domain` is for all others. Takes any
-    host with or without port; in one that cannot be a domain, characters outside ASCII are written as escapes.
+    For places where somebody decides whom to trust (security row 62); `display_domain` is for all others. Takes any host
+    with or without port; in one that cannot be a domain, characters outside ASCII are written as escapes.
     """
     kept = normalise_domain(domain)
     if kept is None:
@@ -176,8 +174,7 @@ def unambiguous_domain(domain: str) -> str:
 
 
 def visible_text(text: str) -> str:
-    """Return a name as one line of visible characters: without control, direction and zero-width characters.
-
-    Joiners stay, as scripts and emoji need them. The result may be empty.
+    """Return a name as one line without control, direction and zero-width characters, but with joiners, as scripts and
+    emoji need them. The result may be empty.
     """
     return " ".join(_INVISIBLE_CHARACTER.sub("", text).split())

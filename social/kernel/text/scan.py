@@ -19,17 +19,7 @@ from typing import Final
 import idna
 import regex
 
-from social.kernel.text.names import (
-    MAX_DOMAIN_LENGTH,
-    TAG_NAME,
-    WORD,
-    clean_input,
-    display_domain,
-    display_hashtag,
-    is_hashtag,
-    normalise_domain,
-    normalise_hashtag,
-)
+from social.kernel.text.names import MAX_DOMAIN_LENGTH, TAG_NAME, WORD, is_hashtag, normalise_hashtag
 
 _LIST: Final = Path(__file__).with_name("tlds-alpha-by-domain.txt")
 
@@ -57,19 +47,6 @@ def is_top_level_domain(label: str) -> bool:
         return False
 
 
-__all__ = [
-    "MAX_URL_LENGTH",
-    "Kind",
-    "Token",
-    "clean_input",
-    "display_domain",
-    "display_hashtag",
-    "is_hashtag",
-    "normalise_domain",
-    "normalise_hashtag",
-    "scan",
-]
-
 MAX_URL_LENGTH: Final = 4096
 """Longest URL that becomes a link, in characters. A link counts 23 whatever its length, so it needs a limit of its own."""
 
@@ -88,10 +65,10 @@ class Kind(StrEnum):
 class Token:
     """A stretch of text. The `raw` of all tokens of a text, joined, is the text itself, character for character.
 
-    `name` is the scheme of a URL in lower case, the username of a mention as written, a hashtag as written without its
-    `#`, the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case
-    and with its port if it has one; empty for a mention without domain. `normalise_hashtag` always turns the name of a
-    hashtag into a hashtag; `normalise_domain` may still refuse the domain of a mention.
+    `name` is the scheme of a URL in lower case, the username of a mention as written, a hashtag as written without its `#`,
+    the shortcode of an emoji, and empty for text. `domain` is the domain of a mention as written, in lower case and with
+    its port if it has one; empty for a mention without domain. `normalise_hashtag` always turns the name of a hashtag into
+    a hashtag; `normalise_domain` may still refuse the domain of a mention.
     """
 
     kind: Kind
@@ -111,10 +88,6 @@ def _any_case(word: str) -> str:
     return "".join(f"[{letter}{letter.upper()}]" for letter in word)
 
 
-def _one_of(words: tuple[str, ...]) -> str:
-    return "|".join(_any_case(word) for word in words)
-
-
 _LABELS: Final = rf"[{WORD}]++(?:-++[{WORD}]++)*+(?:\.[{WORD}]++(?:-++[{WORD}]++)*+)*+"
 _BIDI_EMBEDDINGS: Final = "\u202a-\u202e"
 
@@ -122,7 +95,7 @@ _BEGINNING: Final = regex.compile(
     rf"""
     (?<![A-Za-z0-9@＠$\#＃{_BIDI_EMBEDDINGS}])
     (?:
-        (?:{_one_of(_SCHEMES)}):// (?P<host>{_LABELS}) (?P<port>:[0-9]++)?+
+        (?:{"|".join(map(_any_case, _SCHEMES))}):// (?P<host>{_LABELS}) (?P<port>:[0-9]++)?+
       | {_any_case("xmpp")}: (?://)?+ (?:[A-Za-z0-9._~%+!$*-]++@)?+ (?P<xmpp_host>{_LABELS})
       | (?P<magnet>{_any_case("magnet")}): (?=\?)
     )
@@ -153,8 +126,8 @@ def web_links(tokens: Iterable[Token]) -> tuple[str, ...]:
 def scan(text: str) -> tuple[Token, ...]:
     """Split a text into its tokens.
 
-    Guarantees that the tokens' `raw`, joined, is `text`, that no two text tokens stand side by side, and a time linear
-    in the length of the text. An empty text has no tokens. Expects what `clean_input` returns.
+    Guarantees that the tokens' `raw`, joined, is `text`, that no two text tokens stand side by side, and a time linear in
+    the length of the text. An empty text has no tokens. Expects what `clean_input` returns.
     """
     tokens: list[Token] = []
     done = position = 0
@@ -239,8 +212,7 @@ def _ending_in_one_script(host: str) -> str:
     """Cut off text that follows a host without a space, as in scripts that write none: `example.comです` becomes
     `example.com`.
 
-    The last label of a host is either in Latin script or not: where that changes, the host ends and the sentence
-    continues.
+    The last label of a host is either in Latin script or not: where that changes, the host ends and the sentence continues.
     """
     if host.isascii():
         return host.rstrip("_")

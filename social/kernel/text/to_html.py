@@ -43,14 +43,12 @@ def to_html(
     profile_field: bool = False,
     quote_url: str | None = None,
 ) -> str:
-    """Render the tokens of a text.
+    """Render the tokens of a text. Everything that comes from the text is escaped; blank text becomes an empty string.
 
-    `mentions` holds the accounts found, by `Token.acct`; other mentions stay text. `hashtag_url` returns the address
-    for the name of a hashtag, which is shown as written. A `profile_field` is one line without a paragraph; its links
-    have `me` in their `rel`, and its mentions show the domain. `quote_url` adds a line before the text, for clients
-    that do not support quotes, unless the text has that address itself.
-
-    Guarantees that everything that comes from the text is escaped. Blank text becomes an empty string.
+    `mentions` holds the accounts found, by `Token.acct`; other mentions stay text. `hashtag_url` returns the address for
+    the name of a hashtag, which is shown as written. A `profile_field` is one line without a paragraph; its links have `me`
+    in their `rel`, and its mentions show the domain. `quote_url` adds a line before the text, for clients that do not
+    support quotes, unless the text has that address itself.
     """
     render = _Renderer(tokens, mentions, hashtag_url, profile_field)
     body = "".join(map(render.token, tokens))
@@ -76,8 +74,8 @@ QUOTE_FALLBACK: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL
 
 
 def quote_fallback(tokens: Sequence[Token], quote_url: str | None) -> str:
-    """Return the line with the address of a quoted post, for clients that do not support quotes; empty where the text has
-    it.
+    """Return the line with the address of a quoted post, for clients that do not support quotes; empty if the text has the
+    address.
     """
     if quote_url is None or any(token.kind is Kind.URL and token.raw == quote_url for token in tokens):
         return ""

@@ -13,8 +13,8 @@ import av
 import pytest
 from PIL import Image, ImageChops, ImageStat
 
+from social.kernel.colours import contrast_of_rgb
 from social.kernel.media import recordings
-from social.kernel.media.decoding import colours
 from social.kernel.media.images import Unidentified, Unsupported
 from social.kernel.media.types import HEAD, media_type
 from tests.factories.recordings import SECRET, drawn, moving_gif, photograph, recording, sample, saved, standing
@@ -187,8 +187,8 @@ def test_the_colours_of_a_cover_can_be_read_on_each_other() -> None:
             assert cover.colours is not None
             found = {name: value(written) for name, written in cover.colours.items()}
         assert set(found) == {"background", "foreground", "accent"}
-        assert colours.contrast(found["background"], found["foreground"]) >= 4.4
-        assert colours.contrast(found["background"], found["accent"]) >= 2.9
+        assert contrast_of_rgb(found["background"], found["foreground"]) >= 4.4
+        assert contrast_of_rgb(found["background"], found["accent"]) >= 2.9
 
 
 def test_limits_of_videos_are_those_of_the_contract() -> None:

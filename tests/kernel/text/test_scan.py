@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from social.kernel.text.scan import MAX_URL_LENGTH, Kind, Token, is_hashtag, normalise_hashtag, scan
+from social.kernel.text.names import is_hashtag, normalise_hashtag
+from social.kernel.text.scan import MAX_URL_LENGTH, Kind, Token, scan
 from tests.kernel.text.strategies import texts
 from tests.kernel.text.support import POSTS
 

@@ -62,7 +62,7 @@ def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
         output.flush()
         return _Part(output)
 
-    opened = av.open(
+    return av.open(
         output,
         "w",
         format=container,
@@ -71,7 +71,6 @@ def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
         # "bitexact" leaves out the name of the program and the time at which it ran.
         container_options={**options, "fflags": "+bitexact"},
     )
-    return opened
 
 
 def is_copied(recording: reading.Recording) -> bool:
@@ -205,8 +204,8 @@ class Transcoding:
             self._encode(cast(VideoStream, self.video), drawn)
 
     def _graph_for(self, frame: VideoFrame) -> Graph:
-        """Return the filters that turn pictures upright and give them the size and format of the output; rebuilt when the
-        frames change.
+        """Return the filters that turn pictures upright and give them the size and format of the output, for the shape of
+        this frame.
         """
         shape = (frame.width, frame.height, frame.format.name)
         if self._graph is not None and self._shape == shape:

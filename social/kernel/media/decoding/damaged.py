@@ -20,9 +20,7 @@ _ANCILLARY: Final = 0x20
 
 
 class _PngStream(PngImagePlugin.PngStream):
-    """Reader of the chunks of a PNG. As in browsers, a picture is not refused because of a wrong checksum of an ancillary
-    chunk.
-    """
+    """Reader of the chunks of a PNG. As in browsers, a wrong checksum of an ancillary chunk does not matter."""
 
     def crc(self, cid: bytes, data: bytes) -> None:
         if cid[0] & _ANCILLARY:
@@ -35,9 +33,8 @@ PngImagePlugin.PngStream = _PngStream  # type: ignore[misc]  # the plugin offers
 
 
 def with_missing_ends(job: Callable[P, R]) -> Callable[P, R]:
-    """Return a job that is done again with what can be decoded of its picture, if the whole picture cannot be decoded.
-
-    A process does one job only, so that the setting of the library concerns no other picture.
+    """Return a job that is done again with what can be decoded of its picture, if the whole picture cannot be decoded. A
+    process does one job only: the setting of the library concerns no other picture.
     """
 
     @wraps(job)

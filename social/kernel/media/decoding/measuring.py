@@ -38,10 +38,8 @@ def check_limits(recording: reading.Recording, measured: Facts) -> None:
 
 
 def measured_facts(file: reading.RecordedFile, recording: reading.Recording) -> Facts:
-    """Return the `meta` of a file, without its pictures: `original`, and the flat keys of older versions of the entity.
-
-    For a video `frames` is added. A file whose header gives no duration, or a wrong one, is read to its end without being
-    decoded.
+    """Return the `meta` of a file, without its pictures: `original`, and the flat keys of older versions of the entity. For
+    a video `frames` is added. If the header gives no duration, or a wrong one, the packets of the file are counted.
     """
     container, video, audio = recording.container, recording.video, recording.audio
     duration = container.duration / _MICROSECONDS if container.duration else 0.0

@@ -105,11 +105,12 @@ Image.MAX_IMAGE_PIXELS = 2**31
 
 @with_missing_ends
 def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job PICTURE: at most ORIGINAL_PIXELS go to the first output, a preview of at most PREVIEW_PIXELS to the second.
+    """Do the job PICTURE: at most ORIGINAL_PIXELS go to the first output, a preview of at most PREVIEW_PIXELS to the
+    second.
 
-    Both are upright, in sRGB and without metadata. A PNG or WebP stays animated, an animated AVIF becomes a WebP, and
-    an animated GIF is refused as "moving". With the parameter `still`, and for other formats with several frames, the
-    first frame is used. Returns `original`, `preview` and `blurhash` with 4 x 4 components.
+    Both are upright, in sRGB and without metadata. A PNG or WebP stays animated, an animated AVIF becomes a WebP, and an
+    animated GIF is refused as "moving". With the parameter `still`, and for other formats, the first frame is used. Returns
+    `original`, `preview` and `blurhash` with 4 x 4 components.
     """
     with _opened(source) as opened:
         source_format = cast(str, opened.format)
@@ -133,7 +134,8 @@ def picture(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[
 
 @with_missing_ends
 def shaped(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job SHAPED: the picture goes to the first output in the shape of the parameters (`width`, `height`, `cropped`).
+    """Do the job SHAPED: the picture goes to the first output in the shape of the parameters (`width`, `height`,
+    `cropped`).
 
     An animated picture stays animated (AVIF becomes WebP), and its first frame goes to the second output; with the
     parameter `still`, only the first frame is used. Returns `shown` and `still` (or None).
@@ -272,8 +274,8 @@ def _upright(opened: Image.Image) -> Image.Image:
 
 
 def _mend_transparency(opened: Image.Image) -> None:
-    """Scale the transparent colour of a PNG to eight bits where its pixels are scaled too: grey of two or four bits, and
-    colours of sixteen.
+    """Scale the transparent colour of a PNG to eight bits where its pixels are scaled too: grey of 2 or 4 bits, colours of
+    16.
     """
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
@@ -284,10 +286,8 @@ def _mend_transparency(opened: Image.Image) -> None:
 
 
 def eight_bits(image: Image.Image) -> Image.Image:
-    """Return the picture in mode L, LA, RGB, RGBA or CMYK, unchanged if it is in one of these; transparency is in the alpha
-    channel.
-
-    Values of 16 bits are scaled to 8 bits; values of mode F are assumed to be between 0 and 255.
+    """Return the picture in mode L, LA, RGB, RGBA or CMYK, with transparency in the alpha channel; unchanged if it has such
+    a mode. Values of 16 bits are scaled to 8 bits; values of mode F are assumed to be between 0 and 255.
     """
     if image.mode in _SIXTEEN_BITS:
         whole = image.convert("I")
@@ -304,9 +304,7 @@ def eight_bits(image: Image.Image) -> Image.Image:
 
 
 def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
-    """Return the picture as RGB or RGBA in sRGB, without metadata that an encoder could write; takes the modes of
-    `eight_bits`.
-    """
+    """Return a picture of `eight_bits` as RGB or RGBA in sRGB, without metadata that an encoder could write."""
     transparency = image.getchannel("A") if image.has_transparency_data else None
     profile = image.info.get("icc_profile")
     if isinstance(profile, bytes) and profile:
@@ -323,9 +321,7 @@ def _plain(image: Image.Image, *, alpha: bool) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
-    """Return the picture converted from its profile to sRGB, without alpha; a profile that cannot be read, or is for another
-    kind of picture, is ignored.
-    """
+    """Return the picture converted from its profile to sRGB, without alpha; unchanged if the profile cannot be read or used."""
     try:
         source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         mode = _SPACES.get(source.profile.xcolor_space.strip(), "")
@@ -361,7 +357,7 @@ def fitted_size(size: tuple[int, int], pixels: int) -> tuple[int, int]:
 
 
 def reduced(image: Image.Image, pixels: int) -> Image.Image:
-    """Scale a picture down to at most `pixels` pixels, in its proportions; its mode must be one that `eight_bits` returns."""
+    """Scale a picture of `eight_bits` down to at most `pixels` pixels, in its proportions."""
     fitting = fitted_size(image.size, pixels)
     if fitting == image.size:
         return image

@@ -6,6 +6,7 @@ The format is the one that the first bytes of the file show; no other is tried, 
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -133,20 +134,11 @@ def codec_of(stream: VideoStream | AudioStream) -> str:
 
 def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream]) -> Iterator[av.Packet]:
     """Return the packets of some streams; unreadable places are skipped, and more than _BROKEN_PACKETS of them end the file."""
-    broken = 0
     packets = recording.container.demux(*streams)
-    while True:
-        try:
-            packet = next(packets)
-        except StopIteration:
+    for _broken in range(_BROKEN_PACKETS + 1):
+        with contextlib.suppress(av.error.InvalidDataError):
+            yield from (packet for packet in packets if packet.size)
             return
-        except av.error.InvalidDataError:
-            broken += 1
-            if broken > _BROKEN_PACKETS:
-                return
-            continue
-        if packet.size:
-            yield packet
 
 
 def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
@@ -173,10 +165,8 @@ def turned_size(video: VideoStream, turn: int) -> tuple[int, int]:
 
 
 def displayed_size(size: tuple[int, int], aspect: Fraction) -> tuple[int, int]:
-    """Return the width and height of a picture as a player shows it: if its pixels are not square, one side grows, and none
-    shrinks.
-
-    Source: HTML, section 4.8.9 "natural width and height" of a video.
+    """Return width and height of a picture as a player shows it: one side grows if its pixels are not square (HTML, section
+    4.8.9 "natural width and height" of a video).
     """
     width, height = size
     return (round(width * aspect), height) if aspect > 1 else (width, round(height / aspect))

@@ -8,11 +8,10 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import IO, Any
 
 from av.stream import Disposition
-from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
 from PIL import Image
 
 from social.kernel.media.decoding import pictures, reading
@@ -29,11 +28,11 @@ _MISSING_SHARE, _MISSING_SECONDS = 0.1, 2.0
 
 
 def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job EXAMINED: measure a file in the parameter `format` (a demuxer of FFmpeg), and draw a preview of at
-    most PREVIEW_PIXELS.
+    """Do the job EXAMINED: measure a file in the parameter `format` (a demuxer of FFmpeg), and draw a preview of at most
+    PREVIEW_PIXELS.
 
-    Returns `kind` (video, gifv for a video without sound, or audio), `meta` and, if the file has a picture, `preview`
-    (in the first output) and `blurhash`. Refuses files beyond the limits.
+    Returns `kind` (video, gifv for a video without sound, or audio), `meta` and, if the file has a picture, `preview` (in
+    the first output) and `blurhash`. Refuses files beyond the limits.
     """
     file = reading.RecordedFile(source, parameters["format"])
     recording = file.open()
@@ -42,19 +41,15 @@ def examined(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence
         return {"kind": "audio", "meta": measured, **_attached(recording, outputs[0])}
     check_limits(recording, measured)
     kind = "video" if recording.audio is not None else "gifv"
-    frame = reading.first_frame(file)
-    preview = pictures.reduced(
-        _picture_of(frame, reading.pixel_aspect(recording.video, reading.quarters_of(frame))), PREVIEW_PIXELS
-    )
+    preview = pictures.reduced(_first_picture(file, recording.video), PREVIEW_PIXELS)
     drawn = pictures.write(preview, "PNG" if recording.is_gif else "JPEG", outputs[0])
     return {"kind": kind, "meta": measured, "preview": drawn, "blurhash": pictures.blur(preview)}
 
 
 def converted(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequence[IO[bytes]]) -> Facts:
-    """Do the job CONVERTED: an MP4 of H.264 and AAC, or an MP3, goes to the first output, without metadata.
-
-    A file that has these codecs already is copied. Returns `file` and the `meta` of the file that was written. Refuses a
-    file that ends long before its stated duration.
+    """Do the job CONVERTED: an MP4 of H.264 and AAC, or an MP3, goes to the first output, without metadata. A file that has
+    these codecs already is copied. Returns `file` and the `meta` of the written file. Refuses a file that ends long before
+    its stated duration.
     """
     file = reading.RecordedFile(source, parameters["format"])
     recording = file.open()
@@ -91,17 +86,18 @@ def hashed_frame(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequ
     recording = file.open()
     if recording.video is None:
         raise Refused("empty")
+    return hash_of(_first_picture(file, recording.video))
+
+
+def _first_picture(file: reading.RecordedFile, video: VideoStream) -> Image.Image:
+    """Return the first picture of a video, turned and in the proportions in which it is shown."""
     frame = reading.first_frame(file)
-    return hash_of(_picture_of(frame, reading.pixel_aspect(recording.video, reading.quarters_of(frame))))
-
-
-def _picture_of(frame: VideoFrame, aspect: Fraction) -> Image.Image:
-    """Return the picture of a frame, turned and in the proportions in which it is shown."""
+    turn = reading.quarters_of(frame)
     if frame.width * frame.height > VIDEO_PIXEL_LIMIT:
         raise Refused("video_size", width=frame.width, height=frame.height)
     image: Image.Image = frame.to_image()  # type: ignore[no-untyped-call]  # PyAV gives it no types
-    image = image.rotate(reading.quarters_of(frame), expand=True)
-    shown = reading.displayed_size(image.size, aspect)
+    image = image.rotate(turn, expand=True)
+    shown = reading.displayed_size(image.size, reading.pixel_aspect(video, turn))
     return image if shown == image.size else image.resize(pictures.fitted_size(shown, PREVIEW_PIXELS))
 
 
