@@ -60,7 +60,6 @@ class OutboxRowAdmin(ReadOnlyAdmin):
     )
 
     def name_of(self, row: OutboxRow) -> str:
-        """Return the row's name: its event, subscriber and key."""
         return row.name
 
     def has_repair_permission(self, request: HttpRequest) -> bool:

@@ -34,7 +34,6 @@ class SocialConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Plug in the function that wakes workers, fast adapters of values for the database, and checks of settings."""
         from social.kernel import adapters
         from social.kernel.wakes import waker
 

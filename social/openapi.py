@@ -18,8 +18,6 @@ DOCUMENT: Final = Path(__file__).with_name("openapi.json")
 
 
 class OpenApiViewSet(ApiViewSet):
-    """Endpoint of the OpenAPI document."""
-
     endpoints = {"document": Endpoint(anyone(), "OpenApi", cache_control="public, max-age=300")}
 
     def document(self, request: Request) -> HttpResponse:

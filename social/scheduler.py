@@ -23,8 +23,8 @@ class LeaderScheduler(Scheduler):
     """Celery's beat with its state in memory. Any number of schedulers may run: only the holder of the lease sends tasks.
 
     All schedulers have the same schedule; without the lease they tick without sending. When the leader dies, another
-    scheduler gets the lease after at most LEASE_SECONDS, and sends at once the tasks that have become due since the
-    lease was last renewed.
+    scheduler gets the lease after at most LEASE_SECONDS, and sends at once the tasks that have become due since the lease
+    was last renewed.
     """
 
     # Beat's own producer would retry a broker that is down with ever longer pauses, and notice its return late.
@@ -39,7 +39,6 @@ class LeaderScheduler(Scheduler):
         super().__init__(*args, **kwargs)
 
     def setup_schedule(self) -> None:
-        """Use the entries of the installed apps, without Celery's schedule file."""
         from django.conf import settings
 
         apps = getattr(settings, "SCHEDULED_APPS", settings.INSTALLED_APPS)
@@ -62,8 +61,8 @@ class LeaderScheduler(Scheduler):
         return float(super().tick(*args, **kwargs))
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
-        """Send the entry's task if this process has the lease, else record that it was due. If the broker is down, this
-        run is lost.
+        """Send the entry's task if this process has the lease, else record that it was due. If the broker is down, this run
+        is lost.
         """
         if self.leads:
             self._send(entry)

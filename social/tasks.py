@@ -31,8 +31,8 @@ _drained_at: dict[str, float] = {}
 
 @app.task
 def drain_outbox(*queues: str) -> None:
-    """Start draining each of `queues` on its own threads, and return. Without such threads (`threads_of`) drain one after the
-    other.
+    """Start draining each of `queues` on its own threads, and return; without such threads (`threads_of`), drain one after
+    the other.
     """
     start = threads_of.find()
     for queue in queues:
@@ -53,9 +53,8 @@ def _drain_in_thread(queue: str) -> None:
 
 
 def drain_queue(queue: str) -> None:
-    """Run due rows of `queue` for at most SLICE seconds, then finish the batch and send a wake-up for the remaining rows.
-
-    A full batch is a sign of a backlog: one more worker is then woken, which may wake another worker.
+    """Run due rows of `queue` for at most SLICE seconds, then finish the batch and send a wake-up for the remaining rows. A
+    full batch is a sign of a backlog: one more worker is then woken, which may wake another worker.
     """
     if time.monotonic() - _drained_at.get(queue, float("-inf")) < STREAM:
         time.sleep(BATCH_WINDOW)

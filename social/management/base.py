@@ -118,8 +118,8 @@ class OperatorCommand(BaseCommand):
 
 @contextmanager
 def undone_if(dry_run: bool) -> Iterator[None]:
-    """Run the block in a transaction that a dry run rolls back, so that a dry run is refused for the same reasons.
-    Events are published on commit: a change that is rolled back has no consequences.
+    """Run the block in a transaction that a dry run rolls back, so that a dry run is refused for the same reasons. Events
+    are published on commit: a change that is rolled back has no consequences.
     """
     with transaction.atomic():
         yield

@@ -28,9 +28,8 @@ def steps(advance: Callable[[int], None]) -> Callable[[int], None]:
 
 @contextmanager
 def progress_bar(label: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show the progress in a terminal after the first second; other outputs get only the label.
-
-    Yields a function to be called with the amount done since its last call. `total` is None if the total is unknown.
+    """Show the progress in a terminal after the first second; other outputs get only the label. Yields a function to be
+    called with the amount done since its last call. `total` is None if it is unknown.
     """
     began = time.monotonic()
     waiting = 0

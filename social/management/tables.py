@@ -11,8 +11,8 @@ class Output(Protocol):
 
 
 def table(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows that have the same columns, below the columns' names. Only the first line of each value is shown,
-    shortened except in the last column.
+    """Print rows that have the same columns, below the columns' names: the first line of each value, shortened except in
+    the last column.
     """
     lines = [tuple(rows[0])]
     for row in rows:

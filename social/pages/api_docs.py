@@ -1,7 +1,6 @@
 """Page at `/api/docs` that shows the OpenAPI document and lets developers try its endpoints.
 
-The page is Swagger UI, whose static files are part of drf-spectacular-sidecar. Browsers load them; the server's
-processes do not.
+It is Swagger UI, from the static files of drf-spectacular-sidecar, which browsers load and the server's processes do not.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from social.pages.views import page
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponseBase:
-    """The page, on which developers try requests to this server, with a token or by OAuth."""
+    """Show the page on which developers try requests to this server, with a token or by OAuth."""
     return allow_scripts(show(request, "pages/api_docs.html", {}))
 
 
 @require_safe
 def api_docs_authorized(request: HttpRequest) -> HttpResponseBase:
-    """The last page of OAuth, which passes the authorization code to the page that opened this window, and closes the
-    window.
-    """
+    """Show the last page of OAuth, which passes the authorization code to the page that opened this window, and closes it."""
     return allow_scripts(show(request, "pages/api_docs_authorized.html", {}))
 
 

@@ -39,7 +39,7 @@ _UNREADABLE: Final = gettext_noop("Your browser sent something this server could
 def error_page(
     request: HttpRequest, title: str, text: str, *, status: int, detail: str = "", may_query: bool = True
 ) -> HttpResponse:
-    """A page that describes an error and what to do about it; `detail` is for developers. `may_query`: see `frame`."""
+    """Return a page that describes an error and what to do about it; `detail` is for developers. `may_query`: see `frame`."""
     context: dict[str, Any] = {
         **frame(request, may_query=may_query),
         # The user is unknown here, so the page's header shows no account.
@@ -59,7 +59,7 @@ def error_page(
 
 
 def of_kernel(request: HttpRequest, error: KernelError) -> HttpResponse:
-    """The page for a kernel error that a service or query raised."""
+    """Return the page for a kernel error that a service or query raised."""
     if isinstance(error, NotFound):
         return not_found(request)
     if isinstance(error, Forbidden) and error.message == _(Forbidden.default):
@@ -103,8 +103,8 @@ def not_allowed(request: HttpRequest, refusal: HttpResponseNotAllowed) -> HttpRe
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 500, 503 while the database does not answer, or 404 when something was deleted at the moment at which the
-    request referred to it. The log has the traceback, with the request's id.
+    """Answer 500, 503 while the database does not answer, or 404 when something was deleted just when the request referred
+    to it. The log has the traceback, with the request's id.
     """
     error = sys.exception()
     if isinstance(error, IntegrityError) and getattr(error.__cause__, "sqlstate", None) == FOREIGN_KEY_VIOLATION:
@@ -130,7 +130,6 @@ def _unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def refused(status: int, path: str, headers: Mapping[str, str]) -> tuple[list[tuple[str, str]], bytes] | None:
     """Return the headers and body of the page for a request that the web server refused unread; None where errors are JSON.
-
     A page is made at most once a minute for each language, because many requests may be refused at once.
     """
     if is_sessionless(path) or "text/html" not in (headers.get("accept") or ""):

@@ -49,9 +49,7 @@ def show(request: HttpRequest, template: str, context: dict[str, Any], *, status
 
 
 def allow_forms_to(response: HttpResponseBase, sources: Iterable[str]) -> None:
-    """Allow the forms of this page to be submitted, or redirected, to these Content-Security-Policy sources (security
-    row 46).
-    """
+    """Allow the forms of this page to lead to these Content-Security-Policy sources, also by redirects (security row 46)."""
     response.form_action_sources = list(sources)  # type: ignore[attr-defined]  # read by the middleware
 
 
@@ -88,8 +86,8 @@ def allow_framing(response: R) -> R:
 
 def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
     """Return the context of `base.html`. Uses no session, and the database at most once in some seconds, or never without
-    `may_query`: for pages about a database that does not answer. `here` is the path of the page with its query, the value of
-    the field `next` of forms, and `back_here` the same as part of a query.
+    `may_query`: for pages about a database that does not answer. `here` is the path of the page with its query, the value
+    of the field `next` of forms, and `back_here` the same as part of a query.
     """
     return {
         **look_of(current_identity() if may_query else known_identity()),
@@ -107,8 +105,8 @@ def frame(request: HttpRequest, *, may_query: bool = True) -> dict[str, Any]:
 def protect(response: HttpResponseBase, *, in_popup: bool = False, cookies: bool = True, streams: bool = False) -> None:
     """Set the security headers. They forbid scripts (but see `allow_scripts`), content of other origins (but see
     `allow_widget`), framing by other pages (but see `allow_framing`) and caching (but see `allow_caching`). `cookies`:
-    whether the answer may depend on cookies or set a cookie. `streams`: whether the page runs scripts of this server, which
-    open the streams that a browser's session may read.
+    whether the answer may depend on cookies or set one. `streams`: whether the page runs scripts of this server, which open
+    the streams that a browser's session may read.
     """
     sources = ["'self'", *getattr(response, "form_action_sources", ())]
     policy = {
@@ -198,7 +196,7 @@ def absolute(address: str) -> str:
 
 
 def path_of(url: str | None) -> str:
-    """Return the path of a URL of this server, so that links also work under another host name; other URLs unchanged, "" for
+    """Return the path of a URL of this server, so that links work under another host name; other URLs unchanged, "" for
     None.
     """
     return (url or "").removeprefix(settings.BASE_URL)

@@ -20,8 +20,8 @@ from social.pages.frame import url_of
 class Entry:
     """Page of the navigation: the name of its URL, its title and its icon (a class of `member.css`).
 
-    `steps` are the URL names of pages below it. A `main` entry is always visible, also on phones. A `passing` entry is shown
-    only if its page has a count or is the current page.
+    `steps` are the URL names of pages below it. A `main` entry is always visible, also on phones. A `passing` entry is
+    shown only if its page has a count or is the current page.
     """
 
     url_name: str
@@ -72,8 +72,8 @@ _CURRENT_PLACE: Final = SafeString(' aria-current="true"')
 
 
 def entries(current: str, counts: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the entries whose pages exist. `current` is the URL name of the current page; `counts` maps the URL name of
-    a page to the count that its entry shows, as text.
+    """Return the entries whose pages exist. `current` is the URL name of the current page; `counts` maps URL names to the
+    counts that their entries show, as text.
     """
     return [
         {

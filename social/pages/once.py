@@ -1,6 +1,4 @@
-"""Protection of forms that create something: a form that is sent twice, by a double click or the Back button, has effect only
-once.
-"""
+"""Protection of forms that create something: sent twice, by a double click or the Back button, a form has effect only once."""
 
 from __future__ import annotations
 
@@ -23,8 +21,7 @@ _PURPOSE: Final = "remember a form"
 
 
 def once(view: View) -> View:
-    """Wrap a view: a POST request that repeats one of the last hour gets the redirect of the first request, and the view is
-    not called.
+    """Wrap a view: a POST request that repeats one of the last hour gets its redirect, and the view is not called.
 
     Requests count as equal if they have the same CSRF token and content; every page has a token of its own. Responses that
     are not redirects are not stored, because nothing was created. Without Redis, the view is called for each request.

@@ -16,7 +16,7 @@ PAGE_SIZE: Final = 20
 
 
 def cursor_of(request: HttpRequest, size: int) -> Cursor:
-    """Return the cursor of a request with `max_id` or `min_id`. It reads one row more than the page shows, which tells
+    """Return the cursor of a request with `max_id` or `min_id`. It reads one row more than the page shows, to find out
     whether there is another page.
     """
     before, after = parse_id(request.GET.get("max_id", "")), parse_id(request.GET.get("min_id", ""))
@@ -24,17 +24,14 @@ def cursor_of(request: HttpRequest, size: int) -> Cursor:
 
 
 def one_page(rows: Sequence[T], cursor: Cursor) -> list[T]:
-    """Return the rows of the page, in the order of display, from rows that were read with a cursor of `cursor_of`: without
-    the additional row.
-    """
+    """Return the rows of the page, in the order of display, without the additional row of `cursor_of`."""
     size = cursor.limit - 1
     return [*(rows[-size:] if cursor.ascending else rows[:size])]
 
 
 def links(request: HttpRequest, rows: Sequence[Any], cursor: Cursor, ids: Sequence[int | str]) -> dict[str, str]:
-    """Return the values of `pages/paging.html`: links to newer, newest and older rows, empty where there are none.
-
-    `rows` are all rows that were read, `ids` the cursor values of the rows on the page, in the order of display.
+    """Return the values of `pages/paging.html`: links to newer, newest and older rows, empty where there are none. `rows`
+    are all rows that were read, `ids` the cursor values of the rows on the page, in the order of display.
     """
     more = len(rows) >= cursor.limit
     first_page = cursor.before is None and cursor.after is None

@@ -21,8 +21,8 @@ _READS_LIKE: Final = re.compile(r"(?:https?://)?([^\s/?#@:]+\.[^\s/?#@:.]{2,})(?
 def shown_html(html: str) -> SafeString:
     """Add the hosts of misleading links to HTML that this server's formatter or sanitizer has produced (security row 62).
 
-    A link's text is preceded by its host (in Punycode) in three cases: the host has letters of other scripts, the URL
-    has a user name, or the text is the URL of another host.
+    A link's text is preceded by its host (in Punycode) if the host has letters of other scripts, if the URL has a user
+    name, and if the text is the URL of another host.
     """
     if "<a" not in html:
         return mark_safe(html)  # noqa: S308  # as the docstring says
@@ -30,9 +30,7 @@ def shown_html(html: str) -> SafeString:
 
 
 def with_headings_below(html: SafeString, level: int = 1) -> SafeString:
-    """Return HTML whose headings begin one level below `level` and skip none, for a text within a page that has headings of
-    its own.
-    """
+    """Return HTML whose headings begin one level below `level` and skip none, for a page with headings of its own."""
     open_levels: list[int] = []
 
     def shifted(tag: re.Match[str]) -> str:

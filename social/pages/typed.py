@@ -1,6 +1,8 @@
-"""Keeps typed text when a form is not accepted, because the person was signed out meanwhile or because of an error. A person
-who was signed out finds the text in the form again after signing in. The text is stored for the person who typed it; a cookie
-identifies this person. A form that another person has sent is refused earlier, because signing in changes the CSRF token.
+"""Keeps typed text when a form is not accepted, because the person was signed out meanwhile or because of an error.
+
+A person who was signed out finds the text in the form again after signing in. The text is stored for the person who typed
+it, whom a cookie identifies. A form that another person has sent is refused earlier, because signing in changes the CSRF
+token.
 """
 
 from __future__ import annotations
@@ -48,8 +50,8 @@ _TEXTS: Final = frozenset({"", "text", "search", "url", "email", "tel", "number"
 
 @dataclass(frozen=True)
 class Kept:
-    """Stored form: the path to which it was sent, the page that contained it, its values, whether it had files, and whether
-    the sender was signed out.
+    """Stored form: the path to which it was sent, the page that contained it, its values, and whether it had files and its
+    sender was signed out.
     """
 
     key: str
@@ -82,8 +84,8 @@ def _reader(request: HttpRequest) -> Any:
 
 
 def keep(request: HttpRequest) -> str:
-    """Store the form of a request for an hour and return its key; empty if the form has no typed text, is too long, if it
-    is unknown who typed it, or if too many of the same person's are stored.
+    """Store the form of a request for an hour and return its key; empty if the form has no typed text or is too long, if it
+    is unknown who typed it, or if too many forms of the same person are stored.
     """
     values = {name: found for name, found in request.POST.lists() if name not in SECRETS | _FORM_FIELDS}
     page = request.headers.get("Referer", "").removeprefix(f"{request.scheme}://{request.get_host()}")
@@ -113,9 +115,7 @@ def keep_values(
 
 
 def find(request: HttpRequest) -> Kept | None:
-    """Return the form that is stored for the reader of a page under the key in the query, and remove the key from the
-    query.
-    """
+    """Return the form that is stored for the reader of a page under the key in the query, and remove the key from the query."""
     query, found = request.GET.copy(), None
     key = str(query.pop(PARAMETER)[-1])
     request.GET = query  # type: ignore[assignment]  # not immutable, as a copy
@@ -171,8 +171,8 @@ def with_key(path: str, key: str) -> str:
 
 def put_back(request: HttpRequest, response: HttpResponseBase, kept: Kept) -> HttpResponseBase:
     """Return the response with the stored values in its form, or with the typed text above its content if it has no such
-    form. An error response becomes a redirect to the page that contained the form; a redirect within this server takes
-    the key with it.
+    form. An error response becomes a redirect to the page that contained the form; a redirect within this server takes the
+    key with it.
     """
     if response.status_code >= 400 and urlsplit(kept.page).path not in ("", request.path):
         return HttpResponseRedirect(with_key(kept.page, kept.key))
@@ -192,8 +192,8 @@ def put_back(request: HttpRequest, response: HttpResponseBase, kept: Kept) -> Ht
 
 
 def filled(html: str, path: str, kept: Kept) -> str:
-    """Return the page with the stored values. They go into the form that is sent to the same path and shares most fields with
-    it; typed text without a field is shown above the content.
+    """Return the page with the stored values in the form that is sent to the same path and shares most fields with it.
+    Typed text without a field is shown above the content.
     """
     page, names = document_fromstring(html), kept.values.keys() - _HIDDEN
     posted = [form for form in page.forms if form.method == "POST"]

@@ -1,7 +1,7 @@
 """`/app/`: a static web client of the operator's choice, from the folder that `WEB_CLIENT` names.
 
-Only regular files of that folder are served, whatever a path or a symbolic link says. Only scripts of this server and inline
-scripts in the HTML files of the folder may run.
+Only regular files of that folder are served, whatever a path or a symbolic link says. Only scripts of this server and
+inline scripts in the HTML files of the folder may run.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ with_slash: Final = RedirectView.as_view(url="/app/", query_string=True)
 
 @require_safe
 def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
-    """`/app/:path`: the file of this path, or `index.html` if there is no such file and the path has no extension. 404 for
-    all other paths, and without the setting `WEB_CLIENT`.
+    """Answer `/app/:path` with the file of this path, or `index.html` if there is no such file and the path has no
+    extension. 404 for all other paths, and without the setting `WEB_CLIENT`.
     """
     file = find_file(path)
     if file is None and "." not in path.rpartition("/")[2]:
@@ -75,8 +75,8 @@ def web_client(request: HttpRequest, path: str = "") -> HttpResponseBase:
 
 
 def find_file(path: str) -> Path | None:
-    """Return the file of the client with this path; None if there is no such file, if it is hidden or outside of the folder,
-    or if `WEB_CLIENT` is not set.
+    """Return the file of the client with this path; None if there is no such file, if it is hidden or outside of the
+    folder, or if `WEB_CLIENT` is not set.
     """
     if not settings.WEB_CLIENT:
         return None
@@ -94,7 +94,7 @@ def find_file(path: str) -> Path | None:
 
 
 def _policy(hashes: tuple[str, ...]) -> str:
-    """Return the Content-Security-Policy: scripts of this server and the inline scripts with these hashes; requests to this
+    """Return the Content-Security-Policy: scripts of this server and inline scripts with these hashes; requests to this
     server, its streams and its media storage.
     """
     media, streams = links.media_source(), urlsplit(settings.STREAMING_URL)
@@ -138,9 +138,7 @@ class _InlineScripts(HTMLParser):
 
 @lru_cache(maxsize=64)
 def _inline_scripts(file: Path, etag: str) -> tuple[str, ...]:
-    """Return the hashes of the inline scripts of an HTML file, as Content-Security-Policy writes them. `etag` changes with the
-    file.
-    """
+    """Return the hashes of the inline scripts of an HTML file for a Content-Security-Policy. `etag` changes with the file."""
     parser = _InlineScripts()
     # Browsers hash what they have parsed, in which line ends are one character.
     parser.feed(file.read_text("utf-8", "replace").replace("\r\n", "\n"))

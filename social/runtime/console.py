@@ -6,6 +6,7 @@ import json
 import os
 import select
 import time
+from collections import defaultdict
 from itertools import cycle
 
 from social.kernel.logs import redact
@@ -18,12 +19,12 @@ _CHUNK = select.PIPE_BUF
 
 
 class Console:
-    """Output of all processes: takes lines, redacts them, prefixes the process's name, and writes them to `fd` as fast
-    as its reader takes them.
+    """Output of all processes: takes lines, redacts them, prefixes the process's name, and writes them to `fd` as fast as
+    its reader takes them.
 
-    `colour=None` means colours only in a terminal. With `as_json` every line is one JSON object with a `process`
-    member, for log collectors. If the reader stops reading, lines are dropped, and their number is printed; the server
-    is not blocked.
+    `colour=None` means colours only in a terminal. With `as_json` every line is one JSON object with a `process` member,
+    for log collectors. If the reader stops reading, lines are dropped, and their number is printed; the server is not
+    blocked.
     """
 
     def __init__(self, fd: int = 1, *, colour: bool | None = None, as_json: bool = False) -> None:
@@ -33,8 +34,7 @@ class Console:
         self._pending = bytearray()
         self._dropped = 0
         self._closed = False
-        self._palette = cycle(_COLOURS)
-        self._chosen: dict[str, int] = {}
+        self._colours: defaultdict[str, int] = defaultdict(cycle(_COLOURS).__next__)
 
     @property
     def pending(self) -> bool:
@@ -59,9 +59,7 @@ class Console:
             return json.dumps({"process": name, "event": text}, ensure_ascii=False) + "\n"
         prefix = f"{name:<{_WIDTH}} | "
         if self._colour:
-            colour = self._chosen.setdefault(name, 0) or next(self._palette)
-            self._chosen[name] = colour
-            prefix = f"\033[{colour}m{prefix}\033[0m"
+            prefix = f"\033[{self._colours[name]}m{prefix}\033[0m"
         return f"{prefix}{text}\n"
 
     def _add(self, text: str) -> None:

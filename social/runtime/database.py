@@ -105,8 +105,8 @@ def stored_domain(cursor: Cursor) -> str | None:
 
 
 def check_domain(cursor: Cursor, domain: str) -> bool:
-    """Tell whether a domain is stored. Raises OperatorError if the stored domain is not `domain`, and before the first start
-    if `domain` or WEB_DOMAIN has a port that it must not have.
+    """Tell whether a domain is stored. Raises OperatorError if the stored domain is not `domain`, and before the first
+    start if `domain` or WEB_DOMAIN has a port that it must not have.
     """
     stored = stored_domain(cursor)
     if stored is None:
@@ -123,7 +123,7 @@ def check_domain(cursor: Cursor, domain: str) -> bool:
 
 def _check_port(name: str, domain: str) -> None:
     """Raise OperatorError for a domain with a port, unless only this machine can reach it. Ids and addresses would have the
-    port for ever, and other servers write `:443` not at all, so that they would be other ids for them.
+    port for ever, and other servers never write `:443`, so that they would be other ids for them.
     """
     host, colon, _port = domain.rpartition(":")
     if colon and not domain.endswith("]") and not env.is_loopback(domain):
@@ -183,9 +183,7 @@ def code_mark(apps: Iterable[str]) -> str:
 
 
 def _folder(app: str) -> Path | None:
-    """Return the folder of an app, found without an import: importing `django.contrib.admin` alone takes a third of a
-    second.
-    """
+    # Importing `django.contrib.admin` alone, to find its folder, takes a third of a second.
     top, *rest = app.split(".")
     spec = find_spec(top)
     if spec is None or not spec.submodule_search_locations:

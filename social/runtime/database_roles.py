@@ -56,7 +56,6 @@ END $$
 
 def prepare(conninfo: Callable[[str, str], str]) -> None:
     """Create the role and the database `social` if they are absent, and change a cluster of an earlier release over.
-
     `conninfo` returns the connection to a database for a role. After a kill, the next call continues.
     """
     with _as_admin(conninfo) as admin:

@@ -59,9 +59,8 @@ def check_room(path: Path, needed: int, *, elsewhere: str = "set DATA_DIR to a d
 
 
 def try_lock(path: Path, *, shared: bool = False) -> IO[str] | None:
-    """Return a lock on a file, held until the returned file is closed or this process ends; None if another process holds it.
-
-    The kernel releases the lock when its process ends, so that a killed holder leaves nothing to clean up.
+    """Return a lock on a file, held until the returned file is closed or this process ends; None if another process holds
+    it. The kernel releases the lock when its process ends: a killed holder leaves nothing to clean up.
     """
     try:
         return _lock(path, fcntl.LOCK_NB, shared=shared)
@@ -92,9 +91,7 @@ def _lock(path: Path, flags: int, *, shared: bool) -> IO[str]:
 
 
 def holder(path: Path) -> str:
-    """Return the process id of the holder of an exclusive lock, who has written it into the lock file; "unknown" without
-    one.
-    """
+    """Return the process id that the holder of an exclusive lock has written into the lock file, else "unknown"."""
     try:
         return path.read_text().strip() or "unknown"
     except OSError:

@@ -1,9 +1,9 @@
 """PostgreSQL and Valkey from their wheels: servers of one installation, without ports, used by the supervisor and commands.
 
 Two locks coordinate the processes; the kernel releases a lock when its process ends. The process that runs the servers
-holds `servers.owner`; all processes that need them share `servers.users`. A command that runs the servers stops them
-only when it holds the second lock exclusively, which is after the last user has ended; the supervisor, when stopped by
-a signal, does not wait.
+holds `servers.owner`; all processes that need them share `servers.users`. A command that runs the servers stops them only
+when it holds the second lock exclusively, after the last user has ended; the supervisor, when stopped by a signal, does not
+wait.
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ from social.runtime.processes import DATA_SERVER_SILENCE, ProcessSpec, has_ended
 
 @dataclass
 class Embedded:
-    """The embedded servers of one data directory: PostgreSQL, Valkey or both.
-
-    `durable=False` is for tests: the servers are faster, but a power cut loses data.
+    """The embedded servers of one data directory: PostgreSQL, Valkey or both. `durable=False` is for tests: the servers are
+    faster, but a power cut loses data.
     """
 
     data_dir: Path
@@ -68,7 +67,7 @@ class Embedded:
 
     def prepare(self) -> None:
         """Create missing folders and the cluster, and wait for former servers of this directory to end. Raises
-        OperatorError, with the remedy, if that fails.
+        OperatorError if that fails.
         """
         if self.postgres_wanted:
             self.postgres.prepare()
@@ -91,8 +90,8 @@ class Embedded:
         return pid if is_running(pid, "valkey") else None
 
     def _wait_for_end(self, name: str, find: Callable[[], int | None], signum: int) -> None:
-        """Wait for the end of a server whose parent process was killed. The server is already shutting down: after 3 s
-        it is sent `signum`. Raises OperatorError if it still runs after 15 s.
+        """Wait for the end of a server whose parent process was killed and which is shutting down: it is sent `signum`
+        after 3 s. Raises OperatorError if it still runs after 15 s.
         """
         started, asked = time.monotonic(), False
         while (pid := find()) is not None:
@@ -144,9 +143,8 @@ class Embedded:
         return None
 
     def valkey_answers(self) -> bool:
-        """Tell whether Valkey has loaded its data. Uses no client library, whose import takes a tenth of a second.
-
-        A server that refuses writes because its disk is full counts as answering: a restart would not help.
+        """Tell whether Valkey has loaded its data, without a client library, whose import takes a tenth of a second. A
+        server that refuses writes because its disk is full counts as answering: a restart would not help.
         """
         return self._ping_valkey().startswith((b"+PONG", b"-MISCONF"))
 
@@ -159,9 +157,8 @@ class Embedded:
         return found + ([self.valkey_spec()] if self.valkey_wanted else [])
 
     def start(self) -> None:
-        """Start the wanted servers as children of this process, with which they end, and wait until they answer.
-
-        Call it from the main thread. Raises OperatorError if a server ends or does not answer within 60 s.
+        """Start the wanted servers as children of this process, with which they end, and wait until they answer. Call it
+        from the main thread. Raises OperatorError if a server ends or does not answer within 60 s.
         """
         (self.data_dir / "run").mkdir(parents=True, exist_ok=True)
         self.prepare()
@@ -226,7 +223,8 @@ def users_lock(data_dir: Path) -> Path:
 def borrowed_servers(
     embedded: Embedded, *, patience: float = START_SECONDS, also_silent: bool = False
 ) -> Iterator[Embedded]:
-    """Return the servers for a command. If they do not run yet, this process starts them and stops them after their last user.
+    """Return the servers for a command. If they do not run yet, this process starts them and stops them after their last
+    user.
 
     If another process runs the servers but they do not answer within `patience` seconds, raises OperatorError, or with
     `also_silent` (for the doctor) continues without them.
@@ -271,9 +269,8 @@ def _wait_for_users_lock(data_dir: Path) -> IO[str]:
 
 @contextlib.contextmanager
 def owned_servers(data_dir: Path) -> Iterator[None]:
-    """Lock the servers of `data_dir` for this process, which may then run them.
-
-    Raises OperatorError if a command that has started them does not end within 60 s.
+    """Lock the servers of `data_dir` for this process, which may then run them. Raises OperatorError if a command that has
+    started them does not end within 60 s.
     """
     path = owner_lock(data_dir)
     deadline = time.monotonic() + START_SECONDS

@@ -27,9 +27,7 @@ Fingerprints = dict[str, list[str]]
 
 
 def fingerprints_of(secrets: Secrets) -> Fingerprints:
-    """Return the fingerprints of each secret. There may be several secret keys and field encryption keys; the first key of
-    each kind signs or encrypts.
-    """
+    """Return the fingerprints of each secret. Of several secret keys or field encryption keys, the first signs or encrypts."""
     values = {
         "SECRET_KEY": [secrets.secret_key, *secrets.secret_key_fallbacks],
         "VAPID_PRIVATE_KEY": [secrets.vapid_private_key],
@@ -52,8 +50,8 @@ def stored_fingerprints(cursor: Cursor) -> Fingerprints:
 def check_secrets(cursor: Cursor, secrets: Secrets, data_dir: Path) -> bool:
     """Tell whether the database has the fingerprints of exactly these secrets.
 
-    False if some are not stored yet: at the first start, and after a field encryption key was added. Raises
-    OperatorError, with the remedy, if a stored fingerprint belongs to none of these secrets.
+    False if some are not stored yet: at the first start, and after a field encryption key was added. Raises OperatorError,
+    with the remedy, if a stored fingerprint belongs to none of these secrets.
     """
     stored, present = stored_fingerprints(cursor), fingerprints_of(secrets)
     wrong = [name for name in present if not set(stored.get(name, [])) <= set(present[name])]
@@ -83,8 +81,8 @@ def _remedy(data_dir: Path, names: list[str]) -> str:
 
 
 def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
-    """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError for VAPID keys that do
-    not match.
+    """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError for VAPID keys that do not
+    match.
     """
     check_pair(secrets)
     cursor.execute(

@@ -1,6 +1,4 @@
-"""The worker's classes for Celery: a pool with separate threads for each queue, and a request that is never
-acknowledged.
-"""
+"""The worker's classes for Celery: a pool with separate threads for each queue, and a request that is never acknowledged."""
 
 from __future__ import annotations
 
@@ -22,8 +20,8 @@ _REQUEST: Final = 2
 class LanePool(BasePool):
     """Celery pool with separate threads for each queue, so that slow tasks of one queue do not block other queues.
 
-    `social.queues` declares the number of threads of each queue. Threads are started when they are first needed. A
-    wake-up runs on a thread of its lane, where it only passes work on to the threads of its queues (`threads_of`).
+    `social.queues` declares the number of threads of each queue. Threads are started when they are first needed. A wake-up
+    runs on a thread of its lane, where it only passes work on to the threads of its queues (`threads_of`).
     """
 
     body_can_be_buffer = True
@@ -37,7 +35,6 @@ class LanePool(BasePool):
         } | {name: ThreadPoolExecutor(1, thread_name_prefix=name) for name in WAKE_QUEUES.values()}
 
     def on_start(self) -> None:
-        """Plug `run` in, by which wake-ups pass work on."""
         threads_of.plug(self.run)
 
     def run(self, queue: str, work: Callable[[], None]) -> None:
@@ -70,12 +67,11 @@ class LanePool(BasePool):
 
 
 class UnacknowledgedRequest(Request):
-    """Message of a task in a worker, which is never acknowledged. The queues need no acknowledgements, but kombu would
-    send them to Redis, which takes a third of the time of a short task.
+    """Message of a task in a worker, which is never acknowledged: the queues need no acknowledgements, and sending them
+    takes a third of the time of a short task.
     """
 
     def acknowledge(self) -> None:
-        """Mark the message as acknowledged, without sending anything."""
         self.acknowledged = True
 
     def revoked(self) -> bool:

@@ -35,8 +35,8 @@ HEALTH = {"web": (env.PORT, "/health"), "streaming": (env.STREAMING_PORT, "/api/
 def run() -> int:
     """Start everything, keep it running until a signal to stop, and return the exit code.
 
-    The caller has checked the settings, the secrets and the data directory. If a process cannot start, stops all others
-    and raises OperatorError.
+    The caller has checked the settings, the secrets and the data directory. If a process cannot start, stops all others and
+    raises OperatorError.
     """
     began = time.monotonic()
     console = Console(as_json=os.environ.get("LOG_FORMAT") == "json")
@@ -128,8 +128,8 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
 
 
 def _is_set_up() -> bool:
-    """Tell whether the schema is current and the domain and the secrets are stored. Raises OperatorError if the stored
-    domain or secrets differ.
+    """Tell whether the schema is current and the domain and the secrets are stored. Raises OperatorError if stored ones
+    differ.
     """
     from django.conf import settings
 
@@ -140,7 +140,7 @@ def _is_set_up() -> bool:
 
 
 def _reachable(address: str) -> str:
-    """Return the address for connecting to a server that listens on `address`."""
+    # A server that listens on every address also listens on that of this machine.
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address, address)  # noqa: S104  # these stand for every address, and nothing listens on them here
 
 
@@ -158,10 +158,8 @@ def answers(name: str) -> bool:
 
 
 def check_ports() -> None:
-    """Raise OperatorError if this process cannot listen on one of the server's ports.
-
-    Called before anything is started. A former server of this installation that is just ending has 2 s to release its
-    port.
+    """Raise OperatorError if this process cannot listen on one of the server's ports. A former server of this installation
+    that is just ending has 2 s to release its port.
     """
     if env.PORT == env.STREAMING_PORT:
         raise OperatorError(f"PORT and STREAMING_PORT are both {env.PORT}. Give one of them another number.")
@@ -217,7 +215,7 @@ def _print_ready(console: Console, seconds: float) -> None:
 
 
 def _find_people() -> tuple[bool, str]:
-    """Return whether an account has the permission to do everything (1; contract, entities "Role"), and who may sign up."""
+    """Return whether an account may do everything (permission 1; contract, entities "Role"), and who may sign up."""
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT EXISTS (SELECT FROM accounts_user JOIN accounts_role ON accounts_role.id = accounts_user.role_id"

@@ -43,10 +43,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def main(argv: list[str]) -> int:
-    """Run one command and return the exit code. Errors that an operator can correct are printed in one line.
-
-    With `--traceback` the traceback is shown. Options that the settings read (`--port` and the like for `run`, `setup`
-    and `doctor`) are moved into the environment first.
+    """Run one command and return the exit code. Errors that an operator can correct are printed in one line, or with
+    `--traceback` in full. Options that the settings read (`--port` and the like for `run`, `setup` and `doctor`) are moved
+    into the environment first.
     """
     arguments = take_options(argv[1:])
     command = arguments[0] if arguments else "help"
@@ -224,7 +223,6 @@ def _list_commands() -> int:
 
 
 def _is_own(path: str) -> bool:
-    """Tell whether the app at `path` is part of this repository, not of a library."""
     return Path(path).parent == ROOT
 
 
@@ -241,9 +239,8 @@ def _run(arguments: list[str]) -> int:
 
 @contextlib.contextmanager
 def _servers(command: str) -> Iterator[None]:
-    """Provide the database and Redis for one command: the configured servers, or else the embedded ones.
-
-    The doctor runs even if the servers fail, since it reports the failures.
+    """Provide the database and Redis for one command: the configured servers, or else the embedded ones. The doctor runs
+    even if the servers fail, since it reports the failures.
     """
     from social.runtime import database
     from social.runtime.embedded import Embedded, borrowed_servers
@@ -274,9 +271,8 @@ def _servers(command: str) -> Iterator[None]:
 
 
 def _take_domain(command: str) -> None:
-    """Put the stored domains into the environment, unless it has domains. Waits for a first start that is under way.
-
-    Raises OperatorError if the first start does not end.
+    """Put the stored domains into the environment, unless it has domains. Waits for a first start that is under way; raises
+    OperatorError if that does not end.
     """
     from social.runtime import database
 
@@ -302,9 +298,7 @@ def _take_domain(command: str) -> None:
 
 def _connected(command: str) -> psycopg.Connection[Any]:
     """Return a connection to the database. `setup`, often the first command after a boot, waits for a database that is
-    starting.
-
-    Raises OperatorError if there is no connection.
+    starting. Raises OperatorError if there is no connection.
     """
     from social.runtime import database
 

@@ -51,9 +51,8 @@ _usable = True
 
 
 def _reserve() -> bool:
-    """Allocate the file of this process's metrics before it is mapped, and tell whether that succeeded.
-
-    With a full disk, writing to a mapped file without allocated blocks would end the process with SIGBUS.
+    """Allocate the file of this process's metrics before it is mapped, and tell whether that succeeded. With a full disk,
+    writing to a mapped file without allocated blocks would end the process with SIGBUS.
     """
     folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     if not folder:
@@ -83,8 +82,8 @@ def _find_series(route: str, method: str) -> Histogram | None:
 
 
 class MetricsMiddleware:
-    """Measures the time of every request, which takes a few microseconds. It is the first in MIDDLEWARE, so that the
-    time of all other middleware is included.
+    """Measures the time of every request, which takes a few microseconds. It is the first in MIDDLEWARE, to include all
+    other middleware.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -163,9 +162,9 @@ class _Refusals:
 
 
 def _may_read(request: HttpRequest) -> bool:
-    """Tell whether the caller may read the metrics. If METRICS_TOKEN is set, the caller must send it. Otherwise the
-    request must come from this machine, without a proxy, and to a host name of this server, because a page of another
-    site could use its own domain to lead a browser on this machine here (DNS rebinding, security row 77).
+    """Tell whether the caller may read the metrics: if METRICS_TOKEN is set, with that token. Otherwise the request must
+    come from this machine, without a proxy, and to a host name of this server, because a page of another site could use its
+    own domain to lead a browser on this machine here (DNS rebinding, security row 77).
     """
     if env.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")

@@ -1,10 +1,9 @@
 """Optional reports to an operator's own services: errors to Sentry, traces to an OpenTelemetry collector.
 
-Requests to web processes, tasks of workers and their requests to other servers are traced.
-
-The libraries (requirements/observability.txt) are loaded only if a setting needs them. Reports contain no secrets,
-bodies, addresses of people or values of variables: errors are redacted like the log, and only the attributes in
-`_ATTRIBUTES` are sent with a trace.
+Requests to web processes, tasks of workers and their requests to other servers are traced. The libraries
+(requirements/observability.txt) are loaded only if a setting needs them. Reports contain no secrets, bodies, addresses of
+people or values of variables: errors are redacted like the log, and only the attributes in `_ATTRIBUTES` are sent with a
+trace.
 """
 
 from __future__ import annotations
@@ -70,9 +69,8 @@ def _is_installed(module: str) -> bool:
 
 
 def observe(role: str) -> None:
-    """Start the reports of this process, a `web`, `streaming`, `worker` or `scheduler`, according to the settings.
-
-    Call it before the application is loaded: requests are traced by a middleware that is added to `settings.MIDDLEWARE`.
+    """Start the reports of this process, a `web`, `streaming`, `worker` or `scheduler`, according to the settings. Call it
+    before the application is loaded: requests are traced by a middleware that is added to `settings.MIDDLEWARE`.
     """
     if env.SENTRY_DSN:
         _report_errors(role)

@@ -1,5 +1,5 @@
-"""Options of `manage.py`, which are moved into the environment before the settings are read, and the options of the
-last start.
+"""Options of `manage.py`, which are moved into the environment before the settings are read, and the options of the last
+start.
 
 `DATA_DIR/run/last.json` holds the domains and ports of the last `run` or `setup`, so that other commands find the same
 installation without repeating the options; the environment takes precedence. Without it, `manage.py create_account` in a
@@ -76,9 +76,8 @@ def _stored_values(data_dir: Path) -> dict[str, str]:
 
 def recall_domain(data_dir: Path) -> None:
     """Use, for `run`, the domain of the first start unless a domain is given, even if the server now listens on another
-    port.
-
-    With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old one.
+    port. With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old
+    one.
     """
     stored = _stored_values(data_dir).get("LOCAL_DOMAIN")
     if stored is None or os.environ.get("LOCAL_DOMAIN"):

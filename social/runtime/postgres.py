@@ -82,9 +82,7 @@ class Owner:
 @dataclass
 class Postgres:
     """The cluster of one data directory. Its methods raise OperatorError for faults that an operator has to correct.
-
-    `install` is the folder of the programs in the wheel, `name` the folder of the cluster; only upgrades use other
-    values.
+    `install` is the folder of the programs in the wheel, `name` that of the cluster; only upgrades use other values.
     """
 
     data_dir: Path
@@ -99,10 +97,8 @@ class Postgres:
 
     @property
     def folder(self) -> Path:
-        """`DATA_DIR/postgres`, or the system folder to which it links if root runs this and `nobody` cannot reach
-        `DATA_DIR/postgres`.
-
-        Only the link names the system folder: a data directory that was removed and created again gets a new cluster.
+        """`DATA_DIR/postgres`, or the system folder to which it links if root runs this and `nobody` cannot reach it. Only
+        the link names the system folder: a data directory that was removed and created again gets a new cluster.
         """
         folder = self.data_dir / "postgres"
         if folder.is_symlink():
@@ -128,8 +124,8 @@ class Postgres:
         return f"host={self.sockets} user={role} dbname={database}"
 
     def _own_folder(self, path: Path, mode: int) -> None:
-        """Make `path` a folder of `self.owner`. Raises OperatorError if another user has already created it, as is
-        possible in a shared temporary directory.
+        """Make `path` a folder of `self.owner`. Raises OperatorError if another user has already created it, as is possible
+        in a shared temporary directory.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         if not os.path.lexists(path):
@@ -174,8 +170,8 @@ class Postgres:
         return readable and self.owner.can_reach(program) and self.owner.can_reach(library)
 
     def prepare(self) -> None:
-        """Create the cluster if there is none. Raises OperatorError if the existing cluster is of another major version
-        or cannot be reached.
+        """Create the cluster if there is none. Raises OperatorError if the existing one is of another major version or
+        cannot be reached.
         """
         try:
             self.prepare_folders()

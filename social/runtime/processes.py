@@ -24,7 +24,6 @@ LOOK_SECONDS: Final = 1.0
 
 class AwakeTime:
     """Clock that counts only the time during which this process ran: at most LOOK_SECONDS between two calls of `look`.
-
     While the machine was paused or busy with other processes, the watched processes could not send heartbeats either.
     """
 
@@ -61,8 +60,8 @@ def _prctl() -> Callable[[int], None]:
 def die_with_parent(signum: int) -> Callable[[], None] | None:
     """Return a `preexec_fn` that has the kernel send `signum` to the child when the thread that started it ends.
 
-    Start such children from the main thread. Returns None on systems other than Linux; there, `follow_parent` does the
-    same for our own programs.
+    Start such children from the main thread. Returns None on systems other than Linux; there, `follow_parent` does the same
+    for our own programs.
     """
     if not _LINUX:
         return None
@@ -98,7 +97,7 @@ def _before_fork() -> None:
 
 
 def follow_parent() -> None:
-    """Make this process end when the supervisor that started it ends, and make every Python process that it forks end with it.
+    """Make this process end when the supervisor that started it ends, and every Python process that it forks end with it.
 
     The supervisor puts its process id into the environment; without it this does nothing, so that the same programs run
     under any other supervisor. Processes started by `subprocess` are not affected: their starter waits for them.
@@ -118,14 +117,13 @@ DATA_SERVER_SILENCE = 60.0
 class ProcessSpec:
     """Description of a child process.
 
-    `environment` is added to ours. `stop_signal` asks the process to end; the kernel sends `death_signal` when its
-    parent dies. `user` holds the keyword arguments of `subprocess` that change its user. `ready` tells, within 2 s,
-    whether the process does its work. `explain` turns the last lines of a child that could not start into one line with
-    a remedy. Lines that contain one of `hushed` are not shown. `reload_signal` makes the process load the program
-    again, by itself or by ending and being restarted; 0 for programs that are not ours.
-
-    `silence`: seconds without a sign of life after which the process counts as hung. Our own programs send heartbeats
-    (`social.kernel.liveness`); other programs are checked by `alive`, which returns within 2 s.
+    `environment` is added to ours. `stop_signal` asks the process to end; the kernel sends `death_signal` when its parent
+    dies. `user` holds the keyword arguments of `subprocess` that change its user. `ready` tells, within 2 s, whether the
+    process does its work. `explain` turns the last lines of a child that could not start into one line with a remedy. Lines
+    that contain one of `hushed` are not shown. `reload_signal` makes the process load the program again, by itself or by
+    ending and being restarted; 0 for programs that are not ours. `silence`: seconds without a sign of life after which the
+    process counts as hung. Our own programs send heartbeats (`social.kernel.liveness`); other programs are checked by
+    `alive`, which returns within 2 s.
     """
 
     name: str
@@ -157,9 +155,8 @@ def reply_of(path: Path, question: bytes) -> bytes:
 
 
 def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = None) -> subprocess.Popen[bytes]:
-    """Start a process in a session and process group of its own, so that a Ctrl-C in the terminal reaches only us.
-
-    `heartbeat`: a file descriptor that the process inherits, to which it writes its heartbeats.
+    """Start a process in a session and process group of its own, so that a Ctrl-C in the terminal reaches only us. It
+    inherits the file descriptor `heartbeat`, to which it writes its heartbeats.
 
     Call it from the main thread: the death signal is tied to the thread that starts the child.
     """
@@ -182,8 +179,8 @@ def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = No
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Tell whether a process has ended, without reaping it: until it is reaped, its process id and its group id cannot
-    be reused.
+    """Tell whether a process has ended, without reaping it: until it is reaped, its process id and its group id cannot be
+    reused.
     """
     if process.returncode is not None:
         return True

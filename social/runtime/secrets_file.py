@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 from social.kernel.descriptors import sync_folder
@@ -36,18 +38,28 @@ def read_secrets(data_dir: Path) -> dict[str, str]:
 
 def replace_secrets(data_dir: Path, values: dict[str, str]) -> None:
     """Replace `secrets.json` (mode 0600) atomically. Raises OperatorError if it cannot be written."""
-    path = data_dir / "secrets.json"
+    with _writing(data_dir, values) as temporary:
+        temporary.replace(data_dir / "secrets.json")
+        sync_folder(data_dir)
+
+
+@contextlib.contextmanager
+def _writing(data_dir: Path, values: dict[str, str]) -> Iterator[Path]:
+    """Return a temporary file that has these secrets, for the block that gives it its name. Raises OperatorError."""
     temporary = data_dir / f".secrets.{os.getpid()}"
-    temporary.unlink(missing_ok=True)
     try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        temporary.unlink(missing_ok=True)
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             json.dump(values, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
-        sync_folder(data_dir)
+        yield temporary
     except OSError as error:
+        path = data_dir / "secrets.json"
         raise OperatorError(f"{path} cannot be written: {error.strerror}. Check owner, mode and free space.") from None
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def use_temporary_secrets() -> None:
@@ -64,26 +76,14 @@ def generate_secrets(data_dir: Path) -> bool:
     The file holds the secret key, the VAPID key pair (P-256, RFC 8292) and the field encryption key (256 bits). If two
     processes generate it at the same moment, one file remains. Raises OperatorError if the directory cannot be written.
     """
-    path = data_dir / "secrets.json"
     if has_secrets(data_dir):
         return False
-    generated = new_secrets()
-    temporary = data_dir / f".secrets.{os.getpid()}"
-    try:
-        data_dir.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with _writing(data_dir, new_secrets()) as temporary:
         try:
-            with os.fdopen(descriptor, "w") as file:
-                json.dump(generated, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            os.link(temporary, path)  # unlike a rename, a link never replaces another process's new file
-        finally:
-            temporary.unlink(missing_ok=True)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise OperatorError(f"{path} cannot be written: {error.strerror}. Check owner, mode and free space.") from None
+            # Unlike a rename, a link never replaces another process's new file.
+            os.link(temporary, data_dir / "secrets.json")
+        except FileExistsError:
+            return False
     return True
 
 

@@ -36,8 +36,8 @@ SPARE_CONNECTIONS = 2
 
 
 def web() -> None:
-    """Serve the REST API and the pages on PORT, with WEB_WORKERS processes of WEB_THREADS threads. SIGHUP replaces them with
-    processes that run the current program.
+    """Serve the REST API and the pages on PORT, with WEB_WORKERS processes of WEB_THREADS threads. SIGHUP replaces them
+    with processes that run the current program.
     """
     from django.conf import settings
     from django.urls import get_resolver
@@ -135,8 +135,8 @@ def scheduler() -> None:
 
 
 def _check_installation() -> None:
-    """Raise OperatorError if the domains, secrets or tables of this machine do not match the database, or if the database
-    cannot be reached.
+    """Raise OperatorError if the domains, secrets or tables of this machine do not match the database, or if it cannot be
+    reached.
     """
     from django.conf import settings
 
@@ -166,8 +166,8 @@ PROCESSES: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run one kind of process until a signal stops it, and return the exit code: 2 for an unknown name, 1 for a machine that
-    does not match the database. `web --check` only checks whether the program can be loaded.
+    """Run one kind of process until a signal stops it, and return the exit code: 2 for an unknown name, 1 for a machine
+    that does not match the database. `web --check` only checks whether the program can be loaded.
     """
     checking = arguments == ["web", "--check"]
     if checking:

@@ -57,9 +57,9 @@ def restart_delay(failures: int) -> float:
 class Supervisor:
     """Starts children, passes their lines to the console, restarts those that end, and stops all on SIGTERM or SIGINT.
 
-    One thread with one `select`: children are forked from the main thread, to which their death signal is tied, and no
-    wait for a reader, a child or a liveness check is longer than 2 s. When a child ends, the rest of its process group
-    is killed before it is started again.
+    One thread with one `select`: children are forked from the main thread, to which their death signal is tied, and no wait
+    for a reader, a child or a liveness check is longer than 2 s. When a child ends, the rest of its process group is killed
+    before it is started again.
     """
 
     def __init__(self, console: Console) -> None:
@@ -98,8 +98,7 @@ class Supervisor:
             self.signals.append(signum)
 
     def start(self, spec: ProcessSpec) -> None:
-        child = self.children.setdefault(spec.name, Child(spec))
-        self._launch(child)
+        self._launch(self.children.setdefault(spec.name, Child(spec)))
 
     def _launch(self, child: Child) -> None:
         child.due = None
@@ -125,9 +124,8 @@ class Supervisor:
         os.set_blocking(child.process.stdout.fileno(), False)
 
     def wait_until_ready(self, names: Sequence[str], seconds: float, *, attempts: int = 1) -> None:
-        """Wait until all named children are ready.
-
-        Raises OperatorError if a child has ended `attempts` times or after `seconds`, Interrupted on a signal to stop.
+        """Wait until all named children are ready. Raises OperatorError if a child has ended `attempts` times or after
+        `seconds`, Interrupted on a signal to stop.
         """
         deadline = time.monotonic() + seconds
         pending = list(names)
@@ -227,9 +225,7 @@ class Supervisor:
         child.has_shown_life, child.last_sign = True, self._awake.seconds
 
     def _end_hung(self) -> None:
-        """Kill children that neither send heartbeats nor pass their check; they are then restarted like every child that
-        ends.
-        """
+        """Kill children that neither send heartbeats nor pass their check; they are restarted like every child that ends."""
         now = self._awake.seconds
         for child in self.children.values():
             if child.process is None or child.spec.silence is None:
@@ -309,10 +305,8 @@ class Supervisor:
                 self._launch(child)
 
     def stop(self, last: Iterable[str] = ("valkey", "postgres"), grace: float = 5.0, last_grace: float = 3.0) -> None:
-        """Stop everything within little more than `grace + last_grace` seconds; stop the children in `last` after the
-        others.
-
-        A further signal during the wait kills the rest at once.
+        """Stop everything within little more than `grace + last_grace` seconds, the children in `last` after the others. A
+        further signal during the wait kills the rest at once.
         """
         self._stopping = True
         for child in self.children.values():

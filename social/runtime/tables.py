@@ -1,5 +1,5 @@
-"""Compares the tables of the database with the models, because the list of applied migrations does not prove that the tables
-are right.
+"""Compares the tables of the database with the models: the list of applied migrations does not prove that the tables are
+right.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ _REMEDY = "Start the release that this database belongs to, or load a dump that 
 
 @dataclass(frozen=True)
 class Difference:
-    """Difference between a model and its table; `what` describes it, as a clause without a full stop.
-
-    `missing` is a field, index or constraint that can be added to the table without changing existing data.
+    """Difference between a model and its table; `what` describes it, as a clause without a full stop. `missing` is a field,
+    index or constraint that can be added to the table without changing existing data.
     """
 
     what: str
@@ -42,9 +41,7 @@ class Difference:
 
 def differences() -> list[Difference]:
     """Return the missing tables, columns, indexes and constraints; the columns of another type or nullability; and the
-    columns that require a value but are unknown to this release.
-
-    Needs two queries.
+    columns that require a value but are unknown to this release. Needs two queries.
     """
     tables: dict[str, dict[str, tuple[str, bool, bool]]] = {}
     with connection.cursor() as cursor:
@@ -109,9 +106,8 @@ def check_tables() -> None:
 
 
 def add_missing() -> list[str]:
-    """Add missing columns, indexes and constraints of the models, and return descriptions of them.
-
-    Adds all of them or none. Raises OperatorError if the existing rows do not allow one of them.
+    """Add missing columns, indexes and constraints of the models, all of them or none, and return descriptions of them.
+    Raises OperatorError if the existing rows do not allow one of them.
     """
     found = [one for one in differences() if one.missing]
     try:

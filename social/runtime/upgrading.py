@@ -6,7 +6,9 @@ operator removes it.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +40,17 @@ class _Server(Embedded):
         self.wait_for_former()
 
 
+@contextlib.contextmanager
+def _running(postgres: Postgres) -> Iterator[str]:
+    """Start this PostgreSQL for the block, and return the URL of its database."""
+    server = _Server(postgres)
+    server.start()
+    try:
+        yield server.database_url
+    finally:
+        server.stop()
+
+
 def find_former(data_dir: Path) -> list[Path]:
     """Return the folders of the clusters of former versions that upgrades have kept."""
     folder = Postgres(data_dir).folder
@@ -65,9 +78,8 @@ def major_of(data_dir: Path) -> str:
 def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
     """Upgrade the cluster to the current version and return the folder of the old one.
 
-    The caller has stopped and locked the servers. The old cluster is not changed before the new one is complete; an
-    upgrade that is killed at any moment is repeated with the command `again`. Raises OperatorError if the upgrade
-    fails.
+    The caller has stopped and locked the servers. The old cluster is not changed before the new one is complete; an upgrade
+    that is killed at any moment is repeated with the command `again`. Raises OperatorError if the upgrade fails.
     """
     former = major_of(data_dir)
     if former not in FORMER_MAJORS:
@@ -84,22 +96,12 @@ def upgrade(data_dir: Path, report: Report, *, again: str) -> Path:
     path = data_dir / "run" / _DUMP
     path.unlink(missing_ok=True)
     try:
-        server = _Server(old)
-        server.start()
-        try:
-            with report("Dump", None) as advance, dump(server.database_url) as source, path.open("xb") as target:
-                archive.copy(source, target, advance)
-        finally:
-            server.stop()
+        with _running(old) as url, report("Dump", None) as advance, dump(url) as source, path.open("xb") as target:
+            archive.copy(source, target, advance)
         shutil.rmtree(new.cluster, ignore_errors=True)
         new.make_cluster()
-        server = _Server(new)
-        server.start()
-        try:
-            with report("Load", path.stat().st_size) as advance:
-                load(server.database_url, path, advance)
-        finally:
-            server.stop()
+        with _running(new) as url, report("Load", path.stat().st_size) as advance:
+            load(url, path, advance)
     finally:
         path.unlink(missing_ok=True)
     unfinished.begin(data_dir, what=_NAME, remedy=again)

@@ -16,15 +16,10 @@ from social.runtime.options import add_options, remember
 
 
 class Command(BaseCommand):
-    """Command that prepares the database and the folders. Before it runs, `manage.py` generates secrets and starts the
-    servers.
-    """
-
     help = "Make the secrets, the database's tables and the static files, and store the domain. Safe to repeat."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the options that `social.runtime.options` has already read and removed."""
         add_options(parser)
         parser.add_argument(
             "--new-secrets", action="store_true", help="go on with other secrets than before; names what is lost"
@@ -36,9 +31,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Set everything up, then store the digest of the schema for quick starts. Raises OperatorError, before
-        anything is changed, if the domain or the secrets differ from the stored ones, and at the end if tables differ
-        from the models.
+        """Set everything up, then store the digest of the schema for quick starts. Raises OperatorError, before anything is
+        changed, if the domain or the secrets differ from the stored ones, and at the end if tables differ from the models.
         """
         with connection.cursor() as cursor:
             database.check_domain(cursor, settings.LOCAL_DOMAIN)

@@ -1,8 +1,8 @@
 """Format of a backup: a folder with `manifest.json`, `checksums.sha256`, `database.sql.gz`, `secrets.json`, `media` and
 `private`.
 
-`checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. Until the backup
-is complete, the name of the folder ends with `.partial`, and the process that takes the backup has locked the checksums.
+`checksums.sha256` has the format of `sha256sum -c`, and the manifest holds the checksum of that file. Until the backup is
+complete, the name of the folder ends with `.partial`, and the process that takes the backup has locked the checksums.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Report = Callable[[str, int | None], AbstractContextManager[Advance]]
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a backup. `database_bytes` is the size of the database that was saved; `media` says where the
-    files are: `included` or `object storage`. `migrations` are the migrations that were applied to the database.
+    """Description of a backup. `database_bytes` is the size of the saved database; `media` says where the files are:
+    `included` or `object storage`. `migrations` are the migrations that were applied to the database.
     """
 
     format: int
@@ -53,8 +53,8 @@ class Manifest:
     migrations: list[str]
 
     def check(self) -> None:
-        """Raise ValueError for a value of another type, or one that no backup has: a domain ends up in addresses, texts are
-        printed, and numbers are compared with free space.
+        """Raise ValueError for a value that no backup has: a domain ends up in addresses, texts are printed, and numbers
+        are compared with free space.
         """
         for name, kind in self.__annotations__.items():
             value = getattr(self, name)
@@ -74,7 +74,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return the manifest of a backup. Raises OperatorError for a folder that is not a backup, for a backup of a newer
+    """Return the manifest of a backup. Raises OperatorError for a folder that is no backup, for a backup of a newer
     release, and if the manifest or the checksums are no files.
     """
     if folder.name.endswith(PARTIAL):
@@ -144,9 +144,7 @@ def _is_known(path: str) -> bool:
 
 
 def digest_of(folder: Path) -> str:
-    """Return the digest of a whole backup, which is the digest of its manifest: the manifest contains the digest of all
-    checksums.
-    """
+    """Return the digest of a whole backup: that of its manifest, which contains the digest of all checksums."""
     return checksum(folder / MANIFEST)
 
 
@@ -159,9 +157,8 @@ def check_digest(folder: Path, digest: str) -> None:
 
 
 def verify(folder: Path, report: Report) -> Manifest:
-    """Read every file of a backup and compare it with its checksum.
-
-    Raises OperatorError for the first file that is missing, is a link, or differs from its checksum.
+    """Read every file of a backup and compare it with its checksum; return the manifest. Raises OperatorError for the first
+    file that is missing, is a link, or differs from its checksum.
     """
     manifest = read_manifest(folder)
     missing = {DATABASE, SECRETS}

@@ -1,5 +1,5 @@
-"""Reads a dump without running anything of it: of a backup, only rows and the positions of sequences are loaded, into tables
-that the migrations of this release make (`schema`, security row 82).
+"""Reads a dump without running anything of it: of a backup, only rows and the positions of sequences are loaded, into
+tables that the migrations of this release make (`schema`, security row 82).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _END_OF_ROWS: Final = b"\\.\n"
 
 @dataclass
 class Contents:
-    """Contents of a dump: the first lines of statements, the tables with rows and the sequences by name, and the applied
+    """Contents of a dump: the first lines of statements, the names of filled tables and of sequences, and the applied
     migrations.
     """
 
@@ -72,7 +72,6 @@ def _read(lines: Iterator[bytes], found: Contents, moved: Callable[[], None]) ->
 
 def statements(lines: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the first line of each statement. After a line that matches ROWS, the caller reads the rows from `lines`.
-
     Raises ValueError if the last statement does not end.
     """
     for line in lines:

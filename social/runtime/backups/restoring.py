@@ -1,9 +1,9 @@
 """Restores a backup into an empty server, or in place of an existing one, completely or not at all.
 
-The data directory is marked before anything is changed, and the server does not start in a marked one. Files have
-unique names, so that adding them replaces no other file. The database is emptied and loaded in one transaction, with
-tables that the migrations of this release make: no statement of a backup is executed (security row 82). A restore that
-was killed must be run again, from the beginning.
+The data directory is marked before anything is changed, and the server does not start in a marked one. Files have unique
+names, so that adding them replaces no other file. The database is emptied and loaded in one transaction, with tables that
+the migrations of this release make: no statement of a backup is executed (security row 82). A restore that was killed must
+be run again, from the beginning.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SELECT setval(format('%%I.%%I', schemaname, sequencename)::regclass, last_value 
 
 @dataclass
 class Target:
-    """State of the server to be restored: the data that it already holds, and whether a former restore was interrupted."""
+    """State of the server to be restored: the data that it holds, and whether a former restore was interrupted."""
 
     tables: int
     domain: str | None
@@ -69,8 +69,8 @@ class Target:
 
 
 def look(*, alone: bool) -> Target:
-    """Return the state of the server. Raises OperatorError if an operation other than a restore was interrupted here,
-    and with `alone` if other processes use the database.
+    """Return the state of the server. Raises OperatorError if an operation other than a restore was interrupted here, and
+    with `alone` if other processes use the database.
     """
     unfinished.refuse_unfinished(env.DATA_DIR, but=_NAME)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
@@ -161,8 +161,8 @@ def _stored_secrets(folder: Path) -> dict[str, Any]:
 def restore(folder: Path, manifest: Manifest, target: Target, schema: Schema, report: Report, *, again: str) -> None:
     """Restore a verified and checked backup. `again` is the command with which an interrupted restore is repeated.
 
-    Raises OperatorError when files or database cannot be restored: an empty server is then still empty, and an existing
-    one unchanged, unless the message says otherwise.
+    Raises OperatorError when files or database cannot be restored: an empty server is then still empty, and an existing one
+    unchanged, unless the message says otherwise.
     """
     unfinished.begin(env.DATA_DIR, what=_NAME, remedy=again)
     try:
@@ -210,8 +210,8 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _advance_sequences() -> None:
-    """Move sequences beyond the numbers that were used after the backup: other servers may know ids made of these
-    numbers, such as the ids of likes, and an id must never name two things.
+    """Move sequences beyond the numbers that were used after the backup: other servers may know ids made of these numbers,
+    such as those of likes, and an id must never name two things.
     """
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
         cursor.execute(_MOVE_ON, [SKIPPED_NUMBERS])

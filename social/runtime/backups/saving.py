@@ -46,7 +46,6 @@ class Plan:
 
 def plan(folder: Path, *, with_media: bool) -> Plan:
     """Plan a backup. `with_media` includes the files of an object storage; files in a local folder are always included.
-
     Raises OperatorError if `folder` exists or its disk has too little free space.
     """
     if folder.exists():
@@ -92,8 +91,8 @@ def save(found: Plan, report: Report) -> Manifest:
 
 
 def remove_interrupted(parent: Path) -> list[Path]:
-    """Remove the folders that interrupted backups of this server, on any machine, have left in the folder `parent`
-    (`archive.find_interrupted`), and return them. Raises OperatorError if a backup is being taken.
+    """Remove the folders that interrupted backups of this server, on any machine, have left in the folder `parent`, and
+    return them. Raises OperatorError if a backup is being taken.
     """
     with _lock_for_backup():
         found = archive.find_interrupted(parent, settings.LOCAL_DOMAIN)

@@ -57,9 +57,9 @@ class Undecided(OperatorError):
 
 
 def _pg_dump(url: str) -> str:
-    """Return the path of a pg_dump that is not older than the server: the embedded PostgreSQL's for the embedded server. For
-    another server, the pg_dump in PATH is preferred, because the embedded PostgreSQL's has no TLS. Raises OperatorError if
-    there is no such pg_dump.
+    """Return the path of a pg_dump that is not older than the server. For the embedded server it is the embedded
+    PostgreSQL's; for another, one in PATH is preferred, because the embedded PostgreSQL's has no TLS. Raises OperatorError
+    if there is none.
     """
     with database.connect(url) as connection:
         oldest = connection.info.server_version // 10000
@@ -80,9 +80,8 @@ def _pg_dump(url: str) -> str:
 
 @contextlib.contextmanager
 def dump(url: str, *, without: Sequence[str] = ()) -> Iterator[IO[bytes]]:
-    """Return a stream from which a database is read, except the rows of the tables `without`.
-
-    Raises OperatorError, with the last message of pg_dump, at the end of the block if the dump is not complete.
+    """Return a stream from which a database is read, except the rows of the tables `without`. Raises OperatorError, with
+    the last message of pg_dump, at the end of the block if the dump is not complete.
     """
     parameters = database.parameters(url)
     # The password is in the environment, which other users cannot see.
@@ -122,8 +121,8 @@ def load(url: str, path: Path, advance: Advance, schema: Schema | None = None) -
     read.
 
     With `schema`, only the rows of its tables and the positions of its sequences are loaded, and no statement of the dump
-    is executed (security row 82); without it, the dump must be this program's own. Raises OperatorError with the
-    database's message; the database is then unchanged, except with Undecided.
+    is executed (security row 82); without it, the dump must be this program's own. Raises OperatorError with the database's
+    message; the database is then unchanged, except with Undecided.
     """
     with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:
         moved = progress_of(compressed, advance)
@@ -165,9 +164,8 @@ def _fill(
 
 
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Execute the lines of a dump of our own, which are statements with the rows of tables between them.
-
-    They are sent without `psql`, which not every machine has.
+    """Execute the lines of a dump of our own: statements, and the rows of tables between them. `psql` is not on every
+    machine.
     """
     waiting: list[bytes] = []
     for line in lines:

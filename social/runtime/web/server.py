@@ -83,11 +83,8 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
             respawn_failed_workers=True,
             workers_kill_timeout=limits.stop_seconds,  # passed to Process.join, which accepts a float
             log_level=LogLevels.warning,
-            log_dictconfig={
-                "formatters": {},
-                "handlers": {},
-                "loggers": {},
-            },  # without handlers of its own, Granian logs like Django
+            # Without handlers of its own, Granian logs like Django.
+            log_dictconfig={key: {} for key in ("formatters", "handlers", "loggers")},
         )
         listener, *self._former = map(int, os.environ.pop(_INHERITANCE, "-1").split())
         self._listener = listen(address, port, limits.read_seconds) if listener < 0 else socket.socket(fileno=listener)
@@ -157,8 +154,8 @@ class Server(Granian):  # type: ignore[misc,valid-type]  # it is chosen by an ex
                     os.kill(pid, signal.SIGKILL)
 
     def _reload(self, *_: Any) -> None:
-        """Execute the current program in this process. It must run in the main thread, because the web processes end with the
-        thread that started them.
+        """Execute the current program in this process. It must run in the main thread, because the web processes end with
+        the thread that started them.
         """
         self.reload_signal = False
         self.main_loop_interrupt.clear()
