@@ -26,8 +26,6 @@ def _check_settings(**kwargs: Any) -> list[checks.CheckMessage]:
 
 
 class SocialConfig(AppConfig):
-    """App of the kernel, the API layer and the runtime."""
-
     name = "social"
     label = "social"
     verbose_name = _("System")

@@ -67,7 +67,6 @@ class TokenAuthentication(BaseAuthentication):
         return Caller(identity.user_id, identity.account_id), identity
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the authentication scheme that a 401 names."""
         return "Bearer"
 
 

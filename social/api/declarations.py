@@ -48,7 +48,6 @@ class Endpoint:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of all parameters of query and body."""
         names = set(self.also)
         if self.input is not None:
             names |= set(self.input.names())
@@ -65,5 +64,4 @@ class Endpoint:
 
     @property
     def links(self) -> bool:
-        """Tell whether the endpoint's answers have a `Link` header."""
         return self.paging is not None and (isinstance(self.paging, ByCursor) or self.paging.links)

@@ -81,7 +81,6 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> HttpResponse:
 
 
 def status_of(error: errors.KernelError) -> int:
-    """Return the status code of a kernel error."""
     return next(STATUS[ancestor] for ancestor in type(error).__mro__ if ancestor in STATUS)
 
 

@@ -97,7 +97,6 @@ class Reading:
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Fields by the names of their parameters."""
         raise NotImplementedError  # each subclass has its own
 
     @classmethod
@@ -108,7 +107,6 @@ class Reading:
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
-        """Return the names of the parameters that are read."""
         return tuple(cls.reader().fields)
 
     @classmethod
@@ -163,7 +161,6 @@ class Form(Reading):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> Self:
-        """Read a mapping, such as a part of the parameters, as `read` does."""
         return cls(**cls.values(values))
 
 
@@ -198,7 +195,6 @@ class Input(Reading, Generic[T]):
 
     @classmethod
     def read_mapping(cls, values: Mapping[str, Any]) -> T:
-        """Read a mapping, such as a part of the parameters, as `read` does."""
         return cast(T, cls._draft()(**cls.values(values)))
 
 

@@ -88,7 +88,6 @@ def activate(code: str) -> None:
 
 
 def deactivate() -> None:
-    """Answer in the server's own language again."""
     if _thread.language is not None:
         translation.deactivate()
         _thread.language = None

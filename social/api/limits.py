@@ -41,12 +41,10 @@ class Count(NamedTuple):
 
     @property
     def remaining(self) -> int:
-        """The number of requests that are left, never negative."""
         return max(0, self.rule.limit - self.used)
 
     @property
     def exceeded(self) -> bool:
-        """Tell whether this request exceeds the limit."""
         return self.used > self.rule.limit
 
 

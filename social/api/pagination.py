@@ -68,7 +68,6 @@ class ByCursor:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of the query parameters that are read."""
         return frozenset({"limit", "max_id", "since_id", *(["min_id"] if self.reads_min_id else [])})
 
 
@@ -88,7 +87,6 @@ class ByOffset:
 
     @property
     def parameters(self) -> frozenset[str]:
-        """The names of the query parameters that are read."""
         return frozenset({"limit", "offset"})
 
 
@@ -115,7 +113,6 @@ class ListPage(Generic[T]):
         return {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in self.links)}
 
     def respond(self, data: Any, *, status: int = 200) -> HttpResponse:
-        """Return an answer with `data` and the page's `Link` header."""
         return reply(data, status=status, headers=self.headers)
 
 

@@ -45,8 +45,6 @@ class BoundAct:
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """A menu of buttons on a row's page."""
-
     title: str | Promise
     icon: str
 

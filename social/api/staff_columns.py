@@ -188,7 +188,6 @@ class States:
         self._states = states
 
     def of(self, row: Any) -> SafeString:
-        """Return the label of a row's state."""
         words, kind, _condition = next(state for state in self._states.values() if _meets(state[2], row))
         return mark(words, kind)
 
@@ -196,7 +195,6 @@ class States:
         return shown(name, label or gettext_lazy("State"), self.of, order=order)
 
     def filter(self, parameter: str = "state", title: str | Promise = "") -> type[ConditionFilter]:
-        """Return the filter with a choice for each state."""
         found = {name: (words, condition) for name, (words, _kind, condition) in self._states.items()}
         return condition_filter(parameter, title or gettext_lazy("state"), **found)
 

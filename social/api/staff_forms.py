@@ -42,8 +42,6 @@ _WIDGETS: dict[type[forms.Widget], Any] = {
 
 
 class Lines(forms.CharField):
-    """A list with one entry per line."""
-
     def __init__(self, label: Any, help_text: Any) -> None:
         widget = forms.Textarea({"rows": 4, "dir": "auto"})
         super().__init__(label=label, help_text=help_text, required=False, widget=widget)

@@ -46,7 +46,6 @@ class SidebarLine:
 
     @property
     def url(self) -> str:
-        """The path of the line's page, with its query."""
         app, name = self.model.split(".")
         path = reverse(f"admin:{self.view or f'{app}_{name}_changelist'}")
         return f"{path}?{self.query}" if self.query else path

@@ -36,7 +36,6 @@ def forget(request: HttpRequest) -> None:
 
 
 def last_decisions(request: HttpRequest) -> list[int]:
-    """Return the ids of the remembered decisions."""
     return list(request.session.get(_KEY, {}).get("ids", ()))
 
 

@@ -198,7 +198,6 @@ class ApiViewSet(ViewSet):
 
     @property
     def endpoint(self) -> Endpoint:
-        """The declaration of the current action."""
         return self.endpoints[self.action]
 
     @property
@@ -211,12 +210,10 @@ class ApiViewSet(ViewSet):
 
     @property
     def caller(self) -> Identity | None:
-        """The caller; None for an anonymous caller."""
         return self.request.auth  # type: ignore[return-value]  # ours, not a token of DRF
 
     @property
     def viewer_id(self) -> int | None:
-        """The id of the viewer's account, None for an anonymous viewer."""
         identity = self.caller
         return identity.account_id if identity is not None else None
 

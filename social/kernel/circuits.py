@@ -14,7 +14,6 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether callers should skip the server."""
         return time.monotonic() < self._open_until
 
     def failed(self) -> None:

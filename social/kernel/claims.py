@@ -53,7 +53,6 @@ def idle() -> Q:
 
 
 def new_token() -> int:
-    """Return a number that identifies one claim."""
     return secrets.randbits(62)
 
 

@@ -54,7 +54,6 @@ def _day(number: int) -> str:
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
-    """Return the text of `iso`; None stays None."""
     return None if moment is None else iso(moment)
 
 

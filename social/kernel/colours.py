@@ -34,8 +34,6 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The light and the dark theme made from one colour."""
-
     light: Theme
     dark: Theme
 

@@ -46,8 +46,6 @@ class Unauthorized(KernelError):
 
 
 class Forbidden(KernelError):
-    """Refusal of a request by a policy."""
-
     default = gettext_noop("This action is not allowed")
 
 
@@ -65,14 +63,10 @@ def require_found(value: T | None) -> T:
 
 
 class Conflict(KernelError):
-    """Conflict with a concurrent change by another request."""
-
     default = gettext_noop("Conflict during update, please try again")
 
 
 class Gone(KernelError):
-    """Record that was deleted for good."""
-
     default = gettext_noop("Gone")
 
 

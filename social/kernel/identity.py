@@ -45,12 +45,10 @@ class Identity:
 
     @property
     def name(self) -> str:
-        """The name of this server, else its domain."""
         return self.title or settings.LOCAL_DOMAIN
 
     @cached_property
     def palette(self) -> Palette | None:
-        """The themes of the pages; None without a colour."""
         return make_palette(self.colour) if self.colour else None
 
     @cached_property
@@ -88,7 +86,6 @@ def known_identity() -> Identity:
 
 
 def default_language() -> str:
-    """Return the language for people who have not chosen one."""
     return current_identity().language or settings.LANGUAGE_CODE
 
 

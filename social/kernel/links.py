@@ -19,7 +19,6 @@ def profile_url(username: str) -> str:
 
 
 def status_url(username: str, status_id: int) -> str:
-    """Return the address of the page of a local status."""
     return web_url(f"/@{username}/{status_id}")
 
 
@@ -29,7 +28,6 @@ def actor_uri(username: str) -> str:
 
 
 def status_uri(username: str, status_id: int) -> str:
-    """Return the ActivityPub id of a local status."""
     return f"{actor_uri(username)}/statuses/{status_id}"
 
 
@@ -41,12 +39,10 @@ def numbered_uri(account_id: int, path: str) -> str:
 
 
 def collection_uri(account_id: int, collection_id: int) -> str:
-    """Return the ActivityPub id of a local account's collection."""
     return numbered_uri(account_id, f"collections/{collection_id}")
 
 
 def tag_url(name: str) -> str:
-    """Return the address of the page of a hashtag."""
     return web_url(f"/tags/{quote(name)}")
 
 

@@ -18,7 +18,19 @@ SELECT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', conrelid::regclass, conna
 """
 
 
-class CreateModels(Operation):
+class _Group(Operation):
+    def __init__(self, operations: Sequence[Operation]) -> None:
+        self.operations: list[Any] = list(operations)
+
+    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
+        return self.__class__.__name__, [self.operations], {}
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        for operation in self.operations:
+            operation.state_forwards(app_label, state)
+
+
+class CreateModels(_Group):
     """`CreateModel` for several models at once, in their order; a model may refer to any other of the group.
 
     When a model joins a state whose classes exist, Django makes the classes of all related models again: a hundred
@@ -30,15 +42,12 @@ class CreateModels(Operation):
     category = OperationCategory.ADDITION
 
     def __init__(self, operations: Sequence[CreateModel]) -> None:
-        self.operations = list(operations)
-
-    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        return self.__class__.__name__, [self.operations], {}
+        super().__init__(operations)
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        # The classes of all models are made on first use.
         state.__dict__.pop("apps", None)
-        for operation in self.operations:
-            operation.state_forwards(app_label, state)
+        super().state_forwards(app_label, state)
 
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
@@ -73,7 +82,7 @@ def while_writing(operations: Sequence[Operation], *, model: str) -> list[Operat
     return [*([InOneTransaction(others)] if others else []), *added, *removed]
 
 
-class InOneTransaction(Operation):
+class InOneTransaction(_Group):
     """Operations in a transaction of their own, in a migration that is not atomic; they are run only once, however often
     the migration is started.
 
@@ -82,16 +91,6 @@ class InOneTransaction(Operation):
     """
 
     category = OperationCategory.MIXED
-
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        self.operations = list(operations)
-
-    def deconstruct(self) -> tuple[str, list[Any], dict[str, Any]]:
-        return self.__class__.__name__, [self.operations], {}
-
-    def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        for operation in self.operations:
-            operation.state_forwards(app_label, state)
 
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState

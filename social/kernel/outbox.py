@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any, Final, cast
@@ -77,10 +77,6 @@ class QueueFigures:
     dead: int
     oldest: float
     p99: float
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures as a JSON object."""
-        return asdict(self)
 
 
 # Finds the queues one by one through the index, instead of reading all waiting rows.

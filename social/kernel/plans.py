@@ -103,7 +103,6 @@ class Plan(Generic[Row]):
         return compiled.run(made, lambda item: values[item.name] if isinstance(item, Slot) else item)
 
     def first(self, **values: Any) -> Row | None:
-        """Return the first row, None when there is none."""
         rows = self.run(**values)
         return rows[0] if rows else None
 

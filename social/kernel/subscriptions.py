@@ -32,7 +32,6 @@ class Event:
         dataclass(frozen=True)(cls)
 
     def ordering_key(self) -> str:
-        """Return the `key`, formatted with the values of this event."""
         return self.key.format(**self.values()) if self.key else ""
 
     def values(self) -> dict[str, Any]:
@@ -110,7 +109,6 @@ class Subscriptions:
         self._by_event[subscription.event].remove(subscription)
 
     def of(self, event: type[Event]) -> Sequence[Subscription[Any]]:
-        """Return the subscriptions to this kind of event, in the order of registration."""
         return self._by_event.get(event, ())
 
     def named(self, event: str, subscriber: str) -> Subscription[Any] | None:
@@ -118,7 +116,6 @@ class Subscriptions:
         return self._by_name.get((event, subscriber))
 
     def queues(self) -> set[str]:
-        """Return every queue that has a subscription."""
         return {subscription.queue for subscription in self._by_name.values()}
 
 

@@ -55,7 +55,6 @@ class Translated:
 
 
 def is_on() -> bool:
-    """Tell whether posts can be translated."""
     return bool(settings.TRANSLATION_SERVICE)
 
 

@@ -38,7 +38,6 @@ class Console:
 
     @property
     def pending(self) -> bool:
-        """Tell whether output waits to be written."""
         return bool(self._pending)
 
     def line(self, name: str, text: str) -> None:

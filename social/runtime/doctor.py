@@ -6,6 +6,7 @@ import os
 import smtplib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -30,6 +31,7 @@ from social.runtime.datadir import running_supervisor
 from social.runtime.failures import OperatorError
 from social.runtime.machine_checks import RUN_SETUP, Check, first_line
 from social.settings import env
+from social.settings.issuers import Issuer
 
 #: Seconds of difference to the database's clock above which signatures of other servers begin to be refused.
 CLOCK_SKEW_LIMIT = 5.0
@@ -281,42 +283,39 @@ def _mail() -> Iterator[Check]:
         yield from _missing_mail()
 
 
+def _ask_service(name: str, ask: Callable[[], str], remedy: str) -> Check:
+    """Return the check of a service: what `ask` returns, or the message of Unavailable, which the log explains."""
+    try:
+        return Check(name, "ok", ask())
+    except Unavailable as error:
+        return Check(name, "failed", error.message, f"{remedy} The log says more.")
+
+
 def _translation() -> Iterator[Check]:
     if translation.is_on():
-        try:
-            known = translation.load_languages()
-        except Unavailable as error:
-            remedy = (
-                "Check TRANSLATION_SERVICE: address, key, and TRANSLATION_SERVICE_LOOPBACK=yes for one on this machine."
-            )
-            yield Check("translation", "failed", f"{error.message} The log says what was wrong.", remedy)
-        else:
-            yield Check("translation", "ok", f"from {len(known) - 1} languages")
+        remedy = (
+            "Check TRANSLATION_SERVICE: address, key, and TRANSLATION_SERVICE_LOOPBACK=yes for one on this machine."
+        )
+        yield _ask_service("translation", lambda: f"from {len(translation.load_languages()) - 1} languages", remedy)
 
 
 def _captcha() -> Iterator[Check]:
+    def ask() -> str:
+        is_solved("")
+        return "the service knows this server"
+
     if settings.CAPTCHA is not None:
-        try:
-            is_solved("")
-        except Unavailable as error:
-            yield Check(
-                "captcha", "failed", error.message, "Check CAPTCHA_SERVICE: keys and address. The log says more."
-            )
-        else:
-            yield Check("captcha", "ok", "the service knows this server")
+        yield _ask_service("captcha", ask, "Check CAPTCHA_SERVICE: keys and address.")
 
 
 def _issuers() -> Iterator[Check]:
+    def ask(issuer: Issuer) -> str:
+        find_configuration(issuer)
+        return f"{issuer.issuer} answers"
+
     for issuer in settings.ISSUERS:
-        try:
-            find_configuration(issuer)
-        except Unavailable as error:
-            remedy = (
-                f"See that {issuer.discovery_url} answers, with the issuer {issuer.issuer} in it. The log says more."
-            )
-            yield Check(f"sign-in {issuer.id}", "failed", error.message, remedy)
-        else:
-            yield Check(f"sign-in {issuer.id}", "ok", f"{issuer.issuer} answers")
+        remedy = f"See that {issuer.discovery_url} answers, with the issuer {issuer.issuer} in it."
+        yield _ask_service(f"sign-in {issuer.id}", partial(ask, issuer), remedy)
 
 
 def _issuer_roles() -> Iterator[Check]:

@@ -210,12 +210,10 @@ START_SECONDS = 60.0
 
 
 def owner_lock(data_dir: Path) -> Path:
-    """Return the lock of the process that runs the servers."""
     return data_dir / "run" / "servers.owner"
 
 
 def users_lock(data_dir: Path) -> Path:
-    """Return the lock of the processes that need the servers."""
     return data_dir / "run" / "servers.users"
 
 

@@ -112,53 +112,40 @@ def _forget_series() -> None:
 os.register_at_fork(after_in_child=_forget_series)
 
 
-class _Outbox:
-    """Collector of the queues' current state; yields nothing if the database does not answer."""
+class _State:
+    """Collector of the state of queues, heartbeats and refusals; leaves out what the database or Redis does not answer."""
 
     def collect(self) -> Iterator[Metric]:
-        try:
-            figures = {found.queue: found for found in outbox.measure()}
-        except Error:
-            return
-        depth = GaugeMetricFamily("social_outbox_depth", "Rows that are due", labels=["queue"])
-        dead = GaugeMetricFamily("social_outbox_dead_letters", "Rows that were given up", labels=["queue"])
-        oldest = GaugeMetricFamily("social_outbox_oldest_seconds", "Age of the oldest due row", labels=["queue"])
-        p99 = GaugeMetricFamily(
-            "social_outbox_age_p99_seconds", "99th percentile of the ages of due rows", labels=["queue"]
-        )
-        for queue in sorted({*QUEUES, *subscriptions.queues(), *figures}):
-            found = figures.get(queue) or outbox.QueueFigures(queue, 0, 0, 0.0, 0.0)
-            depth.add_metric([queue], found.depth)
-            dead.add_metric([queue], found.dead)
-            oldest.add_metric([queue], found.oldest)
-            p99.add_metric([queue], found.p99)
-        yield from (depth, dead, oldest, p99)
-
-
-class _Heartbeats:
-    """Collector of the seconds since the last heartbeat of worker and scheduler; a process without heartbeats is left out."""
-
-    def collect(self) -> Iterator[Metric]:
+        with contextlib.suppress(Error):
+            yield from _outbox_metrics()
         ages = GaugeMetricFamily("social_process_last_seen_seconds", "Since the last sign of life", labels=["role"])
         with contextlib.suppress(redis.RedisError):
             for role in ("worker", "scheduler"):
                 if seen := heartbeats.last(role):
                     ages.add_metric([role], max(0.0, (now() - seen).total_seconds()))
         yield ages
-
-
-class _Refusals:
-    """Collector of the numbers of today's refusals of remote content, by reason; yields nothing without the database."""
-
-    def collect(self) -> Iterator[Metric]:
-        try:
-            figures = refusals.load_today()
-        except Error:
-            return
         numbers = GaugeMetricFamily("social_refused_today", "Things of others that were not taken", labels=["reason"])
-        for reason, number in figures:
-            numbers.add_metric([reason], number)
-        yield numbers
+        with contextlib.suppress(Error):
+            for reason, number in refusals.load_today():
+                numbers.add_metric([reason], number)
+            yield numbers
+
+
+def _outbox_metrics() -> Iterator[Metric]:
+    figures = {found.queue: found for found in outbox.measure()}
+    depth = GaugeMetricFamily("social_outbox_depth", "Rows that are due", labels=["queue"])
+    dead = GaugeMetricFamily("social_outbox_dead_letters", "Rows that were given up", labels=["queue"])
+    oldest = GaugeMetricFamily("social_outbox_oldest_seconds", "Age of the oldest due row", labels=["queue"])
+    p99 = GaugeMetricFamily(
+        "social_outbox_age_p99_seconds", "99th percentile of the ages of due rows", labels=["queue"]
+    )
+    for queue in sorted({*QUEUES, *subscriptions.queues(), *figures}):
+        found = figures.get(queue) or outbox.QueueFigures(queue, 0, 0, 0.0, 0.0)
+        depth.add_metric([queue], found.depth)
+        dead.add_metric([queue], found.dead)
+        oldest.add_metric([queue], found.oldest)
+        p99.add_metric([queue], found.p99)
+    yield from (depth, dead, oldest, p99)
 
 
 def _may_read(request: HttpRequest) -> bool:
@@ -188,7 +175,5 @@ def metrics(request: HttpRequest) -> HttpResponse:
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it has no types
     else:
         registry.register(_seconds)
-    registry.register(_Outbox())
-    registry.register(_Heartbeats())
-    registry.register(_Refusals())
+    registry.register(_State())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -31,22 +31,6 @@ _TYPES: Final = psycopg.adapters.types
 _FOUND_BY_PLACE: Final = 0
 
 
-def _number(value: int) -> tuple[int, bytes]:
-    return _INT8, b"%d" % value
-
-
-def _text(value: str) -> tuple[int, bytes]:
-    return _FOUND_BY_PLACE, value.encode()
-
-
-def _moment(value: datetime) -> tuple[int, bytes]:
-    return _TIMESTAMPTZ, value.isoformat().encode()
-
-
-def _write_null(value: None) -> tuple[int, None]:
-    return _FOUND_BY_PLACE, None
-
-
 def _list(value: list[Any]) -> tuple[int, bytes]:
     kinds = set(map(type, value))
     if not kinds:
@@ -68,11 +52,11 @@ _INT8_ARRAY: Final = _TYPES["int8"].array_oid
 _TIMESTAMPTZ: Final = _TYPES["timestamptz"].oid
 #: Functions by type that return the form in which a value is sent: the number of its type in PostgreSQL, and its text.
 _WRITERS: Final[dict[type, Callable[[Any], tuple[int, bytes | None]]]] = {
-    int: _number,
-    str: _text,
-    datetime: _moment,
+    int: lambda value: (_INT8, b"%d" % value),
+    str: lambda value: (_FOUND_BY_PLACE, value.encode()),
+    datetime: lambda value: (_TIMESTAMPTZ, value.isoformat().encode()),
     list: _list,
-    type(None): _write_null,
+    type(None): lambda value: (_FOUND_BY_PLACE, None),
 }
 
 

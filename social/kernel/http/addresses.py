@@ -9,7 +9,7 @@ import functools
 import re
 import unicodedata
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import quote
 
 import idna
@@ -21,8 +21,8 @@ AddressBlock = IPv4Network | IPv6Network
 
 # The registry calls some of these globally reachable (anycast of IETF protocols, AS112): they are refused too, because no
 # web server uses them. `ipaddress.is_global` is not used, because it is True for multicast, 6to4 and NAT64.
-_IPV4: tuple[tuple[IPv4Network, str], ...] = tuple(
-    (IPv4Network(network), reason)
+_REFUSED: tuple[tuple[AddressBlock, str], ...] = tuple(
+    (ip_network(network), reason)
     for network, reason in (
         ("0.0.0.0/8", "this host on this network"),  # RFC 791 section 3.2, RFC 1122 section 3.2.1.3
         ("10.0.0.0/8", "private use"),  # RFC 1918
@@ -44,11 +44,6 @@ _IPV4: tuple[tuple[IPv4Network, str], ...] = tuple(
         ("203.0.113.0/24", "documentation, TEST-NET-3"),  # RFC 5737
         ("224.0.0.0/4", "multicast"),  # RFC 5771
         ("240.0.0.0/4", "reserved, limited broadcast"),  # RFC 1112 section 4, RFC 8190, RFC 919 section 7
-    )
-)
-_IPV6: tuple[tuple[IPv6Network, str], ...] = tuple(
-    (IPv6Network(network), reason)
-    for network, reason in (
         ("::/128", "unspecified"),  # RFC 4291 section 2.5.2
         ("::1/128", "loopback"),  # RFC 4291 section 2.5.3
         ("::/96", "IPv4-compatible"),  # RFC 4291 section 2.5.5.1
@@ -104,12 +99,10 @@ def refusal(ip: Address) -> str | None:
     Every IPv6 form that contains an IPv4 address is refused, whatever that address is: mapped, compatible, translated,
     NAT64, 6to4, Teredo, ISATAP. Every address with a zone is refused as well.
     """
-    if isinstance(ip, IPv4Address):
-        return next((reason for network, reason in _IPV4 if ip in network), None)
-    if ip.scope_id is not None:
+    if isinstance(ip, IPv6Address) and ip.scope_id is not None:
         return "zone identifier"
-    reason = next((reason for network, reason in _IPV6 if ip in network), None)
-    if reason is not None:
+    reason = next((reason for network, reason in _REFUSED if ip in network), None)
+    if reason is not None or isinstance(ip, IPv4Address):
         return reason
     if ip not in _GLOBAL_UNICAST:
         return "not assigned for unicast"

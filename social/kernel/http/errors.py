@@ -52,8 +52,6 @@ class Refused(FetchError):
 
 
 class TimedOut(FetchError):
-    """The whole exchange took longer than its deadline."""
-
     reason = FetchReason.TIMED_OUT
 
 
@@ -70,8 +68,6 @@ class WrongType(FetchError):
 
 
 class TooManyRedirects(FetchError):
-    """Answer with more redirects than the caller follows."""
-
     reason = FetchReason.TOO_MANY_REDIRECTS
 
 

@@ -87,7 +87,6 @@ class Policy:
     exceptions: tuple[AddressBlock, ...] = ()
 
     def permits(self, address: Address) -> bool:
-        """Tell whether a connection to the address may be made."""
         return is_allowed(address, loopback=self.loopback) or any(address in network for network in self.exceptions)
 
     def check(self, target: Target, schemes: Sequence[str]) -> None:

@@ -63,11 +63,9 @@ class Decoder:
 
     @property
     def process_id(self) -> int | None:
-        """The id of the process, if one was started."""
         return self._process.pid if self._process is not None else None
 
     def close(self) -> None:
-        """Stop the process; the next job starts another."""
         with self._lock:
             self._stop()
 

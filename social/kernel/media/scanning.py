@@ -42,7 +42,6 @@ class ScanResult:
 
 
 def is_on() -> bool:
-    """Tell whether files are scanned before they are shown."""
     return bool(settings.MEDIA_SCANNER)
 
 

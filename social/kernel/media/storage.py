@@ -106,7 +106,6 @@ def walk(folder: str) -> Iterator[tuple[str, int, datetime]]:
 
 
 def exists(path: str) -> bool:
-    """Tell whether a file of this path is stored."""
     return default_storage.exists(path)
 
 
@@ -116,6 +115,5 @@ def is_local() -> bool:
 
 
 def url(path: str) -> str:
-    """Return the absolute address of a stored file."""
     address = f"{settings.MEDIA_URL}{path}"
     return links.web_url(address) if address.startswith("/") else address

@@ -87,7 +87,6 @@ class Work(Generic[R]):
 
     @property
     def terms(self) -> Terms:
-        """The terms of this work in TERMS."""
         return TERMS[self.model.queue]
 
     def run(self) -> None:

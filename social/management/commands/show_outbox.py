@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from django.core.management.base import CommandError
@@ -93,7 +94,7 @@ class Command(OperatorCommand):
         found = [_as_dict(row) for row in rows[:limit]]
         figures = [figure for figure in outbox.measure() if not queue or figure.queue == queue]
         if as_json:
-            self.stdout.write(json.dumps({"queues": [figure.as_dict() for figure in figures], "rows": found}, indent=1))
+            self.stdout.write(json.dumps({"queues": [asdict(figure) for figure in figures], "rows": found}, indent=1))
             return
         if not figures:
             self.stdout.write(_("The outbox is empty."))

@@ -69,7 +69,6 @@ class Manifest:
             raise ValueError(f"domain is {self.domain!r:.60}")
 
     def write(self, folder: Path) -> None:
-        """Write the manifest to the folder of a backup."""
         (folder / MANIFEST).write_text(json.dumps(asdict(self), indent=1) + "\n")
 
 

@@ -37,7 +37,6 @@ class Schema:
 
     @cached_property
     def names(self) -> set[bytes]:
-        """The names of tables, sequences and functions."""
         return set(_NAMED.findall(self.tables))
 
     def find_unknown(self, dump: Contents) -> list[str]:

@@ -110,8 +110,6 @@ def copied(recording: reading.Recording, target: OutputContainer) -> float:
 
 
 class Transcoding:
-    """Conversion of a recording from one encoding to another."""
-
     def __init__(self, recording: reading.Recording, target: OutputContainer, *, turn: int) -> None:
         self.recording = recording
         self.target = target

@@ -8,6 +8,7 @@ Nothing of the file is kept but its pixels, so neither the location of a photo n
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import itertools
 import math
@@ -15,38 +16,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, Final, cast
 
 import pillow_heif
-
-# `Image.open` would import these when it meets the format, but a confined process can import nothing.
-from PIL import (
-    AvifImagePlugin,
-    GifImagePlugin,
-    Image,
-    ImageChops,
-    ImageCms,
-    ImageFile,
-    ImageOps,
-    ImageSequence,
-    JpegImagePlugin,
-    MpoImagePlugin,
-    PngImagePlugin,
-    TiffImagePlugin,
-    WebPImagePlugin,
-)
+from PIL import Image, ImageChops, ImageCms, ImageFile, ImageOps, ImageSequence, PngImagePlugin
 from PIL.Image import Resampling
 
 from social.kernel.media import blurhash, limits
 from social.kernel.media.decoding.damaged import load, with_missing_ends
 from social.kernel.media.decoding.jobs import Refused
 
-_PLUGINS: Final = (
-    AvifImagePlugin,
-    GifImagePlugin,
-    JpegImagePlugin,
-    MpoImagePlugin,
-    PngImagePlugin,
-    TiffImagePlugin,
-    WebPImagePlugin,
-)
+# `Image.open` would import these when it meets the format, but a confined process can import nothing.
+for _format in ("Avif", "Gif", "Jpeg", "Mpo", "Png", "Tiff", "WebP"):
+    importlib.import_module(f"PIL.{_format}ImagePlugin")
 pillow_heif.register_heif_opener(thumbnails=False)
 Image.preinit()
 
@@ -365,7 +344,6 @@ def reduced(image: Image.Image, pixels: int) -> Image.Image:
 
 
 def write(image: Image.Image, target: str, output: IO[bytes], **options: Any) -> Facts:
-    """Encode a picture to a file; return its facts."""
     image.save(output, target, **{**_OPTIONS[target], **options})
     output.flush()
     return {

@@ -142,7 +142,6 @@ def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream
 
 
 def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
-    """Return the frames that a decoder still holds."""
     try:
         return cast(Iterable[Any], source.decode(None))
     except (av.error.InvalidDataError, av.error.EOFError):

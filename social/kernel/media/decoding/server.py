@@ -117,6 +117,5 @@ def _run(work: Work, message: Mapping[str, Any], files: Sequence[int]) -> None:
 
 
 def main() -> None:
-    """Serve the socket whose number is the first argument."""
     with socket.socket(fileno=int(sys.argv[1])) as control:
         serve(control)
