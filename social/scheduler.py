@@ -61,8 +61,8 @@ class LeaderScheduler(Scheduler):
         return float(super().tick(*args, **kwargs))
 
     def apply_entry(self, entry: ScheduleEntry, producer: Any = None) -> None:
-        """Send the entry's task if this process has the lease, else record that it was due. If the broker is down, this run
-        is lost.
+        """Send the entry's task if this process has the lease, else note that it was due. Without a broker, this run is
+        lost.
         """
         if self.leads:
             self._send(entry)

@@ -31,9 +31,7 @@ _drained_at: dict[str, float] = {}
 
 @app.task
 def drain_outbox(*queues: str) -> None:
-    """Start draining each of `queues` on its own threads, and return; without such threads (`threads_of`), drain one after
-    the other.
-    """
+    """Start draining each of `queues` on its own threads, and return; without threads (`threads_of`), drain them in order."""
     start = threads_of.find()
     for queue in queues:
         if start is None:

@@ -103,9 +103,7 @@ def anyone() -> Access:
 
 
 def optional_user(*scopes: str) -> Access:
-    """Public access, with a fuller answer for a user (`user?`). A valid token needs one of the scopes; an unknown one is
-    ignored.
-    """
+    """Public access, with a fuller answer for a user (`user?`). A valid token needs one of the scopes; others are ignored."""
     return _access(AccessKind.OPTIONAL_USER, scopes)
 
 

@@ -46,9 +46,7 @@ def is_trusted(remote: str) -> bool:
 
 
 def rate_key(address: str) -> str:
-    """Return the key of rate limits for an address: the IPv4 address, or the /64 network of IPv6, which belongs to one
-    customer.
-    """
+    """Return the key of rate limits for an address: the IPv4 address, or the /64 network of IPv6 (one customer)."""
     parsed = _parse(address)
     if isinstance(parsed, ipaddress.IPv6Address):
         return f"{ipaddress.IPv6Address(int(parsed) >> 64 << 64)}/64"

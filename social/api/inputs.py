@@ -118,9 +118,7 @@ class Reading:
 
     @classmethod
     def values(cls, sent: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the dataclass's values, read from the parameters `sent`. Raises BadRequest (400), Invalid (422), NotFound
-        (404).
-        """
+        """Return the dataclass's values, read from the parameters `sent`. Raises BadRequest, Invalid or NotFound."""
         for key in cls.required_keys:
             if sent.get(key) in (None, "", [], {}):
                 raise errors.BadRequest.missing(key)
@@ -165,7 +163,7 @@ class Form(Reading):
 
 
 class Input(Reading, Generic[T]):
-    """Base of inputs that fill a frozen dataclass of the services, whose types say how `fields` are read; others are
+    """Base of inputs that fill a frozen dataclass of the services, whose types say how to read `fields`; others are
     declared.
     """
 
@@ -179,7 +177,7 @@ class Input(Reading, Generic[T]):
 
     @classmethod
     def declared(cls) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Fields of the serializer: those made for `fields`, then attributes of the base classes and of the class; later
+        """Return the fields of the serializer: those made for `fields`, then attributes of base classes and class; later
         ones win.
         """
         hints = typing.get_type_hints(cls._draft(), include_extras=True) if cls.fields else {}

@@ -117,9 +117,8 @@ class ListPage(Generic[T]):
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:
-    """Return the cursor in a request. Empty values count as absent; with `min_id` False, the parameter `min_id` is ignored.
-
-    `since_id` selects the newest items above that id, `min_id` the oldest ones; `min_id` takes precedence.
+    """Return the cursor in a request, without `min_id` if that is False. Empty values count as absent. `since_id` selects
+    the newest items above that id, `min_id`, which takes precedence, the oldest ones.
     """
     values = parameters(request)
     lowest = _position(values, "min_id") if min_id else None

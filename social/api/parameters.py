@@ -26,8 +26,8 @@ def from_query(query: str) -> dict[str, Any]:
 
 
 def from_form(body: bytes) -> dict[str, Any]:
-    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest beyond a limit, and for text
-    that is not UTF-8.
+    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest beyond a limit, or not in
+    UTF-8.
     """
     return nest(pairs(decode(body)))
 

@@ -85,9 +85,7 @@ def _limit(context: Mapping[str, Any] | None) -> int:
 
 
 class JsonParser(BaseParser):
-    """Parser of `application/json`. A top-level array or scalar becomes the parameter `_json`; an empty body has no
-    parameters.
-    """
+    """Parser of `application/json`. A top-level array or scalar is the parameter `_json`; an empty body has no parameters."""
 
     media_type = "application/json"
 
@@ -112,9 +110,7 @@ class UrlencodedParser(BaseParser):
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return the nested parameters. Raises the errors of `parameters.from_form`, and TooLarge (413) beyond the action's
-        limit.
-        """
+        """Return the nested parameters. Raises the errors of `parameters.from_form`, and TooLarge (413)."""
         return parameters.from_form(_read(stream, parser_context))
 
 

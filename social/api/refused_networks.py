@@ -47,9 +47,7 @@ def forget() -> None:
 
 
 def is_refused(address: str) -> bool:
-    """Tell whether an address, in canonical form, is in a blocked network; without the database, in one of those loaded
-    last.
-    """
+    """Tell whether an address, in canonical form, is in a blocked network; without the database, in one loaded last."""
     refresh()
     return is_known_to_be_refused(address)
 

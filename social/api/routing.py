@@ -43,9 +43,7 @@ class _EndpointRoute(RoutePattern):
 
 
 class EndpointPattern(URLPattern):
-    """Django URL pattern with the declaration of its endpoint. `prefix`: the part of `path` that an `include` around it
-    matches.
-    """
+    """Django URL pattern with the declaration of its endpoint. `prefix`: the part of `path` that an `include` matches."""
 
     def __init__(self, path: str, viewset: type[ApiViewSet], actions: Mapping[str, str], prefix: str = "") -> None:
         self.path = path

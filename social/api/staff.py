@@ -127,7 +127,7 @@ class ReadOnlyAdmin(Base):
     list_max_show_all = 0
 
     def waiting(self) -> QuerySet[Any] | None:
-        """Return the rows that wait for a decision of staff, which the sidebar counts; None for a model whose rows never
+        """Return the rows that wait for a decision of staff, which the sidebar counts; None if rows of this model never
         wait.
         """
         return None if self.waits is None else self.model._default_manager.filter(self.waits)
@@ -214,9 +214,7 @@ class ReadOnlyAdmin(Base):
     def ask_for(
         self, request: HttpRequest, form: type[StaffForm], question: str | Promise, *, yes: str | Promise = ""
     ) -> dict[str, Any] | TemplateResponse:
-        """Return the answers to a question that does not concern a row (`actions_list`), or else the page that asks it,
-        with a button `yes`.
-        """
+        """Return the answers to a question about no row (`actions_list`), or the page that asks it, with a button `yes`."""
         answers = self._answers(request, form)
         options = self.model._meta
         back = reverse(f"admin:{options.app_label}_{options.model_name}_changelist")

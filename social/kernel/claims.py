@@ -141,9 +141,7 @@ class Claims:
             return {number for (number,) in cursor.fetchall()}
 
     def fail(self, token: int, failures: Sequence[Failure]) -> int:
-        """Record failed attempts and end the claims. Failures with `held` keep the claim; they are recorded only for rows
-        whose lease has not expired.
-        """
+        """Record failed attempts and end the claims. Failures with `held`, of unexpired leases only, keep the claim."""
         return self._execute(
             f"""
             UPDATE {self._table} AS r SET attempts = f.attempts, last_error = f.error,

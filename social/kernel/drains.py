@@ -46,9 +46,7 @@ _renewals: Final = Renewals()
 
 
 class LeaseLost(Exception):
-    """Error: the lease of a batch has expired, and another process may have claimed its rows. The remaining rows are
-    released.
-    """
+    """Error: the lease of a batch has expired, so that another process may have claimed its rows; the rest is released."""
 
 
 def back_off(attempts: int) -> float:

@@ -58,9 +58,7 @@ for _kind in (models.CharField, models.TextField, models.JSONField, ArrayField):
 
 
 def lengths(name: str, /, **limits: int) -> models.CheckConstraint:
-    """Return the constraint `name`: no value of a column named in `limits` has more characters than that limit; NULL is
-    allowed.
-    """
+    """Return the constraint `name`: a value of a column in `limits` has at most that many characters; NULL is allowed."""
     return models.CheckConstraint(
         condition=models.Q(**{f"{column}__{TextLength.lookup_name}__lte": limit for column, limit in limits.items()}),
         name=name,

@@ -91,9 +91,7 @@ def keep_rows(model: type[models.Model], ids: Iterable[int]) -> set[int]:
 
 
 def delete_rows(rows: models.QuerySet[Row]) -> int:
-    """Delete these rows and all rows that refer to them, in the caller's transaction or a new one; return how many of these
-    rows there were.
-    """
+    """Delete these rows and all rows that refer to them, in one transaction; return how many of these rows there were."""
     with transaction.atomic():
         ids = list(rows.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
         rows.model._default_manager.filter(pk__one_of=ids).delete()

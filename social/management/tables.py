@@ -11,9 +11,7 @@ class Output(Protocol):
 
 
 def table(output: Output, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows that have the same columns, below the columns' names: the first line of each value, shortened except in
-    the last column.
-    """
+    """Print rows with the same columns below their names: the first line of each value, shortened except in the last column."""
     lines = [tuple(rows[0])]
     for row in rows:
         *most, last = map(_line, row.values())

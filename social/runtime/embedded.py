@@ -67,7 +67,7 @@ class Embedded:
 
     def prepare(self) -> None:
         """Create missing folders and the cluster, and wait for former servers of this directory to end. Raises
-        OperatorError if that fails.
+        OperatorError.
         """
         if self.postgres_wanted:
             self.postgres.prepare()

@@ -81,8 +81,8 @@ def _remedy(data_dir: Path, names: list[str]) -> str:
 
 
 def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
-    """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError for VAPID keys that do not
-    match.
+    """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError for a wrong pair of VAPID
+    keys.
     """
     check_pair(secrets)
     cursor.execute(

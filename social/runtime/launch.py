@@ -128,9 +128,7 @@ def _python(name: str, *arguments: str) -> ProcessSpec:
 
 
 def _is_set_up() -> bool:
-    """Tell whether the schema is current and the domain and the secrets are stored. Raises OperatorError if stored ones
-    differ.
-    """
+    """Tell whether the schema is current and the domain and secrets are stored. Raises OperatorError if stored ones differ."""
     from django.conf import settings
 
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:

@@ -115,7 +115,7 @@ def _check_file_is_served(what: str, remedy: str) -> Check:
 
 
 def _reading_fault() -> str:
-    """Return the fault in the answer for a file that is stored meanwhile; empty if it is served. Raises the errors of the
+    """Return the fault in the answer for a file that is stored meanwhile; empty if it is served. Raises errors of the
     storage.
     """
     path = default_storage.save(f"doctor/{token_hex(16)}.gif", ContentFile(_PIXEL))

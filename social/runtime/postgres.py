@@ -140,9 +140,7 @@ class Postgres:
         path.chmod(mode)
 
     def binaries(self) -> Path:
-        """Return the folder of PostgreSQL's programs: the wheel's folder, or a copy of it if `self.owner` cannot reach that
-        folder.
-        """
+        """Return the folder of PostgreSQL's programs: the wheel's folder, or a copy of it if `self.owner` cannot reach that."""
         package = package_folder()
         if not self.owner.other or self._may_execute(package):
             return package / self.install / "bin"
@@ -170,9 +168,7 @@ class Postgres:
         return readable and self.owner.can_reach(program) and self.owner.can_reach(library)
 
     def prepare(self) -> None:
-        """Create the cluster if there is none. Raises OperatorError if the existing one is of another major version or
-        cannot be reached.
-        """
+        """Create the cluster if there is none. Raises OperatorError if it is of another major version or cannot be reached."""
         try:
             self.prepare_folders()
             version = self.cluster / "PG_VERSION"

@@ -179,9 +179,7 @@ def spawn(spec: ProcessSpec, output: int | IO[bytes], heartbeat: int | None = No
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Tell whether a process has ended, without reaping it: until it is reaped, its process id and its group id cannot be
-    reused.
-    """
+    """Tell whether a process has ended, without reaping it: its process id and group id cannot be reused until then."""
     if process.returncode is not None:
         return True
     if not hasattr(os, "waitid"):

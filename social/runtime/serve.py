@@ -135,9 +135,7 @@ def scheduler() -> None:
 
 
 def _check_installation() -> None:
-    """Raise OperatorError if the domains, secrets or tables of this machine do not match the database, or if it cannot be
-    reached.
-    """
+    """Raise OperatorError if this machine's domains, secrets or tables do not match the database, or there is no database."""
     from django.conf import settings
 
     from social.runtime import database

@@ -1,6 +1,4 @@
-"""Compares the tables of the database with the models: the list of applied migrations does not prove that the tables are
-right.
-"""
+"""Compares the tables of the database with the models: the applied migrations do not prove that the tables are right."""
 
 from __future__ import annotations
 

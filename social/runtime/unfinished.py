@@ -1,5 +1,5 @@
-"""Marker for a data directory whose contents a command is replacing: until that is finished, no other command may start in
-it.
+"""Marker for a data directory whose contents a command is replacing: until it has finished, no other command may start
+there.
 """
 
 from __future__ import annotations

@@ -13,9 +13,7 @@ _SCRIPT: Final = "https://js.hcaptcha.com/1/api.js"
 
 @dataclass(frozen=True)
 class Captcha:
-    """Service with hCaptcha's protocol: `verify_url` tells whether an answer is right, `script_url` is the script of its
-    widget.
-    """
+    """Service with hCaptcha's protocol: `verify_url` tells whether an answer is right, `script_url` is its widget's script."""
 
     site_key: str
     secret: str

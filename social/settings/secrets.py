@@ -18,9 +18,7 @@ from social.settings.env import manage_command
 
 @dataclass(frozen=True)
 class Secrets:
-    """Secrets of an installation: `manage.py setup` generates them, or they are in the environment. Only operators change
-    them.
-    """
+    """Secrets of an installation, which `manage.py setup` generates or the environment has. Only operators change them."""
 
     secret_key: str
     vapid_private_key: str

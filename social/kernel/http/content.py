@@ -111,9 +111,7 @@ async def _chunks_of(response: ClientResponse) -> AsyncIterator[bytes]:
 
 
 async def read_body(response: ClientResponse, limit: int) -> bytes:
-    """Return the whole body, decompressed, with at most `limit` bytes and one chunk in memory. Raises the errors of
-    `write_body`.
-    """
+    """Return the whole body, decompressed, of at most `limit` bytes. Raises the errors of `write_body`."""
     body = io.BytesIO()
     await write_body(response, limit, body)
     return body.getvalue()

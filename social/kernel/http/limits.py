@@ -54,9 +54,7 @@ class _Budget:
         self._since = 0.0
 
     def enter(self) -> float:
-        """Start spending and return the seconds that are left. Raises Exhausted if there are none, Busy if too many
-        requests wait.
-        """
+        """Start spending and return the seconds left. Raises Exhausted if there are none, Busy if too many requests wait."""
         global _waiting
         with _lock:
             now = time.monotonic()
@@ -180,8 +178,8 @@ def asking_queue() -> str:
 
 
 def asking_for(wanted_by: str) -> Context:
-    """Return a context for fetches on behalf of a local account or another server (`wanted_by`), whose share their look-ups
-    use (security row 72).
+    """Return a context for fetches on behalf of a local account or server (`wanted_by`), with its look-ups (security row
+    72).
     """
     context = copy_context()
     context.run(_asker.set, wanted_by)
@@ -200,9 +198,7 @@ def in_web_request() -> bool:
 
 @contextmanager
 def spending(seconds: float) -> Iterator[float]:
-    """Spend the current budget inside the block; yield how many of `seconds` it grants (without a budget, all of them).
-    Raises Exhausted.
-    """
+    """Spend the current budget in the block; yield how many of `seconds` it grants (without one, all). Raises Exhausted."""
     budget = _budget.get()
     if budget is None:
         yield seconds

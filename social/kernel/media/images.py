@@ -89,8 +89,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Shape:
-    """Size for a picture in `draw`: with `cropped` exactly this size, cut from the middle, else the same proportions with
-    at most this area.
+    """Size for a picture in `draw`: with `cropped` exactly this, cut from the middle, else the same proportions and this
+    area.
     """
 
     width: int

@@ -30,9 +30,7 @@ class DatabaseOperations(DjangosOperations):
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these every thread connects
-    by itself, as in Django.
-    """
+    """Wrapper that takes connections from a `Pool` with the options `OPTIONS["pool"]`; without these, as in Django."""
 
     ops_class = DatabaseOperations
 

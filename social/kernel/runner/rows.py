@@ -242,8 +242,8 @@ def is_left_alone(queue: str, name: str) -> bool:
 
 
 def forget_troubles(queue: str) -> None:
-    """Delete hosts whose pause ended more than a day ago, because anybody can name hosts that do not exist; cautious terms
-    keep them.
+    """Delete hosts whose pause ended more than a day ago: anybody can name hosts that do not exist. Cautious terms keep
+    them.
     """
     if not TERMS[queue].cautious:
         old = clock.now() - _KEPT_TROUBLES

@@ -32,9 +32,7 @@ _WEB: Final = ("http://", "https://")
 
 @dataclass(frozen=True)
 class Document:
-    """Parsed text. `tokens` are its addresses, mentions and hashtags, in order; `links` are its web links, also those in
-    Markdown.
-    """
+    """Parsed text. `tokens` are its addresses, mentions and hashtags, in order; `links` are all its web links."""
 
     tokens: tuple[Token, ...]
     links: tuple[str, ...]

@@ -147,9 +147,7 @@ def _normalise_ipv6(domain: str) -> str | None:
 
 
 def display_domain(domain: str) -> str:
-    """Return a stored domain as people read it, in Unicode (contract, behaviours section 1); unchanged if it cannot be
-    decoded.
-    """
+    """Return a stored domain as people read it, in Unicode if possible (contract, behaviours section 1)."""
     if "xn--" not in domain:
         return domain
     host, colon, port = domain.partition(":")

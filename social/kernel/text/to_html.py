@@ -74,9 +74,7 @@ QUOTE_FALLBACK: Final = re.compile(r'<p class="quote-inline">.*?</p>', re.DOTALL
 
 
 def quote_fallback(tokens: Sequence[Token], quote_url: str | None) -> str:
-    """Return the line with the address of a quoted post, for clients that do not support quotes; empty if the text has the
-    address.
-    """
+    """Return the line with the address of a quoted post, for clients without quotes; empty if the text has the address."""
     if quote_url is None or any(token.kind is Kind.URL and token.raw == quote_url for token in tokens):
         return ""
     return f'<p class="quote-inline">RE: {_link(quote_url, _REL)}</p>'

@@ -36,8 +36,8 @@ Report = Callable[[str, int | None], AbstractContextManager[Advance]]
 
 @dataclass(frozen=True)
 class Manifest:
-    """Description of a backup. `database_bytes` is the size of the saved database; `media` says where the files are:
-    `included` or `object storage`. `migrations` are the migrations that were applied to the database.
+    """Description of a backup. `media` says where the files are: `included` or `object storage`. `migrations` were applied
+    to the database, whose size was `database_bytes`.
     """
 
     format: int
@@ -53,9 +53,7 @@ class Manifest:
     migrations: list[str]
 
     def check(self) -> None:
-        """Raise ValueError for a value that no backup has: a domain ends up in addresses, texts are printed, and numbers
-        are compared with free space.
-        """
+        """Raise ValueError for a value that no backup has, because values are printed, used in addresses and compared."""
         for name, kind in self.__annotations__.items():
             value = getattr(self, name)
             texts = value if kind == "list[str]" else [value]
@@ -101,9 +99,7 @@ def name_of(domain: str, moment: datetime) -> str:
 
 
 def find_interrupted(parent: Path, domain: str) -> list[Path]:
-    """Return the interrupted backups of this domain in the folder `parent`: incomplete, named by `name_of`, and not being
-    taken now.
-    """
+    """Return the incomplete backups of this domain in the folder `parent`, named by `name_of`, that are not being taken now."""
     name = re.compile(rf"{re.escape(domain.replace(':', '_'))}-\d{{8}}T\d{{6}}Z{re.escape(PARTIAL)}", re.ASCII)
     return sorted(
         path for path in parent.glob(f"*{PARTIAL}") if name.fullmatch(path.name) and not is_locked(path / CHECKSUMS)
@@ -111,9 +107,7 @@ def find_interrupted(parent: Path, domain: str) -> list[Path]:
 
 
 def find_older(parent: Path, domain: str, *, keep: int) -> list[Path]:
-    """Return the complete backups of this domain in the folder `parent`, except the `keep` newest. Other folders are
-    ignored.
-    """
+    """Return the complete backups of this domain in the folder `parent`, except the `keep` newest."""
     found = []
     for path in parent.glob(f"*/{MANIFEST}"):
         try:

@@ -31,9 +31,7 @@ _END_OF_ROWS: Final = b"\\.\n"
 
 @dataclass
 class Contents:
-    """Contents of a dump: the first lines of statements, the names of filled tables and of sequences, and the applied
-    migrations.
-    """
+    """Contents of a dump: first lines of statements, names of filled tables and of sequences, and applied migrations."""
 
     statements: set[bytes] = field(default_factory=set)
     names: set[bytes] = field(default_factory=set)
@@ -41,9 +39,7 @@ class Contents:
 
 
 def read(path: Path, advance: Advance) -> Contents:
-    """Return the contents of a dump. `advance` is called with the number of bytes read. Raises OperatorError for a damaged
-    dump.
-    """
+    """Return the contents of a dump; call `advance` with the number of bytes read. Raises OperatorError for a damaged dump."""
     found = Contents()
     try:
         with path.open("rb") as compressed, gzip.open(compressed) as text:

@@ -164,9 +164,7 @@ def _fill(
 
 
 def _send(connection: psycopg.Connection[Any], lines: Iterator[bytes], moved: Callable[[], None]) -> None:
-    """Execute the lines of a dump of our own: statements, and the rows of tables between them. `psql` is not on every
-    machine.
-    """
+    """Execute the lines of a dump of our own: statements, and rows of tables. `psql` is not on every machine."""
     waiting: list[bytes] = []
     for line in lines:
         if _ROWS.fullmatch(line):

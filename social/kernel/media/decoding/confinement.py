@@ -24,9 +24,7 @@ _FILES: Final = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a job: `cpu` and `seconds` of processor time and of real time, bytes of address space (`memory`) and of
-    each file `written`.
-    """
+    """Limits of a job: seconds of processor (`cpu`) and of real time, bytes of `memory` and of each file `written`."""
 
     cpu: int
     seconds: int

@@ -202,9 +202,7 @@ class Transcoding:
             self._encode(cast(VideoStream, self.video), drawn)
 
     def _graph_for(self, frame: VideoFrame) -> Graph:
-        """Return the filters that turn pictures upright and give them the size and format of the output, for the shape of
-        this frame.
-        """
+        """Return the filters that turn pictures of this shape upright and give them the size and format of the output."""
         shape = (frame.width, frame.height, frame.format.name)
         if self._graph is not None and self._shape == shape:
             return self._graph

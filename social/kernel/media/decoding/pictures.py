@@ -253,9 +253,7 @@ def _upright(opened: Image.Image) -> Image.Image:
 
 
 def _mend_transparency(opened: Image.Image) -> None:
-    """Scale the transparent colour of a PNG to eight bits where its pixels are scaled too: grey of 2 or 4 bits, colours of
-    16.
-    """
+    """Scale the transparent colour of a PNG to eight bits where its pixels are scaled: grey of 2 or 4 bits, colours of 16."""
     transparent = opened.info.get("transparency")
     for tile in getattr(opened, "tile", ()):
         if tile.args in _FACTORS_OF_FEW_BITS and isinstance(transparent, int):
