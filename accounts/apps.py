@@ -28,7 +28,7 @@ class AccountsConfig(AppConfig):
 
         audit_log.plug(record_by_user)
         identity.source.plug(load_identity)
-        identities.plug_in(TokenIdentities())
-        refused_networks.plug_in(load_refused_networks)
+        identities.source.plug(TokenIdentities())
+        refused_networks.source.plug(load_refused_networks)
         register_lists()
         register_parts()

@@ -76,10 +76,10 @@ def _drain(queue: str) -> None:
                 break
             if claimed == limit and not woke_another:
                 woke_another = True
-                wakes.call(queue)
+                wakes.wake_others(queue)
         else:
             return
-    wakes.call(queue)
+    wakes.wake_others(queue)
 
 
 @app.task

@@ -25,7 +25,7 @@ from accounts.queries.users import count_waiting
 from social.kernel.errors import KernelError
 from social.pages.frame import is_local_path, stream_url, url_of
 from social.pages.navigation import entries
-from social.pages.typed import keep, values_of, with_key
+from social.pages.typed import store_form, values_of, with_key
 from social.pages.views import View, page
 
 #: Every state except waiting for approval: people who may not use their account can still export their data.
@@ -144,5 +144,5 @@ def back(request: HttpRequest, anchor: str = "") -> HttpResponse:
     """Redirect (303) to the page with the submitted form, at the element with the id `anchor`."""
     path = back_path(request).partition("#")[0]
     if getattr(request, "refused", False):
-        path = with_key(path, keep(request))
+        path = with_key(path, store_form(request))
     return redirect(f"{path}#{anchor}" if anchor else path)

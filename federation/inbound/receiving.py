@@ -121,8 +121,8 @@ def _store(
     except IntegrityError:
         # The account was deleted after the signature was verified.
         return
-    for activity_id, is_left_alone in stored:
+    for activity_id, is_paused in stored:
         if header := message.headers.get(HEADER.lower()):
             compare_followers(activity_id, actor, header)
-        if is_left_alone:
+        if is_paused:
             record_contact(host)

@@ -17,7 +17,7 @@ Callers
     request.auth                   # Identity | None: token, application, scopes, user_id, account_id, states, locale
     self.identity, self.account_id, self.viewer_id     # as ids; load rows by queries where they are needed
     request.client_ip, addresses.client_ip(request)    # trusted proxies only
-    identities.plug_in(TokenSource)                    # the app that looks tokens up
+    identities.source.plug(TokenSource)                # the app that looks tokens up
     admission.forget_tokens([checksum_of(token)])           # after the commit that changes a token or its user's state
     admission.count(limits.SIGN_IN_EMAIL, subject=email)    # for pages, which count their own requests
 

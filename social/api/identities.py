@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import orjson
+
+from social.kernel.ports import Port
 
 _CONFIRMED, _APPROVED, _DISABLED, _SUSPENDED, _MOVED = (1 << bit for bit in range(5))
 
@@ -41,24 +43,13 @@ class TokenSource(Protocol):
         ...
 
 
-class _Unplugged:
-    def find_identity(self, token: str) -> Identity | None:
-        return None
-
-
-_source: TokenSource = _Unplugged()
-
-
-def plug_in(source: TokenSource) -> TokenSource:
-    """Set the token source and return the previous one, so that a test can restore it."""
-    global _source
-    before, _source = _source, source
-    return before
+source: Final[Port[TokenSource]] = Port("social.api.identities.source")
 
 
 def find_in_database(token: str) -> Identity | None:
-    """Return the identity of a token, from the plugged-in source."""
-    return _source.find_identity(token)
+    """Return the identity of a token, from the plugged-in source; None without one."""
+    found = source.find()
+    return None if found is None else found.find_identity(token)
 
 
 def encode(identity: Identity) -> bytes:

@@ -83,29 +83,22 @@ PASSWORD_RESET_EMAIL = Rule("password_reset/email", 5, 1800, "account")
 
 # Requests for remote files that this server has not cached yet.
 FETCHED_FILES = Rule("fetched_files", 900, 600, "address")
-
+# Look-ups at one remote server, for searches and mentions of all local accounts together (security row 71).
 LOOK_UPS = Rule("look_ups", 10, 10, "account")
-"""Look-ups at one remote server, for searches and mentions of all local accounts together (security row 71)."""
-
+# Forwarded activities: counted per sending server, and per local account to whose followers they are forwarded.
 FORWARDED = Rule("forwarded", 300, 3600, "account")
-"""Forwarded activities: counted per sending server, and per local account to whose followers they are forwarded."""
-
+# Reports that one server can send: as many as one local account can make.
 REPORTS_OF_HOST = Rule("reports_of_host", 400, 86400, "account")
-"""Reports that one server can send: as many as one local account can make."""
-
+# Changes of one server's collections for which other servers are asked whether the accounts in them consent.
 FEATURED = Rule("featured", 120, 3600, "account")
-"""Changes of one server's collections for which other servers are asked whether the accounts in them consent."""
-
+# Threads that are fetched from other servers because one person opens them.
 THREADS = Rule("threads", 300, 3600, "account")
-"""Threads that are fetched from other servers because one person opens them."""
-
+# Unknown accounts that are fetched because posts of one server mention them.
 MENTIONED = Rule("mentioned", 600, 3600, "account")
-"""Unknown accounts that are fetched because posts of one server mention them."""
-
+# One-time keys of an account that one other account can claim, and that all accounts of another server can claim together:
+# once all keys are claimed, conversations begin without a one-time key.
 CLAIMS = Rule("claims", 30, 3600, "account")
 CLAIMS_OF_HOST = Rule("claims_of_host", 100, 3600, "account")
-"""One-time keys of an account that one other account can claim (`CLAIMS`), and that all accounts of another server can
-claim together (`CLAIMS_OF_HOST`): once all keys are claimed, conversations begin without a one-time key."""
 
 # These limits are for pages with costly work, and for pages on which secrets could be guessed. All pages that ask for the
 # password again share one counter.
@@ -113,7 +106,7 @@ REAUTHENTICATION = Rule("password_again", 10, 600, "account")
 ACCOUNT_LOOK_UPS = Rule("account_look_ups", 20, 3600, "account")
 INTERACTIONS = Rule("interactions", 60, 3600, "account")
 PUBLISHED_LIST = Rule("published_list", 30, 600, "address")
-KEPT_FORMS = Rule("kept_forms", 60, 3600, "account")
+STORED_FORMS = Rule("kept_forms", 60, 3600, "account")
 REMOTE_PAGES = Rule("remote_pages", 30, 600, "address")
 IMPORTS = Rule("imports", 20, 86400, "account")
 EXPORTS = Rule("exports", 60, 3600, "account")

@@ -26,9 +26,7 @@ def from_query(query: str) -> dict[str, Any]:
 
 
 def from_form(body: bytes) -> dict[str, Any]:
-    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest beyond a limit, or not in
-    UTF-8.
-    """
+    """Return the parameters of an `application/x-www-form-urlencoded` form. Raises BadRequest for invalid UTF-8 or too much."""
     return nest(pairs(decode(body)))
 
 

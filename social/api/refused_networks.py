@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from social.api.addresses import client_ip
 from social.api.responses import error
+from social.kernel.ports import Port
 
 logger = logging.getLogger("social.api")
 RELOAD_SECONDS: float = 5.0
@@ -29,16 +30,13 @@ _INITIAL_TIME: Final = float("-inf")
 _PROBES: Final = re.compile(r"/(?:health(?:/ready)?|metrics)/?")
 
 
+#: Loads the blocked networks, in CIDR notation.
+source: Final[Port[Callable[[], Iterable[str]]]] = Port("social.api.refused_networks.source")
+
+
 class _State:
-    load: Callable[[], Iterable[str]] = staticmethod(lambda: ())
     loaded_at: float = _INITIAL_TIME
     networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = ()
-
-
-def plug_in(load: Callable[[], Iterable[str]]) -> None:
-    """Set the function that loads the blocked networks, in CIDR notation."""
-    _State.load = staticmethod(load)
-    forget()
 
 
 def forget() -> None:
@@ -66,8 +64,9 @@ def is_known_to_be_refused(address: str) -> bool:
 
 
 def _load() -> None:
+    load = source.find()
     try:
-        _State.networks = tuple(ipaddress.ip_network(network) for network in _State.load())
+        _State.networks = tuple(ipaddress.ip_network(network) for network in load()) if load is not None else ()
         _in_one.cache_clear()
     except DatabaseError as problem:
         logger.warning("Blocked networks could not be read (%s)", problem)

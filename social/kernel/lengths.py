@@ -11,37 +11,17 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import DatabaseError, models
 from django.db.models import Transform
 
-WORD_LIMIT: Final = 64
-"""Limit for words that this program chooses: types, states, kinds, languages."""
-
-NAME_LIMIT: Final = 255
-"""Limit for names that people give, for digests and for short keys."""
-
-HOST_LIMIT: Final = 260
-"""Limit for a host with its port: 253 characters and six (RFC 1035 section 2.3.4)."""
-
+WORD_LIMIT: Final = 64  # words that this program chooses: types, states, kinds, languages
+NAME_LIMIT: Final = 255  # names that people give, digests and short keys
+HOST_LIMIT: Final = 260  # a host with its port: 253 characters and six (RFC 1035 section 2.3.4)
+# Ids and addresses on the web; longer ids from other servers are refused earlier: `federation.documents.reading.MAX_URI`.
 URI_LIMIT: Final = 2048
-"""Limit for ids and addresses on the web. Longer ids from other servers are refused earlier:
-`federation.documents.reading.MAX_URI`.
-"""
-
-ADDRESS_LIMIT: Final = 2400
-"""Limit for addresses of accounts: the longest remote username, an @ and a host."""
-
-HTML_LIMIT: Final = 200_000
-"""Limit for HTML that was rendered from a text or received; `social.kernel.text.sanitize` returns less than this."""
-
-PATH_LIMIT: Final = 1024
-"""Limit for paths in the media storage, which are all chosen by this server."""
-
-DOCUMENT_LIMIT: Final = 1 << 20
-"""Limit for documents that servers send each other: `federation.documents.reading.MAX_BYTES`."""
-
-MESSAGE_LIMIT: Final = 2000
-"""Limit for reasons and error messages, which are truncated before they are stored."""
-
-OBJECT_LIMIT: Final = 1_000_000
-"""Limit for objects and lists as JSON whose parts have limits of their own."""
+ADDRESS_LIMIT: Final = 2400  # addresses of accounts: the longest remote username, an @ and a host
+HTML_LIMIT: Final = 200_000  # HTML, rendered or received; `social.kernel.text.sanitize` returns less than this
+PATH_LIMIT: Final = 1024  # paths in the media storage, which are all chosen by this server
+DOCUMENT_LIMIT: Final = 1 << 20  # documents that servers send each other: `federation.documents.reading.MAX_BYTES`
+MESSAGE_LIMIT: Final = 2000  # reasons and error messages, which are truncated before they are stored
+OBJECT_LIMIT: Final = 1_000_000  # objects and lists as JSON whose parts have limits of their own
 
 
 class TextLength(Transform):

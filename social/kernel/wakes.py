@@ -74,10 +74,10 @@ def wake(*queues: str) -> None:
     """
     if _drain.queue in queues:
         _drain.woken = True
-    call(*(queue for queue in queues if queue != _drain.queue))
+    wake_others(*(queue for queue in queues if queue != _drain.queue))
 
 
-def call(*queues: str) -> None:
+def wake_others(*queues: str) -> None:
     """Wake workers as `wake` does, but always by a message, so that other workers drain `queues`, too."""
     send = waker.find()
     if send is None or not queues or circuit.is_open:

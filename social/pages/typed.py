@@ -25,7 +25,7 @@ from django.template.response import TemplateResponse
 from lxml.html import document_fromstring, fragments_fromstring, tostring
 
 from social.api import admission
-from social.api.limits import KEPT_FORMS
+from social.api.limits import STORED_FORMS
 from social.kernel import redis
 from social.pages.frame import is_local_path
 
@@ -49,7 +49,7 @@ _TEXTS: Final = frozenset({"", "text", "search", "url", "email", "tel", "number"
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredForm:
     """Stored form: the path to which it was sent, the page that contained it, its values, and whether it had files and its
     sender was signed out.
     """
@@ -83,7 +83,7 @@ def _reader(request: HttpRequest) -> Any:
         return None
 
 
-def keep(request: HttpRequest) -> str:
+def store_form(request: HttpRequest) -> str:
     """Store the form of a request for an hour and return its key; empty if the form has no typed text or is too long, if it
     is unknown who typed it, or if too many forms of the same person are stored.
     """
@@ -91,30 +91,30 @@ def keep(request: HttpRequest) -> str:
     page = request.headers.get("Referer", "").removeprefix(f"{request.scheme}://{request.get_host()}")
     if not texts_of(values) and not request.FILES:
         return ""
-    return keep_values(
+    return store_values(
         request, request.path, values, page=page if is_local_path(page) else "", files=bool(request.FILES)
     )
 
 
-def keep_values(
+def store_values(
     request: HttpRequest, path: str, values: Mapping[str, Sequence[str]], *, page: str = "", files: bool = False
 ) -> str:
-    """Store values of a form that is sent to `path`, as `keep` does, and return the key."""
+    """Store values of a form that is sent to `path`, as `store_form` does, and return the key."""
     signed_in = request.user.is_authenticated
     values = {name: [_UNWRITABLE.sub("", text) for text in found] for name, found in values.items()}
     reader, key = request.user.pk if signed_in else _reader(request), secrets.token_urlsafe(24)
-    kept = json.dumps([path, page, values, files, not signed_in])
-    if reader is None or len(kept) > _KEPT_LIMIT:
+    stored = json.dumps([path, page, values, files, not signed_in])
+    if reader is None or len(stored) > _KEPT_LIMIT:
         return ""
-    count = admission.count(KEPT_FORMS, subject=str(reader))
+    count = admission.count(STORED_FORMS, subject=str(reader))
     if count is not None and count.exceeded:
         return ""
     with redis.best_effort(_PURPOSE) as attempt:
-        redis.client("cache").set(_name(reader, key), kept, ex=_KEPT_SECONDS)
+        redis.client("cache").set(_name(reader, key), stored, ex=_KEPT_SECONDS)
     return "" if attempt.failed else key
 
 
-def find(request: HttpRequest) -> Kept | None:
+def find(request: HttpRequest) -> StoredForm | None:
     """Return the form that is stored for the reader of a page under the key in the query, and remove the key from the query."""
     query, found = request.GET.copy(), None
     key = str(query.pop(PARAMETER)[-1])
@@ -124,9 +124,9 @@ def find(request: HttpRequest) -> Kept | None:
     if request.method in ("GET", "HEAD") and user is not None and user.is_authenticated:
         with redis.best_effort(_PURPOSE):
             found = redis.client("cache").get(_name(user.pk, key))
-    kept = Kept(key, *json.loads(found)) if found else None
-    request.kept = kept  # type: ignore[attr-defined]  # read below
-    return kept
+    stored = StoredForm(key, *json.loads(found)) if found else None
+    request.stored_form = stored  # type: ignore[attr-defined]  # read below
+    return stored
 
 
 def _name(reader: object, key: str) -> str:
@@ -135,8 +135,8 @@ def _name(reader: object, key: str) -> str:
 
 def values_of(request: HttpRequest) -> QueryDict:
     """Return the parameters of a page, together with the values of the form that was stored for its reader."""
-    values, kept = request.GET.copy(), getattr(request, "kept", None)
-    for name, found in (kept.values if kept is not None and kept.path == request.path else {}).items():
+    values, stored = request.GET.copy(), getattr(request, "stored_form", None)
+    for name, found in (stored.values if stored is not None and stored.path == request.path else {}).items():
         values.setlist(name, found)
     return values
 
@@ -169,20 +169,20 @@ def with_key(path: str, key: str) -> str:
     return f"{place}{'&' if '?' in place else '?'}{PARAMETER}={key}{hash_sign}{anchor}" if key else path
 
 
-def put_back(request: HttpRequest, response: HttpResponseBase, kept: Kept) -> HttpResponseBase:
+def put_back(request: HttpRequest, response: HttpResponseBase, stored: StoredForm) -> HttpResponseBase:
     """Return the response with the stored values in its form, or with the typed text above its content if it has no such
     form. An error response becomes a redirect to the page that contained the form; a redirect within this server takes the
     key with it.
     """
-    if response.status_code >= 400 and urlsplit(kept.page).path not in ("", request.path):
-        return HttpResponseRedirect(with_key(kept.page, kept.key))
+    if response.status_code >= 400 and urlsplit(stored.page).path not in ("", request.path):
+        return HttpResponseRedirect(with_key(stored.page, stored.key))
     if isinstance(response, HttpResponseRedirectBase):
         if is_local_path(response.url):
-            response.headers["Location"] = with_key(response.url, kept.key)
+            response.headers["Location"] = with_key(response.url, stored.key)
         return response
 
     def fill(rendered: Any) -> None:
-        rendered.content = filled(rendered.content.decode(), request.path, kept)
+        rendered.content = filled(rendered.content.decode(), request.path, stored)
 
     if isinstance(response, TemplateResponse):
         response.add_post_render_callback(fill)
@@ -191,19 +191,19 @@ def put_back(request: HttpRequest, response: HttpResponseBase, kept: Kept) -> Ht
     return response
 
 
-def filled(html: str, path: str, kept: Kept) -> str:
+def filled(html: str, path: str, stored: StoredForm) -> str:
     """Return the page with the stored values in the form that is sent to the same path and shares most fields with it.
     Typed text without a field is shown above the content.
     """
-    page, names = document_fromstring(html), kept.values.keys() - _HIDDEN
+    page, names = document_fromstring(html), stored.values.keys() - _HIDDEN
     posted = [form for form in page.forms if form.method == "POST"]
-    forms = [form for form in posted if (urlsplit(form.action or "").path or path) == kept.path]
+    forms = [form for form in posted if (urlsplit(form.action or "").path or path) == stored.path]
     form = max(forms, key=lambda form: len(names.intersection(form.inputs.keys())), default=None)
     known = set(form.inputs.keys()) if form is not None else set()
     for field in form.xpath(".//input|.//textarea|.//select") if form is not None and known & names else ():
-        _fill(field, kept.values.get(field.get("name"), []))
-    lost = texts_of({name: found for name, found in kept.values.items() if name not in known})
-    context = {"explained": known and kept.signed_out, "typed": lost, "files": kept.files}
+        _fill(field, stored.values.get(field.get("name"), []))
+    lost = texts_of({name: found for name, found in stored.values.items() if name not in known})
+    context = {"explained": known and stored.signed_out, "typed": lost, "files": stored.files}
     (main,) = page.xpath("//main")
     main[:0] = fragments_fromstring(loader.render_to_string("pages/typed.html", context))
     return str(tostring(page, encoding="unicode", doctype="<!doctype html>"))

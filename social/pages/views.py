@@ -32,7 +32,7 @@ def page(view: View, *, in_popup: bool = False, after_form: HTTPStatus = HTTPSta
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        kept = typed.find(request) if typed.PARAMETER in request.GET else None
+        stored = typed.find(request) if typed.PARAMETER in request.GET else None
         try:
             response = view(request, *args, **kwargs)
         except KernelError as error:
@@ -49,8 +49,8 @@ def page(view: View, *, in_popup: bool = False, after_form: HTTPStatus = HTTPSta
             of_member = settings.SESSION_COOKIE_NAME in request.COOKIES and not in_popup
         if of_member:
             typed.name_reader(request, response)
-        if kept is not None:
-            response = typed.put_back(request, response, kept)
+        if stored is not None:
+            response = typed.put_back(request, response, stored)
         # `lang` in the query sets a cookie.
         protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET, streams=of_member)
         if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):

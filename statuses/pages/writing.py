@@ -26,7 +26,7 @@ from social.kernel.errors import NotFound
 from social.kernel.ids import parse_id
 from social.pages.frame import show
 from social.pages.once import once
-from social.pages.typed import keep_values, values_of, with_key
+from social.pages.typed import store_values, values_of, with_key
 from statuses.models import ScheduledStatus
 from statuses.pages.acts import counted_all
 from statuses.pages.policies import REPLY_WAITS, rules_of_post
@@ -224,7 +224,7 @@ def delete(request: HttpRequest, id: int) -> HttpResponse:
         delete_status(status_id=status.id)
         messages.success(request, _("Your post has been deleted. Write it again, then publish it."))
         form = PostForm(initial=initial, files=files)
-        key = keep_values(
+        key = store_values(
             request, reverse("write"), form.values(reply_to=post.in_reply_to_id, quote=post.quoted_status_id)
         )
         if key:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from django.utils.translation import gettext_lazy as _
 
 from social.kernel import links
-from social.kernel.text.markup import shown
+from social.kernel.text.markup import split_hidden
 from statuses.models import MediaAttachment
 from statuses.policies.publishing import PLAIN_TEXT
 
@@ -210,5 +210,5 @@ def read_as_text(texts: Iterable[str], content: str, *others: str | None) -> str
     """Return all text that readers see in a post: the texts of READ_COLUMNS, the content, poll options and descriptions.
     Addresses that links show only in part come last, because only the beginning of the text is searched.
     """
-    text, addresses = shown(content)
+    text, addresses = split_hidden(content)
     return "\n\n".join(part for part in (*texts, text, *others, *addresses) if part)

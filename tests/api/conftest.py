@@ -12,7 +12,7 @@ from django.test import Client
 
 from social.api import admission
 from social.api.admission import checksum_of
-from social.api.identities import Identity, plug_in
+from social.api.identities import Identity, source
 from social.api.scopes import SCOPES
 from social.kernel import redis
 from tests.support.client import forget_identities
@@ -81,12 +81,11 @@ def _sample_api(settings: Any) -> None:
 def callers() -> Iterator[Tokens]:
     """A token source, with empty caches."""
     tokens = Tokens()
-    before = plug_in(tokens)
     redis.client("cache").flushdb()
     forget_identities()
     redis.circuit("cache").close()
-    yield tokens
-    plug_in(before)
+    with source.replaced(tokens):
+        yield tokens
     forget_identities()
     redis.circuit("cache").close()
 

@@ -23,7 +23,7 @@ from accounts.policies.audience import VIEWER_SETS
 from social.kernel import clock
 from social.kernel.ids import MAX_ID, first_at
 from social.kernel.statements import rows_of
-from social.kernel.text.words import Word, wanted_words, words
+from social.kernel.text.words import Word, query_words, words
 from statuses.policies.audience import PUBLIC_SEARCH, THREAD, readable_by_viewer
 from timelines.policies.search_query import Scope
 from timelines.services.search_index import Document, Search
@@ -308,7 +308,7 @@ def _phrase(text: str) -> str:
     """Return the words of a part of the search as a phrase query with their distances; empty for a part without words."""
     parts: list[str] = []
     previous: Word | None = None
-    for word in wanted_words(text):
+    for word in query_words(text):
         if previous is not None:
             parts.append(f"<{word.position - previous.position}>")
         parts.append(f"'{word.text}'{':*' if word.begins else ''}")

@@ -35,7 +35,7 @@ from social.kernel.media.scanning import ScanResult
 from social.kernel.media.types import TYPES
 from social.kernel.reasons import Reason
 from social.kernel.refusals import count_refusals
-from social.kernel.runner import Job, Steps, Work, enqueue, is_left_alone
+from social.kernel.runner import Job, Steps, Work, enqueue, is_paused
 
 logger = logging.getLogger("social.media")
 T = TypeVar("T")
@@ -75,7 +75,7 @@ def request_copy(*, purpose: CopyPurpose, url: str) -> RemoteCopy:
             copy.state, copy.failure, copy.requested_at = CopyState.WAITING, CopyFailure.NONE, clock.now()
             copy.save(update_fields=["state", "failure", "requested_at"])
             row = CopyFetch(copy=copy, host=copy.host)
-            if is_left_alone(row.queue, row.host) or not enqueue(row):
+            if is_paused(row.queue, row.host) or not enqueue(row):
                 _fail(copy, CopyFailure.UNREACHABLE)
                 copy.refresh_from_db()
     return copy

@@ -22,7 +22,7 @@ from social.api import languages
 from social.kernel import clock
 from social.kernel.text.names import visible_text
 from social.pages.frame import allow_forms_to, is_local_path, with_query
-from social.pages.typed import keep, with_key
+from social.pages.typed import store_form, with_key
 from social.pages.views import View, page
 
 AUTHORIZE = "/oauth/authorize"
@@ -32,7 +32,7 @@ def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
     """Redirect to the sign-in page, which then returns to this page with the submitted form, or to `back` if there was
     no form.
     """
-    key = keep(request) if request.method == "POST" else ""
+    key = store_form(request) if request.method == "POST" else ""
     here = with_key(request.get_full_path(), key)
     return HttpResponseRedirect(sign_in_url(request, here if key else back or here))
 

@@ -13,7 +13,7 @@ A new kind of work needs an entry in TERMS and a function, besides the table of 
 The runner handles claims, leases, retries, pauses of failing hosts, and the removal of rows that were given up.
 """
 
-from social.kernel.runner.rows import Host, WaitingRow, WantedRow, enqueue, is_left_alone
+from social.kernel.runner.rows import Host, WaitingRow, WantedRow, enqueue, is_paused
 from social.kernel.runner.running import Failed, Job, Run, Steps, Work, forget_given_up
 from social.kernel.terms import TERMS, Terms
 
@@ -30,5 +30,5 @@ __all__ = [
     "Work",
     "enqueue",
     "forget_given_up",
-    "is_left_alone",
+    "is_paused",
 ]

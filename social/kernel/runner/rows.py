@@ -213,7 +213,7 @@ class Host(models.Model):
         return self.name
 
 
-def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
+def record_answers(queue: str, answers: Mapping[str, str], reached: set[str]) -> None:
     """Store the latest answers of hosts: "" for a success, else the error, which counts as one more failure. If the terms
     are cautious, the hosts in `reached` are stored as known.
     """
@@ -236,7 +236,7 @@ def judge_hosts(queue: str, answers: Mapping[str, str], reached: set[str]) -> No
         host.save(update_fields=["failures", "failing_since", "retry_at", "last_error"])
 
 
-def is_left_alone(queue: str, name: str) -> bool:
+def is_paused(queue: str, name: str) -> bool:
     """Tell whether a host is paused after a failure."""
     return Host.objects.filter(queue=queue, name=name, failures__gt=0, retry_at__gt=Now()).exists()
 

@@ -25,7 +25,7 @@ from social.kernel.events import Event, on, publish
 from social.kernel.http.client import run
 from social.kernel.http.limits import asking, asking_for
 from social.kernel.outbox import OutboxRow
-from social.kernel.runner.rows import WaitingRow, claiming_statement, forget_troubles, judge_hosts
+from social.kernel.runner.rows import WaitingRow, claiming_statement, forget_troubles, record_answers
 from social.kernel.terms import TERMS, Terms
 
 logger = logging.getLogger("social.runner")
@@ -318,7 +318,7 @@ class Run(Generic[R]):
             claims.fail(token, [self._failure(job.row, failed) for job, failed in ended if failed is not None])
             claims.release(token, released)
             answers = {host: wrong for job, _failed in ended for host, wrong in job.answers.items()}
-            judge_hosts(self.work.model.queue, answers, {row.host for row in done})
+            record_answers(self.work.model.queue, answers, {row.host for row in done})
 
     def _failure(self, row: R, failed: Failed) -> Failure:
         attempts = row.attempts + 1

@@ -176,7 +176,7 @@ def _with_annotations_last(tokens: Iterable[str | Tag]) -> list[str | Tag]:
     return text + annotations
 
 
-def shown(html: str) -> tuple[str, list[str]]:
+def split_hidden(html: str) -> tuple[str, list[str]]:
     """Return the visible text of sanitised HTML, and the whole text of each link that hides a part of it.
 
     Elements of the class `invisible` are hidden by clients, e.g. the beginning and the end of long addresses from Mastodon.

@@ -71,15 +71,15 @@ def fold(text: str) -> str:
 
 def words(text: str) -> Iterator[Word]:
     """Return the first WORDS_LIMIT words of a text that is to be found by a search."""
-    return islice(_words(text, wanted=False), WORDS_LIMIT)
+    return islice(_words(text, in_query=False), WORDS_LIMIT)
 
 
-def wanted_words(text: str) -> Iterator[Word]:
+def query_words(text: str) -> Iterator[Word]:
     """Return the words of a query: a text that contains the query has them at the same distances from each other."""
-    return islice(_words(text, wanted=True), WORDS_LIMIT)
+    return islice(_words(text, in_query=True), WORDS_LIMIT)
 
 
-def _words(text: str, *, wanted: bool) -> Iterator[Word]:
+def _words(text: str, *, in_query: bool) -> Iterator[Word]:
     folded = fold(text)
     runs, joint = (_ASCII, _ASCII_JOINT) if folded.isascii() else (_RUNS, _JOINT)
     position = 1
@@ -88,7 +88,7 @@ def _words(text: str, *, wanted: bool) -> Iterator[Word]:
         if run is None:
             whole = found["word"].strip(_LOW_LINES)[:LETTERS]
             if whole:
-                parts = [] if wanted else joint.split(whole)
+                parts = [] if in_query else joint.split(whole)
                 for part in dict.fromkeys([whole, *(parts if len(parts) > 1 else [])]):
                     # All apostrophes become one character, which needs no quotes in a lexeme.
                     yield Word(part.replace("'", "\u2019"), position)
@@ -97,6 +97,6 @@ def _words(text: str, *, wanted: bool) -> Iterator[Word]:
         for place in range(len(run)):
             pair = run[place : place + 2]
             # In a query, the pair before the last character contains it already.
-            if len(pair) == 2 or not wanted or len(run) == 1:
-                yield Word(pair, position + place, begins=wanted and len(pair) == 1)
+            if len(pair) == 2 or not in_query or len(run) == 1:
+                yield Word(pair, position + place, begins=in_query and len(pair) == 1)
         position += len(run)

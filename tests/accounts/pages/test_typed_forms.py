@@ -20,7 +20,7 @@ from social.api.limits import Rule
 from social.kernel import clock, links
 from social.kernel.errors import RateLimited
 from social.pages import typed
-from social.pages.typed import SECRETS, Kept, filled
+from social.pages.typed import SECRETS, StoredForm, filled
 from statuses.models import Filter, Status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import make_status
@@ -203,7 +203,7 @@ def test_a_page_without_the_form_shows_the_text_itself() -> None:
     gone = browser.get(back)
     assert gone.status_code == 404
     assert "My best friends</textarea>" in gone.content.decode()
-    kept = Kept("k", "/there", "", {"text": ["Typed here"], "token": ["abc-1"]}, False, True)
+    kept = StoredForm("k", "/there", "", {"text": ["Typed here"], "token": ["abc-1"]}, False, True)
     html = filled("<!doctype html><html><body><main id=main><p>Hi</p></main></body></html>", "/here", kept)
     assert "Typed here</textarea>" in html
     assert "abc-1" not in html
@@ -230,7 +230,7 @@ def test_an_error_page_shows_what_was_typed_to_who_sent_it_from_a_page_of_this_s
 
 @override_settings(RATE_LIMITS=True)
 def test_forms_of_one_person_are_kept_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(typed, "KEPT_FORMS", Rule("kept_forms", 3, 3600, "account"))
+    monkeypatch.setattr(typed, "STORED_FORMS", Rule("kept_forms", 3, 3600, "account"))
     ann, bob = make_user("ann"), make_user("bob")
     browser, other = signed_out(ann), signed_out(bob)
     sent = {"title": "Friends and " + "x" * 1000}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from social.kernel.text.markup import plain, shown
+from social.kernel.text.markup import plain, split_hidden
 from social.kernel.text.sanitize import sanitize
 from tests.kernel.text.strategies import tag_soups
 
@@ -78,13 +78,13 @@ _LONG = (
 def test_row_74_hidden_elements_divide_no_word_and_link_addresses_are_whole(
     html: str, seen: str, addresses: list[str]
 ) -> None:
-    assert shown(html) == (seen, addresses)
+    assert split_hidden(html) == (seen, addresses)
 
 
 @settings(max_examples=100, deadline=None)
 @given(tag_soups)
 def test_html_without_hidden_elements_is_completely_visible(soup: str) -> None:
     if "invisible" not in soup and "<r" not in soup.lower():
-        assert shown(soup) == (plain(soup), [])
-    seen, _addresses = shown(sanitize(soup))
+        assert split_hidden(soup) == (plain(soup), [])
+    seen, _addresses = split_hidden(sanitize(soup))
     assert seen == seen.strip()
