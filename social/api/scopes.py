@@ -6,27 +6,13 @@ from collections.abc import Iterable
 from functools import cache
 
 _THINGS = (
-    "accounts",
-    "blocks",
-    "bookmarks",
-    "collections",
-    "favourites",
-    "filters",
-    "follows",
-    "lists",
-    "mutes",
-    "notifications",
-    "statuses",
-)
+    "accounts", "blocks", "bookmarks", "collections", "favourites", "filters", "follows", "lists", "mutes",
+    "notifications", "statuses",
+)  # fmt: skip
 _STAFF_THINGS = (
-    "accounts",
-    "reports",
-    "domain_allows",
-    "domain_blocks",
-    "ip_blocks",
-    "email_domain_blocks",
+    "accounts", "reports", "domain_allows", "domain_blocks", "ip_blocks", "email_domain_blocks",
     "canonical_email_blocks",
-)
+)  # fmt: skip
 _FOLLOW = frozenset(f"{verb}:{thing}" for verb in ("read", "write") for thing in ("blocks", "follows", "mutes"))
 
 CHILDREN: dict[str, tuple[str, ...]] = {

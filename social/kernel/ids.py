@@ -35,8 +35,7 @@ class SnowflakeField(models.BigAutoField):
     def rel_db_type(self, connection: BaseDatabaseWrapper) -> str:
         return "bigint"
 
-    def cast_db_type(self, connection: BaseDatabaseWrapper) -> str:
-        return "bigint"
+    cast_db_type = rel_db_type
 
     def get_placeholder(self, value: Any, compiler: Any, connection: BaseDatabaseWrapper) -> str:
         # Overridden so that Django inserts several rows with given ids as VALUES: it would otherwise send an array cast to

@@ -18,40 +18,13 @@ _VERBOSE_LOGGERS = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
 
-_SECRET_KEYS = frozenset(
-    [
-        "password",
-        "passwd",
-        "password1",
-        "password2",
-        "new_password",
-        "current_password",
-        "fetch_password",
-        "passphrase",
-        "secret",
-        "secret_key",
-        "client_secret",
-        "token",
-        "access_token",
-        "refresh_token",
-        "bearer_token",
-        "id_token",
-        "registration_token",
-        "auth_token",
-        "authorization",
-        "proxy_authorization",
-        "cookie",
-        "set_cookie",
-        "sec_websocket_protocol",
-        "private_key",
-        "vapid_private_key",
-        "field_encryption_keys",
-        "code_verifier",
-        "otp",
-        "csrfmiddlewaretoken",
-        "sessionid",
-    ]
-)
+_SECRET_KEYS = frozenset([
+    "password", "passwd", "password1", "password2", "new_password", "current_password", "fetch_password",
+    "passphrase", "secret", "secret_key", "client_secret", "token", "access_token", "refresh_token", "bearer_token",
+    "id_token", "registration_token", "auth_token", "authorization", "proxy_authorization", "cookie", "set_cookie",
+    "sec_websocket_protocol", "private_key", "vapid_private_key", "field_encryption_keys", "code_verifier", "otp",
+    "csrfmiddlewaretoken", "sessionid",
+])  # fmt: skip
 
 # Text between a name and its value: `=`, `:` (with or without quotes, also escaped ones) or, in the repr of a pair, a
 # comma between quotes.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import EmptyResultSet, FullResultSet
@@ -50,6 +50,8 @@ class OneOf(Lookup):
 
     lookup_name = "one_of"
     prepare_rhs = False
+    template: ClassVar[str] = "{} = ANY({})"
+    if_empty: ClassVar[type[Exception]] = EmptyResultSet  # no query is made, as with `__in`
 
     def get_prep_lookup(self) -> Any:
         return self.rhs if isinstance(self.rhs, BaseExpression) else list(self.rhs)
@@ -59,10 +61,10 @@ class OneOf(Lookup):
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
         if self.rhs == []:
-            raise EmptyResultSet  # no query is made, as with `__in`
+            raise self.if_empty
         left, left_params = self.process_lhs(compiler, connection)
         right, right_params = self.process_rhs(compiler, connection)
-        return f"{left} = ANY({right})", [*left_params, *right_params]
+        return self.template.format(left, right), [*left_params, *right_params]
 
 
 @Field.register_lookup
@@ -74,13 +76,7 @@ class NoneOf(OneOf):
     """
 
     lookup_name = "none_of"
-
-    def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, Any]:
-        if self.rhs == []:
-            raise FullResultSet
-        left, left_params = self.process_lhs(compiler, connection)
-        right, right_params = self.process_rhs(compiler, connection)
-        return f"CASE WHEN {left} = ANY({right}) THEN 1 ELSE 0 END <> 1", [*left_params, *right_params]
+    template, if_empty = "CASE WHEN {} = ANY({}) THEN 1 ELSE 0 END <> 1", FullResultSet
 
 
 class Plan(Generic[Row]):

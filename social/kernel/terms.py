@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 _TROUBLED: Final = 10
@@ -82,10 +83,12 @@ class Terms:
         return timedelta(seconds=min(60 * 2 ** min(failures - _TROUBLED, 10), 3600))
 
 
+#: Terms of work that sends. `cautious`, because Mastodon drops one of two simultaneous first requests from an actor (contract,
+#: federation section 12).
+_sending: Final = partial(Terms, retry_after=_over_days, pause=2.0, cautious=True, sends=True)
 #: Terms by the name of their queue, which is in the lane "network" (`social.queues`).
 TERMS: Final[dict[str, Terms]] = {
-    # `cautious`, because Mastodon drops one of two simultaneous first requests from an actor (contract, federation section 12).
-    "deliveries": Terms(
+    "deliveries": _sending(
         "activities on their way to other servers",
         at_once=200,
         per_host=2,
@@ -95,11 +98,7 @@ TERMS: Final[dict[str, Terms]] = {
         row_seconds=20.0,
         lease=30.0,
         attempts=16,
-        retry_after=_over_days,
-        pause=2.0,
         kept=timedelta(days=7),
-        cautious=True,
-        sends=True,
     ),
     "fetches": Terms(
         "documents of other servers",
@@ -159,7 +158,7 @@ TERMS: Final[dict[str, Terms]] = {
         kept=timedelta(hours=1),
     ),
     # A call waits for its last answers after it has stopped claiming; with two threads, a second call claims meanwhile.
-    "pushes": Terms(
+    "pushes": _sending(
         "notifications on their way to devices",
         at_once=200,
         per_host=16,
@@ -169,15 +168,11 @@ TERMS: Final[dict[str, Terms]] = {
         row_seconds=12.0,
         lease=30.0,
         attempts=6,
-        retry_after=_over_days,
         lifetime=timedelta(hours=48),
-        pause=2.0,
         kept=timedelta(hours=1),
-        cautious=True,
-        sends=True,
     ),
     # With two threads, events become calls while a call of the runner waits for slow hosts.
-    "webhooks": Terms(
+    "webhooks": _sending(
         "events on their way to webhooks",
         at_once=50,
         per_host=4,
@@ -186,12 +181,8 @@ TERMS: Final[dict[str, Terms]] = {
         row_seconds=12.0,
         lease=30.0,
         attempts=10,
-        retry_after=_over_days,
         lifetime=timedelta(days=2),
-        pause=2.0,
         kept=timedelta(hours=1),
-        cautious=True,
-        sends=True,
     ),
     # A list is stored in the thread of its row: the lease leaves time for the longest one. A list that was given up is not
     # fetched before the next regular time.
@@ -204,7 +195,6 @@ TERMS: Final[dict[str, Terms]] = {
         lease=180.0,
         threads=1,
         attempts=5,
-        pause=60.0,
         kept=timedelta(hours=5),
     ),
     # All rows are for one host, the mail server. A row is one mail, which takes several steps of at most ten seconds each.

@@ -12,13 +12,12 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, ClassVar, Final, Literal, get_args, get_origin, get_type_hints
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from django.db import transaction
 from django.db.models import Choices
 from django.utils.translation import gettext as _
 
 from social.kernel.errors import KernelError
-from social.management.tables import table
 
 #: Help of options that mean the same in every command, unless a docstring says more.
 _COMMON: Final = {
@@ -26,6 +25,8 @@ _COMMON: Final = {
     "json": "print JSON",
     "yes": "go on without a confirmation",
 }
+#: Width at which values in a table are cut.
+_WIDEST: Final = 60
 #: Numbers of days and of rows that options take.
 Days = Annotated[int, range(36_501)]
 Limit = Annotated[int, range(1, 1_000_001)]
@@ -114,6 +115,25 @@ class OperatorCommand(BaseCommand):
             table(self.stdout, rows)
         else:
             self.stdout.write(empty)
+
+
+def table(output: OutputWrapper, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows with the same columns below their names: the first line of each value, shortened except in the last column."""
+    lines = [tuple(rows[0])]
+    for row in rows:
+        *most, last = map(_line, row.values())
+        lines.append((*map(_shortened, most), last))
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    for line in lines:
+        output.write("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _line(value: Any) -> str:
+    return next(iter(str("-" if value is None else value).splitlines()), "")
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
 
 
 @contextmanager

@@ -79,14 +79,8 @@ def with_script(view: View) -> View:
 
 # Requests to these paths cost work and are useless to crawlers; other pages declare themselves whether they may be indexed.
 _DISALLOWED_PATHS: Final = (
-    "/admin/",
-    "/api/",
-    "/auth/",
-    "/authorize_interaction",
-    "/media_proxy/",
-    "/oauth/",
-    "/share",
-)
+    "/admin/", "/api/", "/auth/", "/authorize_interaction", "/media_proxy/", "/oauth/", "/share",
+)  # fmt: skip
 _TEXT: Final = "".join(["User-agent: *\n", *(f"Disallow: {path}\n" for path in _DISALLOWED_PATHS)])
 
 

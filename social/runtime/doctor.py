@@ -348,43 +348,17 @@ def _web_push() -> Iterator[Check]:
 
 
 _CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
-    machine_checks.secrets,
-    machine_checks.storage,
-    machine_checks.disk,
-    machine_checks.decoding,
-    machine_checks.web_client,
-    machine_checks.open_files,
-    _database,
-    _migrations,
-    _domain,
-    _ids,
-    _fingerprints,
-    _clock,
-    _redis,
-    _processes,
-    _outbox,
-    _proxies,
-    _blocks,
-    _federation,
-    _blocklists,
-    _mail,
-    _translation,
-    _captcha,
-    _issuers,
-    _issuer_roles,
-    _web_push,
-)
+    machine_checks.secrets, machine_checks.storage, machine_checks.disk, machine_checks.decoding,
+    machine_checks.web_client, machine_checks.open_files, _database, _migrations, _domain, _ids, _fingerprints,
+    _clock, _redis, _processes, _outbox, _proxies, _blocks, _federation, _blocklists, _mail, _translation, _captcha,
+    _issuers, _issuer_roles, _web_push,
+)  # fmt: skip
 _ASK_THE_DATABASE = (
     _migrations, _domain, _ids, _fingerprints, _clock, _outbox, _blocks, _blocklists, _issuer_roles, _web_push,
 )  # fmt: skip
 _CHECKS_OF_SETTINGS = (
-    machine_checks.secrets,
-    machine_checks.web_client,
-    _proxies,
-    _loopback_federation,
-    _missing_mail,
-    _push_keys,
-)
+    machine_checks.secrets, machine_checks.web_client, _proxies, _loopback_federation, _missing_mail, _push_keys,
+)  # fmt: skip
 
 
 def system_checks() -> list[checks.CheckMessage]:

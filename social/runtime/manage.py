@@ -129,15 +129,6 @@ def _upgrade_database(arguments: list[str]) -> int:
         return _django(arguments)
 
 
-def _forgo_pool() -> None:
-    """Switch the connection pool off: a command uses one connection, for which it waits without the pool's time-out."""
-    from django.conf import settings
-    from django.core.exceptions import ImproperlyConfigured
-
-    with contextlib.suppress(ImproperlyConfigured):  # reported by the command, if it needs the settings
-        settings.DATABASES["default"]["OPTIONS"].pop("pool", None)
-
-
 def _data_dir() -> Path:
     return Path(os.environ.get("DATA_DIR") or ROOT / "var").resolve()
 
@@ -170,8 +161,9 @@ def _require_installation(*, or_unfinished: bool = False) -> None:
     data_dir = _data_dir()
     elsewhere = bool(os.environ.get("DATABASE_URL"))
     cluster = Postgres(data_dir).cluster
-    if not elsewhere and data_dir.is_dir():
-        _wait_for_cluster(cluster, data_dir)
+    deadline = time.monotonic() + FIRST_START_SECONDS
+    while not (elsewhere or cluster.exists() or running_supervisor(data_dir) is None) and time.monotonic() < deadline:
+        time.sleep(0.1)  # a first start is under way
     begun = data_dir.is_dir() if elsewhere else cluster.exists()
     begun = begun or (or_unfinished and find_mark(data_dir) is not None)
     if not begun and not (elsewhere and all(os.environ.get(name) for name in NAMES)):
@@ -183,13 +175,6 @@ def _require_installation(*, or_unfinished: bool = False) -> None:
         )
     if data_dir.is_dir():
         open_data_dir(data_dir)
-
-
-def _wait_for_cluster(cluster: Path, data_dir: Path) -> None:
-    """Wait until a first start that is under way has created its cluster."""
-    deadline = time.monotonic() + FIRST_START_SECONDS
-    while not cluster.exists() and running_supervisor(data_dir) is not None and time.monotonic() < deadline:
-        time.sleep(0.1)
 
 
 def _use_temporary_secrets() -> None:
@@ -210,7 +195,8 @@ def _list_commands() -> int:
     django.setup()
     found = get_commands()
     del found["createsuperuser"]  # it only names our command that replaces it
-    own = {name: app for name, app in found.items() if app in apps.app_configs and _is_own(apps.app_configs[app].path)}
+    ours = {app for app, config in apps.app_configs.items() if Path(config.path).parent == ROOT}
+    own = {name: app for name, app in found.items() if app in ours}
     first = [name for name in ("run", "setup", "doctor") if name in own]
     print(f"{env.manage_command('COMMAND')}   ({env.manage_command('help COMMAND')} says more)\n")
     width = max(map(len, own)) + 2
@@ -220,10 +206,6 @@ def _list_commands() -> int:
     print("\nOf Django and its libraries, for developers:\n")
     print(textwrap.fill(", ".join(sorted(set(found) - set(own))), 110, initial_indent="  ", subsequent_indent="  "))
     return 0
-
-
-def _is_own(path: str) -> bool:
-    return Path(path).parent == ROOT
 
 
 def _run(arguments: list[str]) -> int:
@@ -317,10 +299,14 @@ def _connected(command: str) -> psycopg.Connection[Any]:
 
 
 def _django(arguments: list[str]) -> int:
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
     from django.db import connections
 
-    _forgo_pool()
+    with contextlib.suppress(ImproperlyConfigured):  # reported by the command, if it needs the settings
+        # A command uses one connection, for which it waits without the pool's time-out.
+        settings.DATABASES["default"]["OPTIONS"].pop("pool", None)
     try:
         execute_from_command_line(["manage.py", *arguments])
     except SystemExit as end:

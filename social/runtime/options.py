@@ -43,14 +43,8 @@ def take_options(arguments: list[str]) -> list[str]:
 
 #: The variables on which ids in the database and the doctor's checks depend.
 NAMES: Final = (
-    "LOCAL_DOMAIN",
-    "WEB_DOMAIN",
-    "PORT",
-    "STREAMING_PORT",
-    "STREAMING_API_BASE_URL",
-    "BIND",
-    "FEDERATION_LOOPBACK",
-)
+    "LOCAL_DOMAIN", "WEB_DOMAIN", "PORT", "STREAMING_PORT", "STREAMING_API_BASE_URL", "BIND", "FEDERATION_LOOPBACK",
+)  # fmt: skip
 
 
 def _file(data_dir: Path) -> Path:

@@ -150,7 +150,7 @@ class Supervisor:
         child = self.children[spec.name]
         process = child.process
         while process is not None and not has_ended(process):
-            self._serve(0.5, reap=False)
+            self.turn(0.5, reap=False)
             if self.signals:
                 raise Interrupted
         del self.children[spec.name]
@@ -182,11 +182,8 @@ class Supervisor:
             if child.spec.reload_signal and child.process is not None and not has_ended(child.process):
                 child.process.send_signal(child.spec.reload_signal)
 
-    def turn(self, seconds: float) -> None:
-        """Wait at most `seconds` for events (output, ended children, signals) and handle them."""
-        self._serve(seconds, reap=True)
-
-    def _serve(self, seconds: float, *, reap: bool) -> None:
+    def turn(self, seconds: float, *, reap: bool = True) -> None:
+        """Wait at most `seconds` for events (output, ended children, signals) and handle them; `reap` ended children, too."""
         now = time.monotonic()
         children = self.children.values()
         due = [child.due - now for child in children if child.due is not None]

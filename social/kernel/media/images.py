@@ -20,14 +20,8 @@ from social.kernel.media.decoding import jobs
 from social.kernel.media.limits import FRAMES_LIMIT
 
 ACCEPTED: Final = (
-    "image/jpeg",
-    "image/png",
-    "image/gif",
-    "image/heic",
-    "image/heif",
-    "image/webp",
-    "image/avif",
-)
+    "image/jpeg", "image/png", "image/gif", "image/heic", "image/heif", "image/webp", "image/avif",
+)  # fmt: skip
 """The media types that `process` accepts."""
 
 

@@ -78,14 +78,12 @@ class Command(OperatorCommand):
         return {name: fresh[name] for name in _NAMES[kind]}
 
     def _forgotten(self, kind: str, stored: dict[str, str]) -> dict[str, str]:
-        kept = stored.get(_FORMER_KEYS[kind], "").split(",")
-        if kind == "secret-key":
-            if kept == [""]:
-                raise CommandError("No former key is kept.")
-            return {"SECRET_KEY_FALLBACKS": ""}
-        if len(kept) < 2:
+        keys = [key for key in stored.get(_FORMER_KEYS[kind], "").split(",") if key]
+        # The first of the encryption keys is the one in use.
+        current = [] if kind == "secret-key" else keys[:1]
+        if keys == current:
             raise CommandError("No former key is kept.")
-        return {"FIELD_ENCRYPTION_KEYS": kept[0]}
+        return {_FORMER_KEYS[kind]: "".join(current)}
 
     def _plan(self, kind: str) -> str:
         if kind == "secret-key":

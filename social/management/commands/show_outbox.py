@@ -9,8 +9,7 @@ from social.kernel import outbox
 from social.kernel.clock import iso, iso_or_none, now
 from social.kernel.errors import Conflict
 from social.kernel.outbox import OutboxRow
-from social.management.base import Limit, OperatorCommand
-from social.management.tables import table
+from social.management.base import Limit, OperatorCommand, table
 from social.queues import QUEUES
 
 _COLUMNS = ("id", "queue", "key", "event", "subscriber", "attempts", "state", "due_at", "last_error")
