@@ -6,13 +6,12 @@ of any length.
 
 from __future__ import annotations
 
-import functools
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final
 from urllib.parse import unquote, urlsplit
 
 import orjson
@@ -41,9 +40,6 @@ _CODE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", re.ASCII)
 #: Codes that a service may use instead of the code of a post's language.
 _OTHER_CODES: Final = {"zh-cn": "zh-hans", "zh-hk": "zh-hant", "zh-tw": "zh-hant", "no": "nb", "nb": "no"}
 
-Ask = Callable[[str, str, Any], Any]
-"""`ask(method, path, body)` -> the JSON of the answer."""
-
 
 @dataclass(frozen=True)
 class Translated:
@@ -65,8 +61,7 @@ def load_languages() -> Mapping[str, Sequence[str]]:
     known: Mapping[str, Sequence[str]] | None = fragments.load([key]).get(key)
     if known is None:
         try:
-            service = _service()
-            known = _read_answer(lambda: service.load_languages(_asking(service)))
+            known = _read_answer(_service().load_languages)
         except Unavailable:
             fragments.save({key: {}}, seconds=_PAUSE_SECONDS)
             raise
@@ -93,13 +88,12 @@ def translate(texts: Sequence[str], source: str, target: str) -> Translated:
     returned by `load_languages`. Raises Unavailable.
     """
     service = _service()
-    ask = _asking(service)
 
     def translate_all() -> tuple[list[str], str]:
         done: list[str] = []
         found = ""
         for start in range(0, len(texts), _TEXTS_LIMIT):
-            answers, detected = service.translate(ask, texts[start : start + _TEXTS_LIMIT], source, target)
+            answers, detected = service.translate(texts[start : start + _TEXTS_LIMIT], source, target)
             if not isinstance(answers, list):
                 raise TypeError
             done += answers
@@ -112,75 +106,94 @@ def translate(texts: Sequence[str], source: str, target: str) -> Translated:
     return Translated(done, found or ("" if source == UNKNOWN else source), service.provider)
 
 
-class _Service(Protocol):
+class _Service:
     """API of a kind of translation service. Its methods may raise any error that an answer of an unexpected shape causes."""
 
-    provider: str
+    provider: ClassVar[str]
     #: HTTP status of an answer when the quota of translations is used up.
-    quota_status: int
-    headers: Mapping[str, str]
+    quota_status: ClassVar[int]
+    headers: Mapping[str, str] = {}
 
-    def load_languages(self, ask: Ask) -> dict[str, list[str]]: ...
+    def __init__(self, base: str, key: str) -> None:
+        self._base, self._key = base, key
 
-    def translate(self, ask: Ask, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
+    def load_languages(self) -> dict[str, list[str]]:
+        raise NotImplementedError  # each subclass has its own
+
+    def translate(self, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
         """Return the translated texts, and the language that was detected for the first one."""
+        raise NotImplementedError  # each subclass has its own
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        answer = http.ask_service(
+            f"{self._base}{path}",
+            method=method,
+            body=None if body is None else orjson.dumps(body),
+            headers={"Accept": "application/json", "Content-Type": "application/json", **self.headers},
+            max_bytes=_ANSWER_BYTES,
+            deadline=TRANSLATION_SECONDS,
+            loopback=settings.TRANSLATION_SERVICE_LOOPBACK,
+        )
+        if answer.status == self.quota_status:
+            raise Unavailable(_("This server has used up its translations for now."))
+        if answer.status == 429:
+            raise Unavailable(_("Too much is being translated at the moment. Try again later."))
+        if not 200 <= answer.status < 300:
+            raise _failure(f"it answered {answer.status}")
+        return orjson.loads(answer.body)
 
 
-class _LibreTranslate:
+class _LibreTranslate(_Service):
     """LibreTranslate's API (https://docs.libretranslate.com/api/)."""
 
     provider = "LibreTranslate"
     quota_status = 403
 
-    def __init__(self, key: str) -> None:
-        self.headers: Mapping[str, str] = {}
-        self._key = {"api_key": key} if key else {}
-
-    def load_languages(self, ask: Ask) -> dict[str, list[str]]:
-        answer = ask("GET", "/languages", None)[:_LANGUAGES_LIMIT]
+    def load_languages(self) -> dict[str, list[str]]:
         found = {
             each["code"]: [code for code in _codes(each["targets"]) if code != each["code"]]
-            for each in answer
+            for each in self._ask("GET", "/languages")[:_LANGUAGES_LIMIT]
             if _CODE.fullmatch(each["code"])
         }
         return found | {UNKNOWN: sorted({code for targets in found.values() for code in targets})}
 
-    def translate(self, ask: Ask, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
+    def translate(self, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
         sent = {"q": texts, "source": "auto" if source == UNKNOWN else source, "target": target, "format": "html"}
-        answer = ask("POST", "/translate", sent | self._key)
+        answer = self._ask("POST", "/translate", sent | ({"api_key": self._key} if self._key else {}))
         detected = answer.get("detectedLanguage") or [{}]
         return answer["translatedText"], _code(
             (detected if isinstance(detected, list) else [detected])[0].get("language")
         )
 
 
-class _DeepL:
+class _DeepL(_Service):
     """DeepL's API (https://developers.deepl.com/docs/api-reference/translate)."""
 
     provider = "DeepL.com"
     quota_status = 456
 
-    def __init__(self, key: str) -> None:
-        self.headers: Mapping[str, str] = {"Authorization": f"DeepL-Auth-Key {key}"}
+    def __init__(self, base: str, key: str) -> None:
+        super().__init__(base, key)
+        self.headers = {"Authorization": f"DeepL-Auth-Key {key}"}
 
-    def load_languages(self, ask: Ask) -> dict[str, list[str]]:
+    def load_languages(self) -> dict[str, list[str]]:
         sources, targets = (
-            _codes([_code(each["language"]) for each in ask("GET", f"/v2/languages?type={kind}", None)])
+            _codes([_code(each["language"]) for each in self._ask("GET", f"/v2/languages?type={kind}")])
             for kind in ("source", "target")
         )
         # As targets, these two are no longer listed without a region, but are still understood.
         targets = sorted({"en", "pt", *targets})
         return {source: [code for code in targets if code != source] for source in (UNKNOWN, *sources)}
 
-    def translate(self, ask: Ask, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
+    def translate(self, texts: Sequence[str], source: str, target: str) -> tuple[list[str], str]:
         sent: dict[str, Any] = {"text": texts, "target_lang": target.upper(), "tag_handling": "html"}
         if source != UNKNOWN:
             sent["source_lang"] = source.upper()
-        found = ask("POST", "/v2/translate", sent)["translations"]
+        found = self._ask("POST", "/v2/translate", sent)["translations"]
         return [each["text"] for each in found], _code(found[0].get("detected_source_language"))
 
 
-_KINDS: Final[dict[str, Callable[[str], _Service]]] = {"libretranslate": _LibreTranslate, "deepl": _DeepL}
+_KINDS: Final[dict[str, type[_Service]]] = {"libretranslate": _LibreTranslate, "deepl": _DeepL}
 
 
 def _code(written: Any) -> str:
@@ -195,42 +208,12 @@ def _codes(written: Any) -> list[str]:
     return [code for code in written[:_LANGUAGES_LIMIT] if isinstance(code, str) and _CODE.fullmatch(code)]
 
 
-@functools.cache
-def _split_address(url: str) -> tuple[str, str, str]:
-    """Split `kind+https://KEY@host/path` into the kind of the service, its base address, and its key."""
-    parts = urlsplit(url)
+def _service() -> _Service:
+    # The setting has the form `kind+https://KEY@host/path`.
+    parts = urlsplit(settings.TRANSLATION_SERVICE)
     kind, _plus, scheme = parts.scheme.partition("+")
     key, _at, host = parts.netloc.rpartition("@")
-    return kind, f"{scheme}://{host}{parts.path.rstrip('/')}", unquote(key)
-
-
-def _service() -> _Service:
-    kind, _base, key = _split_address(settings.TRANSLATION_SERVICE)
-    return _KINDS[kind](key)
-
-
-def _asking(service: _Service) -> Ask:
-    _kind, base, _key = _split_address(settings.TRANSLATION_SERVICE)
-
-    def ask(method: str, path: str, body: Any) -> Any:
-        answer = http.ask_service(
-            f"{base}{path}",
-            method=method,
-            body=None if body is None else orjson.dumps(body),
-            headers={"Accept": "application/json", "Content-Type": "application/json", **service.headers},
-            max_bytes=_ANSWER_BYTES,
-            deadline=TRANSLATION_SECONDS,
-            loopback=settings.TRANSLATION_SERVICE_LOOPBACK,
-        )
-        if answer.status == service.quota_status:
-            raise Unavailable(_("This server has used up its translations for now."))
-        if answer.status == 429:
-            raise Unavailable(_("Too much is being translated at the moment. Try again later."))
-        if not 200 <= answer.status < 300:
-            raise _failure(f"it answered {answer.status}")
-        return orjson.loads(answer.body)
-
-    return ask
+    return _KINDS[kind](f"{scheme}://{host}{parts.path.rstrip('/')}", unquote(key))
 
 
 def _read_answer(read: Callable[[], Any]) -> Any:

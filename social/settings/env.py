@@ -11,7 +11,7 @@ import sys
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any, Literal, cast
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -90,7 +90,8 @@ _DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*|\[[0-9a-f:]+\])(?::\d{{1,5}})
 
 def is_domain(text: str) -> bool:
     """Tell whether a text is a domain name in lower case, with or without a port."""
-    return len(text) <= 253 and _DOMAIN.fullmatch(text) is not None and _has_port(text)
+    parts = split_url(f"//{text}")
+    return len(text) <= 253 and _DOMAIN.fullmatch(text) is not None and parts is not None and parts.port != 0
 
 
 def _domain(name: str, default: str) -> str:
@@ -118,13 +119,6 @@ def _words(name: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
         if word not in allowed:
             raise ImproperlyConfigured(f"{name}: {word} is not one of {', '.join(allowed)}.")
     return tuple(word for word in allowed if word in chosen) or allowed
-
-
-def _has_port(domain: str) -> bool:
-    try:
-        return urlsplit(f"//{domain}").port != 0
-    except ValueError:
-        return False
 
 
 def _networks(name: str) -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
@@ -155,17 +149,22 @@ def without_password(url: str) -> str:
     return re.sub(r"(://[^:@/]*):.*@", r"\1:***@", url)
 
 
+def split_url(url: str) -> SplitResult | None:
+    """Return the parts of a URL; None if it is none, or has a port that cannot be."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts
+
+
 def _url(name: str, default: str, schemes: tuple[str, ...], example: str) -> str:
     url = _read(name) or default
     if not url:
         return url
-    try:
-        parts = urlsplit(url)
-        fine = parts.scheme in schemes and bool(parts.path if parts.scheme == "unix" else parts.hostname)
-        _ = parts.port
-    except ValueError:
-        fine = False
-    if not fine:
+    parts = split_url(url)
+    if parts is None or parts.scheme not in schemes or not (parts.path if parts.scheme == "unix" else parts.hostname):
         raise ImproperlyConfigured(f"{name}={without_password(url)} cannot be understood. Write it as in {example}.")
     return url
 
@@ -230,14 +229,11 @@ def _scanner(scanner: str) -> str:
 
 
 def _translation(url: str) -> str:
-    try:
-        parts = urlsplit(url)
+    fine = False
+    if (parts := split_url(url)) is not None:
         kind, _, scheme = parts.scheme.partition("+")
         fine = kind in ("libretranslate", "deepl") and scheme in ("https", "http") and bool(parts.hostname)
-        fine = fine and not parts.query and not parts.fragment and (kind != "deepl" or "@" in parts.netloc)
-        _ = parts.port
-    except ValueError:
-        fine = False
+        fine = fine and not (parts.query or parts.fragment) and (kind != "deepl" or "@" in parts.netloc)
     if url and not fine:
         # The value is left out, because it may contain a key.
         raise ImproperlyConfigured(
