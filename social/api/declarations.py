@@ -1,7 +1,7 @@
 """Declarations of endpoints: access, parameters, entity and pagination.
 
-All that endpoints have in common is derived from these declarations: the checks of the caller, the page and its `Link`
-header, and for developers the battery of tests, the table in docs/coverage.md and the OpenAPI document.
+The checks of the caller, the page and its `Link` header are derived from these declarations. So are, for developers, the
+battery of tests, the table in docs/coverage.md and the OpenAPI document.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Draining of one outbox queue: rows are claimed, run in order and deleted, by any number of processes at once.
 
-Only the oldest unfinished row of a key can be claimed (`social.kernel.claims`), together with the rows directly behind it:
-two processes never hold rows of one key, and a row that backs off or is dead blocks only its own key.
+Only the oldest unfinished row of a key can be claimed, together with the rows directly behind it (`social.kernel.claims`).
+Two processes never hold rows of one key, and a row that backs off or is dead blocks only its own key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from social.kernel.subscriptions import Subscription, registry
 logger = logging.getLogger("social.outbox")
 
 #: Seconds a claim lasts, unless it is renewed. Rows of a process that was killed, or lost the database, are claimed again
-#: after this time and the next sweep, in under half a minute, even if its call would have taken longer.
+#: in under half a minute: after this time and the next sweep.
 LEASE: Final = 20.0
 MAX_ATTEMPTS: Final = 12
 MAX_BACK_OFF: Final = 3600.0
@@ -268,7 +268,7 @@ def drain(queue: str, limit: int = 200, *, lease: float = LEASE) -> int:
     """Claim up to `limit` due rows of `queue`, run their reactions and delete them; return how many were claimed.
 
     Zero means that no row was due, except those that other processes hold. Rows of one key run in the order in which they
-    were published; after a small claim, rows published meanwhile for the same keys are run too, as no other process could
+    were published. After a small claim, rows published meanwhile for the same keys are run too: no other process could
     claim them. When a call with several events fails, each event is tried alone. An event that fails alone backs off
     (`back_off`) and blocks its key; after MAX_ATTEMPTS it is dead and logged as an error. Raises RuntimeError inside a
     transaction, except that of a test case, and database errors when the database is gone: the claim then expires by

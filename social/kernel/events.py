@@ -1,11 +1,11 @@
 """Publishes events to the apps above: they are written in the transaction of the change that they report, and handled by
 every app that has subscribed.
 
-Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. The events of two
-publishers with one key therefore run in the order of their changes only if the later publisher had to wait for the earlier
-one: **publish while holding the row lock of the object that the key names** (the UPDATE that changed it, or
-`select_for_update`). Without the lock, a transaction that commits later may have a smaller id, and its event may run after
-that of its successor; reactions that read the current state still have the right result.
+Rows of one queue and key run in the order of their ids, which are given at `publish`, not at commit. **Publish while
+holding the row lock of the object that the key names** (the UPDATE that changed it, or `select_for_update`): the later of
+two publishers then waits for the earlier one, and their events run in the order of their changes. Without the lock, a
+transaction that commits later may have a smaller id, and its event may run after that of its successor. Reactions that read
+the current state still have the right result.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def publish(*events: Event, due_at: datetime | None = None) -> None:
     """Write the events to the outbox, inside the caller's transaction: their reactions run if and only if it commits.
 
     One row per event and interested subscriber, one INSERT for up to 1000 rows; after commit one wake-up for all queues.
-    With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after; such rows are not ordered with
-    others of their key, because a poll that ends in a week would block a week of events. Raises RuntimeError outside a
+    With `due_at` (poll ends, scheduled posts) the reactions run at that time or soon after. Such rows are not ordered with
+    others of their key: a poll that ends in a week must not block a week of events. Raises RuntimeError outside a
     transaction.
     """
     connection = transaction.get_connection()

@@ -103,8 +103,8 @@ FROM social_outbox GROUP BY queue ORDER BY queue
 
 
 def overdue_queues() -> list[str]:
-    """Return the queues with a row that has been due for OVERDUE and is not claimed: its wake-up was lost, its holder died,
-    or it had a due time (a retry, the end of a poll) and therefore no wake-up.
+    """Return the queues with an unclaimed row that has been due for OVERDUE. Its wake-up was lost, its holder died, or it
+    had no wake-up because it had a due time (a retry, the end of a poll).
     """
     with connection.cursor() as cursor:
         cursor.execute(_OVERDUE_QUEUES, cast(Any, [OVERDUE]))

@@ -16,8 +16,8 @@ from typing import Self
 class Reason(Enum):
     """A reason to refuse, cut or leave out content that others sent. Each app lists its reasons in one enumeration.
 
-    `sentence` is for people who read a log or a table, `rule` says what requires the refusal (a security row, a section of
-    the contract, a standard, or what Mastodon does), `senders` says who sends such content in practice.
+    `sentence` is for people who read a log or a table. `rule` says what requires the refusal: a security row, a section of
+    the contract, a standard, or what Mastodon does. `senders` says who sends such content in practice.
     """
 
     sentence: str

@@ -211,8 +211,8 @@ def best_effort(purpose: str) -> Iterator[Attempt]:
 class Script:
     """A Lua script, sent as a whole once per server and by its digest afterwards; it survives SCRIPT FLUSH and restarts.
 
-    `on_unknown` is called before the script is sent to a server that does not have it: a new or restarted one, or a replica
-    that took over, any of which may hold old data. The callback loads the scripts that belong together (`load`).
+    `on_unknown` is called before the script is sent to a server that does not have it. Such a server is new, was restarted,
+    or is a replica that took over: it may hold old data. The callback loads the scripts that belong together (`load`).
     """
 
     def __init__(self, role: Role, source: str, on_unknown: Callable[[], None] | None = None) -> None:

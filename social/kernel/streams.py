@@ -177,8 +177,8 @@ class Hub:
                 continue
             if reply[0] == b"message":
                 self._deliver(reply[1].decode()[prefix:], reply[2])
-                # Each of several messages that arrived together is sent to its listeners before the next one: the loop sends
-                # only between its rounds, and all messages in one round would fill the buffers of clients that read quickly.
+                # The loop sends only between its rounds: of several messages that arrived together, each is sent to its
+                # listeners before the next one. All in one round would fill the buffers of clients that read quickly.
                 await asyncio.sleep(0)
             elif reply[0] == b"subscribe":
                 self._confirm(reply[1].decode()[prefix:])

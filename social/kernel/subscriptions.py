@@ -135,8 +135,8 @@ def on(
 ) -> Subscription[E]:
     """Subscribe a reaction: after the commit of a transaction that published `event`, a worker process calls it.
 
-    The reaction gets one or more events in order; it must read the current state (the event may be old) and be idempotent: it
-    runs at least once, and when a call with several events fails it is called again with each of them alone. With
+    The reaction gets one or more events in order. It must read the current state (the event may be old) and be idempotent: it
+    runs at least once. When a call with several events fails, it is called again with each of them alone. With
     `database=True` it changes only the database and takes effect exactly once: it runs in one transaction with the removal of
     its outbox rows. Without it, no transaction is open while it runs.
 

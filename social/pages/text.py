@@ -21,8 +21,8 @@ _READS_LIKE: Final = re.compile(r"(?:https?://)?([^\s/?#@:]+\.[^\s/?#@:.]{2,})(?
 def shown_html(html: str) -> SafeString:
     """Add the hosts of misleading links to HTML that this server's formatter or sanitizer has produced (security row 62).
 
-    A link's text is preceded by its host (in Punycode) if the host has letters of other scripts, if the URL has a user
-    name, and if the text is the URL of another host.
+    The host (in Punycode) precedes the text of a link if the host has letters of other scripts, if the URL has a user name,
+    or if the text is the URL of another host.
     """
     if "<a" not in html:
         return mark_safe(html)  # noqa: S308  # as the docstring says

@@ -57,9 +57,9 @@ def restart_delay(failures: int) -> float:
 class Supervisor:
     """Starts children, passes their lines to the console, restarts those that end, and stops all on SIGTERM or SIGINT.
 
-    One thread with one `select`: children are forked from the main thread, to which their death signal is tied, and no wait
-    for a reader, a child or a liveness check is longer than 2 s. When a child ends, the rest of its process group is killed
-    before it is started again.
+    There is one thread with one `select`, because children end with the thread that forked them. No wait for a reader, a
+    child or a liveness check is longer than 2 s. When a child ends, the rest of its process group is killed before it is
+    started again.
     """
 
     def __init__(self, console: Console) -> None:

@@ -16,8 +16,8 @@ _OVERHEAD_SHARE: Final = 8
 
 class Answer(aiohttp.ClientResponse):
     """Response of another server, after at most _INTERIM_ANSWERS interim responses, and with a limit of bytes that are
-    neither headers nor body: the library's parser skips empty lines before the answer and extensions of chunks without an
-    end.
+    neither headers nor body. The library's parser would skip any number of empty lines before the answer and extensions of
+    chunks.
     """
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:

@@ -61,8 +61,8 @@ _HEADER_SECONDS = 1.0
 class GuardedClient:
     """Pool of connections under one policy, shared by all threads of a process; safe across fork.
 
-    Names are resolved once for a connection, which goes to an address that was checked; certificates are verified; proxies,
-    cookies and netrc are not used; redirects are followed only as the request allows; only FetchError and the errors of a
+    A name is resolved once for a connection, which goes to an address that was checked. Certificates are verified; proxies,
+    cookies and netrc are not used. Redirects are followed only as the request allows. Only FetchError and the errors of a
     signer are raised.
     """
 

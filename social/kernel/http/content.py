@@ -121,7 +121,7 @@ async def write_body(response: ClientResponse, limit: int, file: IO[bytes]) -> N
     """Write the whole body, decompressed, to a file: at most one byte more than `limit`.
 
     Raises TooLarge for more than `limit` bytes before or after decompression, WrongType for a content encoding other than
-    gzip, Unreachable for a body that is cut short or broken; bytes that were already written stay in the file.
+    gzip, and Unreachable for a body that is cut short or broken. Bytes that were already written stay in the file.
     """
     declared = response.content_length
     if declared is not None and declared > limit:

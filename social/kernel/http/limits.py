@@ -1,6 +1,6 @@
 """Limits on how long web requests may wait for other machines, and on how many may wait at once.
 
-Source: DESIGN "One way out": a web request may use the network for 5 s altogether; at most half of the threads may be
+Source: DESIGN "One way out". A web request may use the network for 5 s altogether. At most half of the threads may be
 waiting for it, and a quarter for hosts that unknown callers have named. Work outside web requests is bounded by its own
 deadlines.
 """
@@ -162,8 +162,8 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 
 @contextmanager
 def asking(queue: str) -> Iterator[None]:
-    """Let fetches in the block, by this thread and the tasks that it starts, use the connections and look-ups of a queue
-    (`Terms.lookups`): fetches for imports and unknown callers take none of those for deliveries (security row 72).
+    """Let fetches in the block, also of the tasks that it starts, use the connections and look-ups of a queue
+    (`Terms.lookups`). Fetches for imports and unknown callers take none of those for deliveries (security row 72).
     """
     token = _queue.set(queue)
     try:

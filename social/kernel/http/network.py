@@ -87,8 +87,8 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 
 _lock = threading.Lock()
 _current: NetworkThread | None = None
-# In a forked child, this keeps the parent's loop from being garbage-collected: its sockets and its epoll set are shared with
-# the parent, and closing its transports would remove the parent's sockets from the parent's epoll set.
+# In a forked child, this keeps the parent's loop from being garbage-collected. Both share its epoll set: closing its
+# transports would remove the parent's sockets from it.
 _inherited: list[NetworkThread] = []
 
 

@@ -155,9 +155,9 @@ def enqueue(*rows: R, due_at: datetime | None = None) -> list[R]:
     """Add rows of one kind of work (due at `due_at`), each task only once even if it is added again, and publish their
     event; return the accepted rows.
 
-    A row is left out if its host or its asker already has the maximum number of waiting rows (TERMS, TURNS_LIMIT): one
-    asker cannot fill the queue with objects of one slow server, or of a thousand servers. The rows of one asker become due
-    in turns, so that the rows of others are done in between. The number of statements is fixed.
+    A row is left out if its host or its asker already has the maximum number of waiting rows (TERMS, TURNS_LIMIT). One
+    asker can therefore not fill the queue with objects of one slow server, or of a thousand servers. The rows of one asker
+    become due in turns, so that the rows of others are done in between. The number of statements is fixed.
     """
     if not rows:
         return []

@@ -64,9 +64,9 @@ class Job(Generic[R]):
 class Work(Generic[R]):
     """Kind of work. `model` is the model of its rows; `begin` gets the jobs of one claim and returns the steps of each.
 
-    Steps are a generator that runs in the worker's own thread, where the database connection is; what it yields is awaited
+    Steps are a generator that runs in the worker's own thread, where the database connection is. What it yields is awaited
     on the network loop, and the result or exception is sent back to it. The generator records in `Job.answers` how hosts
-    answered, and ends when the work is done; it must be idempotent, for a process may end before the result is stored. It
+    answered, and ends when the work is done. It must be idempotent, for a process may end before the result is stored. It
     raises Failed when the attempt has failed; any other exception is logged and is a failure too. `finished` is called with
     rows that are done, or were given up a while ago, in the transaction that deletes them.
     """

@@ -85,7 +85,7 @@ _WORD: Final = re.compile(r"[^\s!-/:-@\[-`{-~]+")
 
 def decode_page(body: bytes, content_type: str) -> str:
     """Return the text of a page. Its encoding is given by the byte order mark, the header, or its own `meta` or XML
-    declaration, in this order; without these it is UTF-8, even with some broken bytes, or else detected. Never raises:
+    declaration, in this order. Without these it is UTF-8, even with some broken bytes, or else detected. Never raises:
     invalid bytes are replaced.
     """
     for mark, name in (
@@ -169,8 +169,8 @@ def _detected(body: bytes) -> str | None:
     )
     language = _LANGUAGE.search(body)
     usual = _LANGUAGE_ENCODINGS.get(language[1].decode().lower(), frozenset()) if language else frozenset()
-    # For a few words the library returns several encodings: the one with the fewest odd words is taken, then one of the
-    # page's language, then the one that the library prefers, then the most common.
+    # For a few words the library returns several encodings. The best one has the fewest odd words, then is one of the page's
+    # language, then is preferred by the library, then is the most common.
     best = min(
         matches,
         key=lambda each: (
@@ -188,8 +188,8 @@ def _detected(body: bytes) -> str | None:
 def _sample(body: bytes) -> bytes:
     """Return the part of a page, without its tags, from which its encoding is detected.
 
-    The part begins at the tag before the first byte beyond ASCII, and ends at the last tag or blank in its second half, if
-    there is one: tags and blanks are part of no character in any encoding.
+    The part begins at the tag before the first byte beyond ASCII, and ends at a tag or blank in its second half, if there
+    is one: these are part of no character in any encoding.
     """
     first = len(body) - len(body.lstrip(_ASCII))
     body = body[max(body.rfind(b"<", 0, first), first - _SAMPLE_BYTES // 4, 0) :]

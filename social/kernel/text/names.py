@@ -128,7 +128,7 @@ def _is_port(digits: str) -> bool:
 
 
 def is_host_name(domain: str) -> bool:
-    """Tell whether a stored domain, with or without port, is a name and not an IP address: a host whose last label is a
+    """Tell whether a stored domain, with or without port, is a name and not an IP address. A host whose last label is a
     number is an IPv4 address or invalid (WHATWG URL Standard, section 3.5).
     """
     return not domain.startswith("[") and not domain.partition(":")[0].rpartition(".")[2].isdigit()

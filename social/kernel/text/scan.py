@@ -1,8 +1,8 @@
 """Links, mentions, hashtags and emoji shortcodes of a text: where they begin and end.
 
-Source of the rules: contract, behaviours section 8. Every pattern here is built so that no character is looked at
-more than a fixed number of times (possessive quantifiers, runs that cannot overlap): the time is linear in the length
-of the text, whoever wrote it (security row 32).
+Source of the rules: contract, behaviours section 8. The time is linear in the length of the text, whoever wrote it
+(security row 32): by possessive quantifiers and runs that cannot overlap, no pattern looks at a character more than a fixed
+number of times.
 
 The known top-level domains are those of IANA's list in this directory; nothing is fetched.
 """

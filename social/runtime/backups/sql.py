@@ -121,7 +121,7 @@ def load(url: str, path: Path, advance: Advance, schema: Schema | None = None) -
     read.
 
     With `schema`, only the rows of its tables and the positions of its sequences are loaded, and no statement of the dump
-    is executed (security row 82); without it, the dump must be this program's own. Raises OperatorError with the database's
+    is executed (security row 82). Without it, the dump must be this program's own. Raises OperatorError with the database's
     message; the database is then unchanged, except with Undecided.
     """
     with path.open("rb") as compressed, gzip.open(compressed) as text, database.connect(url) as connection:

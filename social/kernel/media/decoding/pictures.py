@@ -55,8 +55,8 @@ _OPTIONS: Final[dict[str, dict[str, object]]] = {
 _MOVING_OPTIONS: Final[dict[str, dict[str, object]]] = {"GIF": {"disposal": 2}, "PNG": {"compress_level": 1}}
 # Time for which browsers show a frame if its file gives no time.
 _FRAME_MILLISECONDS: Final = 100
-# Pillow's modes for pixels of 16 bits; a table that maps each 16-bit value to its 8-bit value; and, by raw mode, the
-# factors that scale grey values of 2 or 4 bits to 8 bits.
+# Pillow's modes for pixels of 16 bits, and the 8-bit value of each 16-bit value. For grey values of 2 or 4 bits, the factor
+# to 8 bits by raw mode.
 _SIXTEEN_BITS: Final = ("I", "I;16", "I;16B", "I;16L", "I;16N")
 _WHOLE: Final = range(1 << 16)
 _EIGHT_OF_SIXTEEN: Final = [round(value / 257) for value in _WHOLE]
