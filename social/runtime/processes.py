@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from social.kernel.liveness import DESCRIPTOR
 
@@ -41,32 +42,19 @@ class AwakeTime:
 
 SUPERVISED = "SOCIAL_SUPERVISED"
 _PR_SET_PDEATHSIG = 1
-_LINUX = sys.platform == "linux"
+# The function is looked up before the fork: between fork and exec, imports and allocations could wait for a lock of another
+# thread.
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 _forking = 0
 
 
-def _prctl() -> Callable[[int], None]:
-    libc = ctypes.CDLL(None, use_errno=True)
-    # The function is looked up before the fork: between fork and exec, imports and allocations could wait for a lock of
-    # another thread.
-    call = libc.prctl
-
-    def arm(signum: int) -> None:
-        call(_PR_SET_PDEATHSIG, signum, 0, 0, 0)
-
-    return arm
-
-
-def die_with_parent(signum: int) -> Callable[[], None] | None:
+def die_with_parent(signum: int) -> Callable[[], Any] | None:
     """Return a `preexec_fn` that has the kernel send `signum` to the child when the thread that started it ends.
 
     Start such children from the main thread. Returns None on systems other than Linux; there, `follow_parent` does the same
     for our own programs.
     """
-    if not _LINUX:
-        return None
-    arm = _prctl()
-    return lambda: arm(signum)
+    return None if _prctl is None else partial(_prctl, _PR_SET_PDEATHSIG, signum, 0, 0, 0)
 
 
 def _end() -> None:
@@ -83,8 +71,8 @@ def _watch(parent: int) -> None:
 
 
 def _attach(parent: int) -> None:
-    if _LINUX:
-        _prctl()(signal.SIGKILL)
+    if _prctl is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:  # the parent ended before the death signal was set
             _end()
     else:

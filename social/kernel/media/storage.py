@@ -78,11 +78,6 @@ def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
     return default_storage.save(path, ContentFile(content) if isinstance(content, bytes) else File(content, name=path))
 
 
-def put(path: str, content: IO[bytes]) -> None:
-    """Store an open file under an unused path: that of the same file in another storage. Raises OSError."""
-    default_storage.save(path, File(content, name=path))
-
-
 def opened(path: str) -> File[bytes]:
     """Return a stored file, to be read in a `with`. Raises FileNotFoundError."""
     return default_storage.open(path)

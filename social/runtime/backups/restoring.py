@@ -19,6 +19,8 @@ from typing import Any, Final
 import redis
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.core.files.base import File
+from django.core.files.storage import default_storage
 from django.db.migrations.loader import MigrationLoader
 
 from social import __version__
@@ -194,9 +196,9 @@ def _restore_files(folder: Path, advance: Advance) -> None:
             _copy_file(source, env.DATA_DIR / path)
         elif stored != path and storage.is_local():
             _copy_file(source, Path(settings.MEDIA_ROOT) / stored)
-        elif stored != path and not storage.exists(stored):
+        elif stored != path and not default_storage.exists(stored):
             with source.open("rb") as file:
-                storage.put(stored, file)
+                default_storage.save(stored, File(file, name=stored))
         advance(source.stat().st_size)
 
 
