@@ -7,16 +7,13 @@ from importlib.util import find_spec
 from django.apps import apps
 from django.contrib import admin
 from django.templatetags.static import static
-from django.urls import include, path, re_path
+from django.urls import include, path
 from django.views.generic import RedirectView
 
 from social.api.routing import api_urls, other_urls
 from social.pages import known_paths
 from social.pages.views import robots
 from social.pages.web_client import web_client, with_slash
-from social.runtime import health
-from social.runtime.files import media
-from social.runtime.metrics import metrics
 
 # If two pages have the same URL, the first one is used: the pages of federation also serve an ActivityPub document.
 _APPS = ("federation", "accounts", "statuses", "timelines", "moderation", "notifications")
@@ -32,10 +29,7 @@ MODULES = (
 
 urlpatterns = [
     *api_urls(*MODULES),
-    re_path(r"^health/?$", health.live),
-    re_path(r"^health/ready/?$", health.ready),
-    re_path(r"^metrics/?$", metrics),
-    re_path(r"^system/(?P<path>.+)$", media),
+    path("", include("social.runtime.urls")),
     # Browsers request this path for answers that name no icon, such as pictures, JSON documents and errors of a proxy.
     path("favicon.ico", RedirectView.as_view(url=static("favicon.ico"))),
     path("robots.txt", robots),

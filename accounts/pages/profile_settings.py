@@ -133,7 +133,7 @@ def _saved(request: HttpRequest, form: PreferencesForm) -> HttpResponse:
     chosen = form.cleaned_data["locale"]
     if chosen and "locale" in form.changed_data:
         # A language cookie from an earlier choice would override the saved preference.
-        languages.keep(response, chosen)
+        languages.store_in_cookie(response, chosen)
     with translation.override(chosen or translation.get_language()):
         messages.success(request, _("Your preferences have been saved."))
     return response

@@ -30,7 +30,7 @@ from social.api.parsers import MEBIBYTE
 from social.kernel import clock
 from social.kernel.text.languages import known_language
 from social.kernel.text.names import is_hashtag
-from social.kernel.text.scan import clean_input
+from social.kernel.text.names import clean_input
 
 Choices = Iterable[tuple[str, str | Promise]]
 

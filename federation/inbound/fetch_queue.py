@@ -24,7 +24,7 @@ from federation.remote.quotes import resolve_quote
 from federation.remote.software import read_software
 from federation.remote.threads import take_step
 from social.kernel.errors import KernelError, Unavailable
-from social.kernel.reasons import collected
+from social.kernel.reasons import count_left_out
 from social.kernel.refusals import count_refusals
 from social.kernel.runner import Failed, Job, Steps, WaitingRow, Work
 from statuses.services.receiving import join_mentions
@@ -39,7 +39,7 @@ def _fetch(job: Job[R], act: Callable[[R], None]) -> Steps:
     gathered = Gathered()
     while True:
         try:
-            with gathered.in_use(), collected() as left_out:
+            with gathered.in_use(), count_left_out() as left_out:
                 act(job.row)
             count_refusals(job.row.host, left_out)
             return

@@ -40,7 +40,7 @@ from social.kernel.events import publish
 from social.kernel.lengths import is_refused_value
 from social.kernel.plans import Plan, Slot
 from social.kernel.reasons import Reason as KernelReason
-from social.kernel.reasons import collected, leave_out
+from social.kernel.reasons import count_left_out, leave_out
 from social.kernel.refusals import count_refusals
 
 logger = logging.getLogger("social.federation")
@@ -124,7 +124,7 @@ def act_upon(activity_id: int) -> None:
     if is_stale(activity.actor):
         request_actor(activity.actor)
     try:
-        with collected() as left_out:
+        with count_left_out() as left_out:
             _act(Incoming(activity.actor, parse(activity.body.encode()), recipient))
     except Rejected as refused:
         _finish(activity, f"rejected: {refused}", {refused.reason: 1})

@@ -31,7 +31,7 @@ from moderation.queries.reports import reports_naming
 from moderation.services.decisions import SANCTIONS, decide, undo_decision
 from moderation.services.reports import note_posts_seen
 from social.api.staff_columns import may_open
-from social.api.staff_undo import forget, last_decisions, remember, see
+from social.api.staff_undo import forget, last_decisions, remember, see_other
 from social.kernel.errors import KernelError
 from social.kernel.ids import parse_id
 from social.pages.frame import is_local_path
@@ -90,7 +90,7 @@ class InboxAdmin(PermittedAdmin):
                 if "confirmed" not in request.POST:
                     return self._confirm(request, selection, form)
                 self._decide_each(request, by, selection, form)
-                return see(request.get_full_path())
+                return see_other(request.get_full_path())
         count, reports = queries.count_reported(rows)
         number = min(wanted["page"], max(1, ceil(count / PEOPLE_SHOWN)))
         people, page = queries.load_reported(rows, (number - 1) * PEOPLE_SHOWN)
@@ -209,7 +209,7 @@ class InboxAdmin(PermittedAdmin):
         if decision is None or request.method != "POST":
             raise Http404
         self._undo(request, by, decision)
-        return see(reverse("admin:moderation_report_case", args=[decision.target_account_id]))
+        return see_other(reverse("admin:moderation_report_case", args=[decision.target_account_id]))
 
     def undo_last(self, request: HttpRequest) -> HttpResponse:
         """Undo the last decision that this staff member took in this session, and redirect to the page from which the request
@@ -224,7 +224,7 @@ class InboxAdmin(PermittedAdmin):
             self._undo(request, by, decision)
         forget(request)
         page = request.POST.get("page", "")
-        return see(page if is_local_path(page) else reverse("admin:moderation_report_inbox"))
+        return see_other(page if is_local_path(page) else reverse("admin:moderation_report_inbox"))
 
     def _undo(self, request: HttpRequest, by: Staff, decision: Decision) -> None:
         try:
@@ -306,8 +306,8 @@ class InboxAdmin(PermittedAdmin):
         """Redirect to the next reported account, or to the inbox if there is none."""
         following = open_reports().exclude(target_account=done).order_by("-id").first()
         if following is None:
-            return see(reverse("admin:moderation_report_inbox"))
-        return see(reverse("admin:moderation_report_case", args=[following.target_account_id]))
+            return see_other(reverse("admin:moderation_report_inbox"))
+        return see_other(reverse("admin:moderation_report_case", args=[following.target_account_id]))
 
 
 def _form(request: HttpRequest, *names: str) -> DecisionForm:

@@ -195,7 +195,7 @@ class AppealAdmin(_WordsAboutPeople):
     def name_of(self, row: Appeal) -> str:
         return f"@{row.account.acct}"
 
-    def asked_about(self, row: Appeal) -> str:
+    def question_line(self, row: Appeal) -> str:
         strike = ": ".join(part for part in (str(row.strike.get_action_display()), row.strike.text) if part)
         return f"{strike} – {row.text}"
 

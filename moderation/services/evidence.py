@@ -133,7 +133,7 @@ class EvidenceArchive:
         digest, size = hashlib.sha256(), 0
         try:
             with (
-                storage.opened(path) as file,
+                storage.open_stored(path) as file,
                 self._zipped.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member,
             ):
                 while chunk := file.read(_CHUNK):

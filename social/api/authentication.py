@@ -62,7 +62,7 @@ class TokenAuthentication(BaseAuthentication):
         identity = admission.identity
         if identity is None:
             return ANONYMOUS, None
-        if identity.locale and not languages.was_asked_for(http):
+        if identity.locale and not languages.is_in_query(http):
             languages.activate(identity.locale)
         return Caller(identity.user_id, identity.account_id), identity
 

@@ -51,7 +51,7 @@ def from_accept(header: str) -> str | None:
     return None
 
 
-def asked_for(request: Any) -> str | None:
+def from_query(request: Any) -> str | None:
     """Return the supported language named by `?lang=`."""
     query = request.META.get("QUERY_STRING", "")
     if "lang=" not in query:
@@ -60,18 +60,18 @@ def asked_for(request: Any) -> str | None:
     return supported(wanted) if wanted else None
 
 
-def was_asked_for(request: Any) -> bool:
+def is_in_query(request: Any) -> bool:
     """Tell whether `?lang=` names a supported language, which takes precedence over the user's."""
-    return asked_for(request) is not None
+    return from_query(request) is not None
 
 
-def kept(request: Any) -> str | None:
+def from_cookie(request: Any) -> str | None:
     """Return the language stored in the cookie, which the user chose on an earlier page."""
     code = request.COOKIES.get(COOKIE)
     return supported(code) if code else None
 
 
-def keep(response: Any, code: str) -> None:
+def store_in_cookie(response: Any, code: str) -> None:
     """Store the chosen language in a cookie, for a year."""
     response.set_cookie(
         COOKIE, code, max_age=365 * 86400, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Lax"
@@ -102,7 +102,7 @@ def activate_named(lang: Any) -> None:
 def of_request(request: Any) -> str:
     """Return the language of a request before its user is known."""
     accept = request.META.get("HTTP_ACCEPT_LANGUAGE", "")
-    found = asked_for(request) or (from_accept(accept) if accept else None)
+    found = from_query(request) or (from_accept(accept) if accept else None)
     if found is None:
         found = settings.LANGUAGE_CODE if request.path_info.startswith(_INDEPENDENT_PATHS) else default_language()
     return found

@@ -118,14 +118,16 @@ class ReaderMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         signed_in = settings.SESSION_COOKIE_NAME in request.COOKIES
-        chosen = languages.asked_for(request)
-        language = chosen or languages.kept(request) or (getattr(request.user, "locale", None) if signed_in else None)
+        chosen = languages.from_query(request)
+        language = (
+            chosen or languages.from_cookie(request) or (getattr(request.user, "locale", None) if signed_in else None)
+        )
         if language:
             languages.activate(language)
         with timezone.override(find_zone(getattr(request.user, "time_zone", None)) if signed_in else None):
             response = self.get_response(request)
-        if chosen is not None and chosen != languages.kept(request):
-            languages.keep(response, chosen)
+        if chosen is not None and chosen != languages.from_cookie(request):
+            languages.store_in_cookie(response, chosen)
         return response
 
 

@@ -197,7 +197,7 @@ class ReadOnlyAdmin(Base):
         """Return the name of a row in questions and messages."""
         return str(row)
 
-    def asked_about(self, row: Any) -> str:
+    def question_line(self, row: Any) -> str:
         """Return the line that a question shows for a row."""
         return self.name_of(row)
 
@@ -326,7 +326,7 @@ class ReadOnlyAdmin(Base):
             **self.admin_site.each_context(request),
             "title": question,
             "opts": self.model._meta,
-            "rows": [self.asked_about(row) for row in rows[:NAMES_LIMIT]],
+            "rows": [self.question_line(row) for row in rows[:NAMES_LIMIT]],
             "people": self.people_of(rows[:NAMES_LIMIT]),
             "several": len(rows) > 1,
             "posts": self.shown_posts(request, rows[:NAMES_LIMIT]),

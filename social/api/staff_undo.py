@@ -13,7 +13,7 @@ from social.kernel import clock
 _KEY: Final = "staff_undo"
 
 
-def see(url: str) -> HttpResponseRedirect:
+def see_other(url: str) -> HttpResponseRedirect:
     """Return a redirect with 303: the form was handled, and the next page is read."""
     answer = HttpResponseRedirect(url)
     answer.status_code = 303

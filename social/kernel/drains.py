@@ -56,7 +56,7 @@ def back_off(attempts: int) -> float:
     return float(min(2.0**attempts, MAX_BACK_OFF) * random.uniform(0.75, 1.25))  # noqa: S311  (spreads load, guards nothing)
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return a description of an exception for operators: its type, message and innermost frame, without secrets."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"\nat {frames[-1].filename}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
@@ -217,7 +217,7 @@ class Batch:
                 rows[0].subscriber,
                 len(rows),
                 rows[0].event,
-                described(error),
+                describe_error(error),
             )
             return error
         for row_id in ids:
@@ -254,7 +254,7 @@ class Batch:
     def _fail(self, row: Row, attempts: int, error: Exception) -> None:
         self.blocked.add(row.ordering_key)
         dead = attempts >= MAX_ATTEMPTS
-        text = described(error)
+        text = describe_error(error)
         _claims.fail(self.token, [Failure(row.id, attempts, back_off(attempts), text, dead=dead)])
         del self.rows[row.id]
         if dead:

@@ -94,7 +94,7 @@ def change_and_publish(change: str, values: Mapping[str, Value], event: Event, *
         "event_queues": [s.queue for s in wanted],
         "event_subscribers": [s.subscriber for s in wanted],
     }
-    rows = rows_of(_changed_and_published(change), {**values, **published})
+    rows = rows_of(_statement_for(change), {**values, **published})
     if rows and wanted:
         _wake_after_commit(s.queue for s in wanted)
     return rows
@@ -105,7 +105,7 @@ def _interested_subscriptions(event: Event) -> list[Subscription[Any]]:
 
 
 @cache
-def _changed_and_published(change: str) -> str:
+def _statement_for(change: str) -> str:
     return _CHANGED_AND_PUBLISHED.format(change=change)
 
 

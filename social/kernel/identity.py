@@ -95,7 +95,7 @@ def is_federation_limited() -> bool:
     return bool(settings.LIMITED_FEDERATION if limited is None else limited)
 
 
-def keep_identity(identity: Identity) -> None:
+def cache_identity(identity: Identity) -> None:
     """Store an identity as if it had just been read; used by tests."""
     global _kept
     _kept = (time.monotonic(), identity)

@@ -48,14 +48,14 @@ _left_out: ContextVar[Counter[Reason] | None] = ContextVar("left_out", default=N
 
 
 def leave_out(reason: Reason, number: int = 1) -> None:
-    """Count parts of an object as left out, for the `collected` block around the call; without such a block, do nothing."""
+    """Count parts of an object as left out, for the `count_left_out` block around the call, if there is one."""
     counts = _left_out.get()
     if counts is not None and number > 0:
         counts[reason] += number
 
 
 @contextmanager
-def collected() -> Iterator[Counter[Reason]]:
+def count_left_out() -> Iterator[Counter[Reason]]:
     """Yield the counts of `leave_out` in the block."""
     counts: Counter[Reason] = Counter()
     token = _left_out.set(counts)

@@ -169,7 +169,7 @@ def with_key(path: str, key: str) -> str:
     return f"{place}{'&' if '?' in place else '?'}{PARAMETER}={key}{hash_sign}{anchor}" if key else path
 
 
-def put_back(request: HttpRequest, response: HttpResponseBase, stored: StoredForm) -> HttpResponseBase:
+def restore_form(request: HttpRequest, response: HttpResponseBase, stored: StoredForm) -> HttpResponseBase:
     """Return the response with the stored values in its form, or with the typed text above its content if it has no such
     form. An error response becomes a redirect to the page that contained the form; a redirect within this server takes the
     key with it.
@@ -182,7 +182,7 @@ def put_back(request: HttpRequest, response: HttpResponseBase, stored: StoredFor
         return response
 
     def fill(rendered: Any) -> None:
-        rendered.content = filled(rendered.content.decode(), request.path, stored)
+        rendered.content = fill_page(rendered.content.decode(), request.path, stored)
 
     if isinstance(response, TemplateResponse):
         response.add_post_render_callback(fill)
@@ -191,7 +191,7 @@ def put_back(request: HttpRequest, response: HttpResponseBase, stored: StoredFor
     return response
 
 
-def filled(html: str, path: str, stored: StoredForm) -> str:
+def fill_page(html: str, path: str, stored: StoredForm) -> str:
     """Return the page with the stored values in the form that is sent to the same path and shares most fields with it.
     Typed text without a field is shown above the content.
     """

@@ -50,7 +50,7 @@ def page(view: View, *, in_popup: bool = False, after_form: HTTPStatus = HTTPSta
         if of_member:
             typed.name_reader(request, response)
         if stored is not None:
-            response = typed.put_back(request, response, stored)
+            response = typed.restore_form(request, response, stored)
         # `lang` in the query sets a cookie.
         protect(response, in_popup=in_popup, cookies=bool(request.COOKIES) or "lang" in request.GET, streams=of_member)
         if isinstance(response, TemplateResponse) and response.headers["Cache-Control"].startswith("public"):

@@ -144,7 +144,7 @@ def check_web_domain(cursor: Cursor, web_domain: str) -> None:
         )
 
 
-def keep_domain(cursor: Cursor, domain: str) -> None:
+def store_domain(cursor: Cursor, domain: str) -> None:
     """Store `domain` if no domain is stored. Raises OperatorError if another domain is stored."""
     cursor.execute(
         f"INSERT INTO {TABLE} (id, local_domain, fingerprints, created_at) "  # noqa: S608 (constants)
@@ -154,7 +154,7 @@ def keep_domain(cursor: Cursor, domain: str) -> None:
     check_domain(cursor, domain)
 
 
-def keep_web_domain(cursor: Cursor, web_domain: str) -> None:
+def store_web_domain(cursor: Cursor, web_domain: str) -> None:
     cursor.execute(f"UPDATE {TABLE} SET web_domain = %s WHERE id = 1", [web_domain])  # noqa: S608  (a constant)
 
 

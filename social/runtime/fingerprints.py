@@ -80,7 +80,7 @@ def _remedy(data_dir: Path, names: list[str]) -> str:
     )
 
 
-def keep_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
+def store_fingerprints(cursor: Cursor, secrets: Secrets) -> None:
     """Store the fingerprints of these secrets in place of all stored ones. Raises OperatorError for a wrong pair of VAPID
     keys.
     """

@@ -20,7 +20,7 @@ from social.runtime.embedded import Embedded, owned_servers
 from social.runtime.failures import Interrupted, OperatorError
 from social.runtime.fingerprints import check_secrets
 from social.runtime.observing import check_observing
-from social.runtime.options import remember
+from social.runtime.options import store_start
 from social.runtime.processes import SUPERVISED, ProcessSpec, describe_exit
 from social.runtime.supervisor import Supervisor
 from social.settings import env
@@ -104,9 +104,9 @@ def _start(supervisor: Supervisor, embedded: tuple[Embedded, list[ProcessSpec]] 
         code = supervisor.wait_for_exit(_python("setup", str(env.ROOT / "manage.py"), "setup"))
         if code != 0:
             raise OperatorError(f"{env.manage_command('setup')} {describe_exit(code)}: see the lines above.")
-    remember(env.DATA_DIR, env.LOCAL_DOMAIN)
+    store_start(env.DATA_DIR, env.LOCAL_DOMAIN)
     with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
-        database.keep_web_domain(cursor, env.WEB_DOMAIN)
+        database.store_web_domain(cursor, env.WEB_DOMAIN)
     # The web server starts first and has the whole machine until it answers, since people wait for it.
     for name in ("web", "streaming"):
         supervisor.start(_python(name, "-m", "social.runtime.serve", name))

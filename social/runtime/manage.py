@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from social import __version__
 from social.runtime.datadir import open_data_dir, running_supervisor, sole_supervisor
 from social.runtime.failures import OperatorError
-from social.runtime.options import add_options, recall, recall_domain, take_options
+from social.runtime.options import add_options, load_domain, load_start, take_options
 from social.runtime.postgres import Postgres
 from social.runtime.secrets_file import NAMES, generate_secrets, has_secrets, use_temporary_secrets
 from social.runtime.unfinished import find_mark, refuse_unfinished
@@ -92,9 +92,9 @@ def _dispatch(command: str, arguments: list[str]) -> int:
         return _upgrade_database(arguments)
     refuse_unfinished(_data_dir())
     if command == "run":
-        recall_domain(_data_dir())
+        load_domain(_data_dir())
     elif command != "setup":
-        recall(_data_dir())
+        load_start(_data_dir())
     if command in STARTING_COMMANDS:
         import social.settings.env  # noqa: F401  (wrong settings raise an error before anything is created)
 
@@ -110,7 +110,7 @@ def _dispatch(command: str, arguments: list[str]) -> int:
 def _restore(arguments: list[str]) -> int:
     """Run `restore`, also if no installation exists. It runs with temporary secrets, not the secrets of the restored server."""
     data_dir = _data_dir()
-    recall(data_dir)
+    load_start(data_dir)
     open_data_dir(data_dir)
     use_temporary_secrets()
     # A dry run changes nothing, so it may run while the server runs.
@@ -122,7 +122,7 @@ def _restore(arguments: list[str]) -> int:
 
 def _upgrade_database(arguments: list[str]) -> int:
     """Run `upgrade_database`, which starts the servers itself, one version after the other."""
-    recall(_data_dir())
+    load_start(_data_dir())
     _require_installation(or_unfinished=True)
     _use_temporary_secrets()
     with sole_supervisor(_data_dir()):
@@ -139,14 +139,14 @@ def _prepare_data_dir(command: str, *, renewing: bool) -> None:
     open_data_dir(data_dir)
     if has_secrets(data_dir):
         return
-    if not renewing and _was_begun(command, data_dir):
+    if not renewing and _has_database(command, data_dir):
         from social.runtime.fingerprints import refuse_new_secrets
 
         raise refuse_new_secrets(data_dir)
     generate_secrets(data_dir)
 
 
-def _was_begun(command: str, data_dir: Path) -> bool:
+def _has_database(command: str, data_dir: Path) -> bool:
     """Tell whether the database of an installation exists: its data needs the secrets with which it was made."""
     if not os.environ.get("DATABASE_URL"):
         return Postgres(data_dir).cluster.exists()
@@ -242,7 +242,7 @@ def _servers(command: str) -> Iterator[None]:
         secrets = load_secrets(env.DATA_DIR) if checked else None
         if command != "restore":
             with contextlib.suppress(*([OperatorError] if command == "doctor" else [])):
-                _take_domain(command)
+                _load_domains(command)
         importlib.reload(env)  # the module has read the environment before the servers' URLs were in it
         if secrets is not None:
             with database.connect(os.environ["DATABASE_URL"]) as connection, connection.cursor() as cursor:
@@ -252,7 +252,7 @@ def _servers(command: str) -> Iterator[None]:
         yield
 
 
-def _take_domain(command: str) -> None:
+def _load_domains(command: str) -> None:
     """Put the stored domains into the environment, unless it has domains. Waits for a first start that is under way; raises
     OperatorError if that does not end.
     """
@@ -271,7 +271,7 @@ def _take_domain(command: str) -> None:
                 )
             time.sleep(0.1)
     if command != "setup":
-        recall(data_dir)
+        load_start(data_dir)
     for name in ("LOCAL_DOMAIN", "WEB_DOMAIN"):
         found = stored.get(name.lower())
         if found and not os.environ.get(name):

@@ -51,7 +51,7 @@ def _file(data_dir: Path) -> Path:
     return data_dir / "run" / "last.json"
 
 
-def remember(data_dir: Path, local_domain: str) -> None:
+def store_start(data_dir: Path, local_domain: str) -> None:
     """Store the domains and ports in use. Errors such as a full disk are ignored, since other checks report them."""
     values = {name: os.environ[name] for name in NAMES if os.environ.get(name)} | {"LOCAL_DOMAIN": local_domain}
     temporary = _file(data_dir).with_suffix(f".{os.getpid()}")
@@ -68,7 +68,7 @@ def _stored_values(data_dir: Path) -> dict[str, str]:
         return {}
 
 
-def recall_domain(data_dir: Path) -> None:
+def load_domain(data_dir: Path) -> None:
     """Use, for `run`, the domain of the first start unless a domain is given, even if the server now listens on another
     port. With a loopback domain, the pages and the API move to the new port (WEB_DOMAIN); accounts' addresses keep the old
     one.
@@ -83,7 +83,7 @@ def recall_domain(data_dir: Path) -> None:
         os.environ.setdefault("WEB_DOMAIN", f"{host}:{os.environ.get('PORT') or 8000}")
 
 
-def recall(data_dir: Path) -> None:
+def load_start(data_dir: Path) -> None:
     """Put the stored values into the environment, unless it has values for them. Call this before the settings are read."""
     for name, value in _stored_values(data_dir).items():
         if not os.environ.get(name):

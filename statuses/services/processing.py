@@ -96,7 +96,7 @@ def _process(media: MediaAttachment) -> None:
         if media.type == MediaType.IMAGE:
             _show_picture(media)
             return
-        with storage.opened(media.source) as source, recordings.convert(source, media.content_type) as converted:
+        with storage.open_stored(media.source) as source, recordings.convert(source, media.content_type) as converted:
             _complete(media, converted)
     except (Invalid, FileNotFoundError) as error:
         logger.info("media %d could not be processed: %s", media.id, error)
@@ -122,7 +122,7 @@ def _is_clean(media: MediaAttachment) -> bool:
     for path, content_type, source in files:
         if path:
             origin = Origin(source, account_id=media.account_id, media_id=media.id)
-            with storage.opened(path) as file:
+            with storage.open_stored(path) as file:
                 if not is_clean(file, content_type=content_type, origin=origin):
                     return False
     return True
@@ -132,7 +132,7 @@ def _show_picture(media: MediaAttachment) -> None:
     # The files of a picture that was in quarantine were removed, so that it is encoded again.
     source, columns = media.source, ["processing", "source"]
     if not media.file:
-        with storage.opened(source) as file:
+        with storage.open_stored(source) as file:
             take_picture(media, file)
         columns += ["file", "file_size", "preview", "preview_size", "content_type", "blurhash", "meta"]
     media.processing, media.source = Processing.COMPLETE, ""

@@ -9,7 +9,7 @@ import pytest
 import time_machine
 
 from social.kernel import clock, reasons, refusals
-from social.kernel.reasons import collected, leave_out
+from social.kernel.reasons import count_left_out, leave_out
 from social.kernel.refusals import Refusal, count_refusals, forget_refusals, load_refusals, note_refusal
 from social.runtime.metrics import metrics
 
@@ -34,7 +34,7 @@ def test_refusals_add_up_by_sender_reason_and_day() -> None:
 
 def test_parts_that_are_left_out_are_collected_where_somebody_asks() -> None:
     leave_out(_Reason.ODD)
-    with collected() as counts:
+    with count_left_out() as counts:
         leave_out(_Reason.LONG, 3)
         leave_out(_Reason.ODD, 0)
     assert counts == {_Reason.LONG: 3}

@@ -217,7 +217,7 @@ def test_one_of_two_runs_that_end_at_once_continues_to_claim(monkeypatch: pytest
     work = Work(Fetch, lambda jobs: ())
     runs = [Run(work), Run(work)]
     monkeypatch.setattr(work, "claiming", Runs(runs))
-    at_once(2, lambda place: work.leave(runs[place], at_any_rate=False))
+    at_once(2, lambda place: work.stop_claiming(runs[place], at_any_rate=False))
     assert len(list(work.claiming)) == 1
 
 

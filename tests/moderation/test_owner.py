@@ -22,7 +22,7 @@ from moderation.services.documents import change_icon, change_site
 from social.kernel import mail
 from social.kernel.colours import CONTRAST, contrast, make_palette
 from social.kernel.errors import Invalid
-from social.kernel.identity import Identity, current_identity, forget_identity, keep_identity, source
+from social.kernel.identity import Identity, cache_identity, current_identity, forget_identity, source
 from tests.factories.accounts import make_user
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ SHOWN = "Gärten &amp; Freunde"
 
 
 def test_the_name_and_the_colour_are_in_manifest_mail_and_feed(client: Client) -> None:
-    keep_identity(Identity(title=NAME, colour="#7a1fa2"))
+    cache_identity(Identity(title=NAME, colour="#7a1fa2"))
     manifest = client.get("/manifest").json()
     assert manifest["theme_color"] == "#7a1fa2"
     composed = mail.compose("anna@example.org", "approval", {"link": "https://x.example/", "username": "anna"}, "en")
@@ -110,7 +110,7 @@ def test_pages_know_the_last_name_while_the_database_does_not_answer(monkeypatch
     def fails() -> Identity:
         raise OperationalError
 
-    keep_identity(Identity(title=NAME))
+    cache_identity(Identity(title=NAME))
     forget_identity()
     with source.replaced(fails):
         assert current_identity().name == NAME

@@ -47,8 +47,8 @@ def examine() -> Examine:
 def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything in order: the processes that a test cannot have are taken to answer."""
     with connection.cursor() as cursor:
-        database.keep_domain(cursor, settings.LOCAL_DOMAIN)
-        fingerprints.keep_fingerprints(cursor, settings.SECRETS)
+        database.store_domain(cursor, settings.LOCAL_DOMAIN)
+        fingerprints.store_fingerprints(cursor, settings.SECRETS)
     for name in ("media", "mail", "run"):
         (env.DATA_DIR / name).mkdir(exist_ok=True)
     for role in ("worker", "scheduler"):

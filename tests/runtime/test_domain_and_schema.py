@@ -26,13 +26,13 @@ def cursor() -> Iterator[Any]:
 
 def test_the_first_domain_stays(cursor: Any) -> None:
     assert database.check_domain(cursor, "first.example") is False
-    database.keep_domain(cursor, "first.example")
-    database.keep_domain(cursor, "first.example")
+    database.store_domain(cursor, "first.example")
+    database.store_domain(cursor, "first.example")
     assert database.check_domain(cursor, "first.example") is True
     with pytest.raises(OperatorError, match=r"first\.example for ever.*--domain first\.example"):
         database.check_domain(cursor, "second.example")
     with pytest.raises(OperatorError):
-        database.keep_domain(cursor, "second.example")
+        database.store_domain(cursor, "second.example")
     assert Installation.objects.get().local_domain == "first.example"
 
 
@@ -111,7 +111,7 @@ def test_a_domain_with_a_port_is_refused_at_the_first_start(
     ["localhost:8000", "social.localhost:3000", "127.0.0.1:8000", "[::1]:8000", "social.example", "[2001:db8::1]"],
 )
 def test_a_domain_without_a_port_and_a_trial_on_this_machine_can_start(cursor: Any, domain: str) -> None:
-    database.keep_domain(cursor, domain)
+    database.store_domain(cursor, domain)
     assert database.stored_domain(cursor) == domain
 
 
@@ -124,6 +124,6 @@ def test_a_server_that_was_made_with_a_port_still_starts(cursor: Any) -> None:
 
 
 def test_setup_refuses_another_domain_before_it_changes_anything(cursor: Any, tmp_path: Path) -> None:
-    database.keep_domain(cursor, "first.example")
+    database.store_domain(cursor, "first.example")
     with pytest.raises(OperatorError, match=r"first\.example"):
         call_command("setup", verbosity=0)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from social.runtime.options import recall, recall_domain, remember
+from social.runtime.options import load_domain, load_start, store_start
 from tests.support.instance import ROOT
 
 
@@ -21,9 +21,9 @@ def test_what_was_started_is_remembered_and_the_environment_wins(
     for name in ("WEB_DOMAIN", "STREAMING_PORT", "LOCAL_DOMAIN", "BIND"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PORT", "8700")
-    remember(tmp_path, "localhost:8700")
+    store_start(tmp_path, "localhost:8700")
     monkeypatch.setenv("PORT", "9999")
-    recall(tmp_path)
+    load_start(tmp_path)
     assert os.environ["LOCAL_DOMAIN"] == "localhost:8700"
     assert os.environ["PORT"] == "9999"
     monkeypatch.delenv("LOCAL_DOMAIN")
@@ -48,7 +48,7 @@ def test_the_domain_of_the_first_start_stays_whatever_the_port(
         monkeypatch.delenv(name)
     if port is not None:
         monkeypatch.setenv("PORT", port)
-    recall_domain(tmp_path)
+    load_domain(tmp_path)
     assert (os.environ["LOCAL_DOMAIN"], os.environ.get("WEB_DOMAIN")) == (stored, web_domain)
 
 
@@ -56,7 +56,7 @@ def test_a_domain_that_is_given_is_not_replaced(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "last.json").write_text(json.dumps({"LOCAL_DOMAIN": "localhost:8000"}))
     monkeypatch.setenv("LOCAL_DOMAIN", "social.example")
-    recall_domain(tmp_path)
+    load_domain(tmp_path)
     assert os.environ["LOCAL_DOMAIN"] == "social.example"
 
 
@@ -65,7 +65,7 @@ def test_a_broken_note_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "last.json").write_text(content)
     monkeypatch.delenv("PORT", raising=False)
-    recall(tmp_path)
+    load_start(tmp_path)
     assert "PORT" not in os.environ
 
 

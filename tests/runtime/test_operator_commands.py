@@ -26,7 +26,7 @@ from social.kernel import crypto
 from social.kernel.errors import Invalid
 from social.management.progress import progress_bar
 from social.runtime import fingerprints, secrets_file
-from social.runtime.database import keep_domain
+from social.runtime.database import store_domain
 from social.runtime.datadir import sole_supervisor
 from social.schedule import installed_schedule
 from social.settings import env
@@ -169,8 +169,8 @@ def stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
     (tmp_path / "run").mkdir()
     secrets_file.generate_secrets(tmp_path)
     with connection.cursor() as cursor:
-        keep_domain(cursor, configured.LOCAL_DOMAIN)
-        fingerprints.keep_fingerprints(cursor, load_secrets(tmp_path))
+        store_domain(cursor, configured.LOCAL_DOMAIN)
+        fingerprints.store_fingerprints(cursor, load_secrets(tmp_path))
     return secrets_file.read_secrets(tmp_path)
 
 

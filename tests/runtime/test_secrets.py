@@ -20,7 +20,7 @@ from django.db import connection
 from social.runtime import database
 from social.runtime.embedded import Embedded
 from social.runtime.failures import OperatorError
-from social.runtime.fingerprints import check_secrets, keep_fingerprints
+from social.runtime.fingerprints import check_secrets, store_fingerprints
 from social.runtime.secrets_file import generate_secrets
 from social.settings.secrets import Secrets
 from tests.runtime.processes import ROOT, clean_environment, manage
@@ -39,7 +39,7 @@ def data_dir() -> Iterator[Path]:
 @pytest.fixture
 def cursor(db: None) -> Iterator[Any]:
     with connection.cursor() as found:
-        database.keep_domain(found, settings.LOCAL_DOMAIN)
+        database.store_domain(found, settings.LOCAL_DOMAIN)
         yield found
 
 
@@ -51,7 +51,7 @@ def secrets() -> Secrets:
 
 def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: Secrets) -> None:
     assert check_secrets(cursor, secrets, FOLDER) is False
-    keep_fingerprints(cursor, secrets)
+    store_fingerprints(cursor, secrets)
     assert check_secrets(cursor, secrets, FOLDER) is True
 
 
@@ -67,7 +67,7 @@ def test_secrets_are_known_from_the_first_start_on(cursor: Any, secrets: Secrets
 def test_another_secret_is_refused_by_name_with_the_remedy(
     cursor: Any, secrets: Secrets, name: str, other: dict[str, Any]
 ) -> None:
-    keep_fingerprints(cursor, secrets)
+    store_fingerprints(cursor, secrets)
     with pytest.raises(OperatorError) as error:
         check_secrets(cursor, replace(secrets, **other), FOLDER)
     words = str(error.value)
@@ -76,17 +76,17 @@ def test_another_secret_is_refused_by_name_with_the_remedy(
 
 
 def test_a_field_encryption_key_may_be_added_and_none_removed(cursor: Any, secrets: Secrets) -> None:
-    keep_fingerprints(cursor, secrets)
+    store_fingerprints(cursor, secrets)
     more = replace(secrets, field_encryption_keys=("new", *secrets.field_encryption_keys))
     assert check_secrets(cursor, more, FOLDER) is False
-    keep_fingerprints(cursor, more)
+    store_fingerprints(cursor, more)
     assert check_secrets(cursor, more, FOLDER) is True
     with pytest.raises(OperatorError, match="FIELD_ENCRYPTION_KEYS"):
         check_secrets(cursor, secrets, FOLDER)
 
 
 def test_no_secret_can_be_read_from_the_database(cursor: Any, secrets: Secrets) -> None:
-    keep_fingerprints(cursor, secrets)
+    store_fingerprints(cursor, secrets)
     cursor.execute("SELECT fingerprints::text FROM social_installation")
     stored = cursor.fetchone()[0]
     values = [secrets.secret_key, secrets.vapid_private_key, secrets.vapid_public_key, *secrets.field_encryption_keys]
@@ -97,7 +97,7 @@ def test_a_vapid_pair_that_is_none_is_refused(cursor: Any, secrets: Secrets, dat
     generate_secrets(data_dir)
     other = json.loads((data_dir / "secrets.json").read_text())["VAPID_PUBLIC_KEY"]
     with pytest.raises(OperatorError, match="does not belong to"):
-        keep_fingerprints(cursor, replace(secrets, vapid_public_key=other))
+        store_fingerprints(cursor, replace(secrets, vapid_public_key=other))
 
 
 def line(done: subprocess.CompletedProcess[str]) -> str:
@@ -124,8 +124,8 @@ def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
 def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secrets) -> None:
     """With a database elsewhere: none are generated, and others are refused."""
     with connection.cursor() as cursor:
-        database.keep_domain(cursor, settings.LOCAL_DOMAIN)
-        keep_fingerprints(cursor, secrets)
+        database.store_domain(cursor, settings.LOCAL_DOMAIN)
+        store_fingerprints(cursor, secrets)
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
     elsewhere = {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "LOCAL_DOMAIN": settings.LOCAL_DOMAIN}
     environment = clean_environment(DATA_DIR=str(data_dir), **elsewhere)
@@ -139,8 +139,8 @@ def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secre
 def test_a_process_started_by_itself_looks_too(data_dir: Path, secrets: Secrets) -> None:
     """On a machine of a cluster systemd may start each process without the supervisor."""
     with connection.cursor() as cursor:
-        database.keep_domain(cursor, settings.LOCAL_DOMAIN)
-        keep_fingerprints(cursor, secrets)
+        database.store_domain(cursor, settings.LOCAL_DOMAIN)
+        store_fingerprints(cursor, secrets)
     generate_secrets(data_dir)
     url = os.environ["DATABASE_URL"].rpartition("/")[0] + "/" + connection.settings_dict["NAME"]
     elsewhere = {"DATABASE_URL": url, "REDIS_URL": os.environ["REDIS_URL"], "LOCAL_DOMAIN": settings.LOCAL_DOMAIN}

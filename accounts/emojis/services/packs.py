@@ -234,7 +234,7 @@ def export_emojis(*, category: str | None = None) -> Iterator[tuple[str, bytes]]
     if category is not None:
         rows = rows.filter(category=category)
     for emoji in rows.iterator(chunk_size=_BATCH):
-        with suppress(FileNotFoundError), storage.opened(emoji.image) as file:
+        with suppress(FileNotFoundError), storage.open_stored(emoji.image) as file:
             yield f"{emoji.shortcode}{PurePosixPath(emoji.image).suffix}", file.read()
 
 
@@ -302,7 +302,7 @@ def copy_emoji(*, by: Staff, emoji: CustomEmoji) -> None:
     copy = request_copy(purpose=CopyPurpose.EMOJI, url=emoji.remote_url)
     if copy.state != CopyState.READY:
         raise Conflict(_("Its picture is being fetched: try again in a moment."))
-    with storage.opened(copy.file) as file:
+    with storage.open_stored(copy.file) as file:
         files = [(f"{emoji.shortcode}{PurePosixPath(copy.file).suffix}", file.read())]
     (outcome,) = import_emojis(by=by, files=files, terms=Terms(category=emoji.category))
     if outcome.reason:

@@ -152,7 +152,7 @@ class UserAdmin(ActingAdmin):
         reason = f": {row.sign_up_reason}" if row.sign_up_reason and not row.approved else ""
         return f"@{row.account.username} ({row.email}){reason}"
 
-    def asked_about(self, row: User) -> str:
+    def question_line(self, row: User) -> str:
         return f"@{row.account.username} ({row.email})"
 
     def outranks(self, by: Staff, row: User) -> bool:

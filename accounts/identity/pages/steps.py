@@ -39,7 +39,7 @@ def to_sign_in(request: HttpRequest, back: str | None = None) -> HttpResponse:
 
 def sign_in_url(request: HttpRequest, back: str) -> str:
     """Return the address of the sign-in page, which then redirects to `back`."""
-    return with_query(reverse("account_login"), next=back, lang=languages.asked_for(request))
+    return with_query(reverse("account_login"), next=back, lang=languages.from_query(request))
 
 
 def allow_redirects_to(response: HttpResponseBase, redirect_uri: str) -> None:
@@ -79,7 +79,7 @@ def registrations() -> dict[str, bool]:
 
 
 def _links(request: HttpRequest, application: Application | None) -> dict[str, Any]:
-    next_url, lang = _next_path(request), languages.asked_for(request)
+    next_url, lang = _next_path(request), languages.from_query(request)
     return {
         **registrations(),
         "login_url": with_query(reverse("account_login"), next=next_url, lang=lang),

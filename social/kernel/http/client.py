@@ -290,7 +290,7 @@ def _client_for(policy: Policy, queue: str = "") -> GuardedClient:
 
 
 def _client() -> GuardedClient:
-    return _client_for(policy_from_settings(), limits.asking_queue())
+    return _client_for(policy_from_settings(), limits.queue_in_use())
 
 
 def fetch(request: Request) -> Response:

@@ -161,7 +161,7 @@ _asker: ContextVar[str] = ContextVar("asker", default="")
 
 
 @contextmanager
-def asking(queue: str) -> Iterator[None]:
+def using_queue(queue: str) -> Iterator[None]:
     """Let fetches in the block, also of the tasks that it starts, use the connections and look-ups of a queue
     (`Terms.lookups`). Fetches for imports and unknown callers take none of those for deliveries (security row 72).
     """
@@ -172,12 +172,12 @@ def asking(queue: str) -> Iterator[None]:
         _queue.reset(token)
 
 
-def asking_queue() -> str:
+def queue_in_use() -> str:
     """Return the queue of the current work; empty outside of such work."""
     return _queue.get()
 
 
-def asking_for(wanted_by: str) -> Context:
+def context_for_asker(wanted_by: str) -> Context:
     """Return a context for fetches on behalf of a local account or server (`wanted_by`), with its look-ups (security row
     72).
     """

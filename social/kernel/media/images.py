@@ -112,7 +112,7 @@ def draw(source: IO[bytes], shape: Shape, *, still: bool = False) -> Iterator[Dr
     file that cannot be decoded, Unsupported for a picture beyond the limits of `social.kernel.media.limits`, which are
     checked on the header before any pixel is decoded.
     """
-    with decoded(jobs.SHAPED, source, {**asdict(shape), "still": still}) as found:
+    with run_job(jobs.SHAPED, source, {**asdict(shape), "still": still}) as found:
         first = found.facts["still"]
         yield Drawing(
             rendition(found, 0, found.facts["shown"]), rendition(found, 1, first) if first is not None else None
@@ -127,7 +127,7 @@ def process(source: IO[bytes], *, still: bool = False) -> Iterator[Picture]:
     Picture and preview are upright, in sRGB and without metadata; animations stay animated as in `draw`. Raises Moving for
     an animated GIF, otherwise the errors of `draw`.
     """
-    with decoded(jobs.PICTURE, source, {"still": still}) as found:
+    with run_job(jobs.PICTURE, source, {"still": still}) as found:
         facts = found.facts
         yield Picture(rendition(found, 0, facts["original"]), rendition(found, 1, facts["preview"]), facts["blurhash"])
 
@@ -138,7 +138,7 @@ def rendition(found: Found, number: int, facts: dict[str, Any]) -> Rendition:
 
 
 @contextmanager
-def decoded(job: str, source: IO[bytes], parameters: dict[str, Any] | None = None) -> Iterator[Found]:
+def run_job(job: str, source: IO[bytes], parameters: dict[str, Any] | None = None) -> Iterator[Found]:
     """Run a job; its refusal becomes an error with a message for the uploader."""
     try:
         with decoder.decode(job, source, parameters or {}) as found:

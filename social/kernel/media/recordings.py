@@ -79,7 +79,7 @@ def examine(source: IO[bytes], content_type: str) -> Iterator[Examined]:
     picture. Raises Unidentified for a file that cannot be read, Unsupported beyond the limits of
     `social.kernel.media.limits`.
     """
-    with images.decoded(jobs.EXAMINED, source, {"format": READERS[content_type]}) as found:
+    with images.run_job(jobs.EXAMINED, source, {"format": READERS[content_type]}) as found:
         facts = found.facts
         yield Examined(facts["kind"], facts["meta"], _cover(found) if "preview" in facts else None)
 
@@ -89,14 +89,14 @@ def convert(source: IO[bytes], content_type: str) -> Iterator[Converted]:
     """Convert a file into the format that is served; metadata, other streams and attachments are left out. Raises the
     errors of `examine`. Takes up to CONVERSION_SECONDS: for background work.
     """
-    with images.decoded(jobs.CONVERTED, source, {"format": READERS[content_type]}) as found:
+    with images.run_job(jobs.CONVERTED, source, {"format": READERS[content_type]}) as found:
         yield Converted(found.files[0], **found.facts["file"], meta=found.facts["meta"])
 
 
 @contextmanager
 def draw_cover(source: IO[bytes]) -> Iterator[Cover]:
     """Draw a picture, or the first frame of an animated one, as a cover. Raises the errors of `images.process`."""
-    with images.decoded(jobs.COVER, source) as found:
+    with images.run_job(jobs.COVER, source) as found:
         yield _cover(found)
 
 

@@ -87,7 +87,7 @@ def _ask(url: str, file: IO[bytes], content_type: str, sha256: str, seconds: flo
         raise Unavailable("the scanner's answer cannot be understood") from None
     if verdict not in ("clean", "quarantine"):
         raise Unavailable("the scanner's answer has no verdict")
-    return ScanResult(verdict == "clean", _shown(reason))
+    return ScanResult(verdict == "clean", _printable(reason))
 
 
 def _run(command: list[str], file: IO[bytes], seconds: float) -> ScanResult:
@@ -116,8 +116,8 @@ def _run(command: list[str], file: IO[bytes], seconds: float) -> ScanResult:
     if code not in (_CLEAN_CODE, _QUARANTINE_CODE):
         raise Unavailable(f"the scanner ended with {code}")
     lines = output.decode("utf-8", "replace").strip().splitlines()
-    return ScanResult(code == _CLEAN_CODE, _shown(lines[0] if lines else ""))
+    return ScanResult(code == _CLEAN_CODE, _printable(lines[0] if lines else ""))
 
 
-def _shown(reason: str) -> str:
+def _printable(reason: str) -> str:
     return "".join(letter for letter in reason if letter.isprintable())[:REASON_LIMIT]

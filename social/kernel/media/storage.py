@@ -78,7 +78,7 @@ def store(content: bytes | IO[bytes], *, folder: str, extension: str) -> str:
     return default_storage.save(path, ContentFile(content) if isinstance(content, bytes) else File(content, name=path))
 
 
-def opened(path: str) -> File[bytes]:
+def open_stored(path: str) -> File[bytes]:
     """Return a stored file, to be read in a `with`. Raises FileNotFoundError."""
     return default_storage.open(path)
 

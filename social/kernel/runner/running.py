@@ -23,7 +23,7 @@ from social.kernel.batches import BATCH
 from social.kernel.claims import Claims, Failure, idle, new_token
 from social.kernel.events import Event, on, publish
 from social.kernel.http.client import run
-from social.kernel.http.limits import asking, asking_for
+from social.kernel.http.limits import context_for_asker, using_queue
 from social.kernel.outbox import OutboxRow
 from social.kernel.runner.rows import WaitingRow, claiming_statement, forget_troubles, record_answers
 from social.kernel.terms import TERMS, Terms
@@ -104,7 +104,7 @@ class Work(Generic[R]):
         """Call `run`, once for any number of events."""
         self.run()
 
-    def leave(self, run: Run[R], *, at_any_rate: bool) -> None:
+    def stop_claiming(self, run: Run[R], *, at_any_rate: bool) -> None:
         """Stop a run from claiming rows; without `at_any_rate`, only if another run of this process still claims rows."""
         with self._leaving:
             if at_any_rate or len(self.claiming) > 1:
@@ -186,9 +186,9 @@ class Run(Generic[R]):
                     if not is_announced:
                         is_announced = True
                         self.work.schedule_next_run(now=True)
-                    self.work.leave(self, at_any_rate=now >= last_end)
+                    self.work.stop_claiming(self, at_any_rate=now >= last_end)
                 if self._awaited or self._tasks:
-                    with asking(self.work.model.queue):
+                    with using_queue(self.work.model.queue):
                         came = run(self._wait(0.0 if jobs else _POLL_SECONDS))
                     for job, task in came:
                         self._under_way[job.row.host] -= 1
@@ -288,7 +288,7 @@ class Run(Generic[R]):
         """Return the tasks that have ended on the network loop, after waiting for the first one and then a moment for more."""
         for job, awaited in self._awaited:
             work = _await_within(awaited, job.ends - time.monotonic())
-            task = asyncio.create_task(work, context=asking_for(job.row.asker))
+            task = asyncio.create_task(work, context=context_for_asker(job.row.asker))
             self._tasks[task] = job
         self._awaited.clear()
         done, _pending = await asyncio.wait(self._tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)

@@ -96,16 +96,16 @@ def decode_page(body: bytes, content_type: str) -> str:
         if body.startswith(mark):
             return body[len(mark) :].decode(name, "replace")
     kind, parameters = media_type(content_type)
-    encoding = webencodings.lookup(parameters.get("charset", "")) or _declared(body, kind == _XHTML)
+    encoding = webencodings.lookup(parameters.get("charset", "")) or _find_declared(body, kind == _XHTML)
     if encoding is not None:
-        return _decoded(body, encoding)
+        return _decode(body, encoding)
     if kind == _XHTML or (_is_mostly_utf8(body) and not _ESCAPES.search(body)):
         return body.decode("utf-8", "replace")
-    found = _detected(body)
+    found = _detect(body)
     return body.decode(found or "cp1252", _EXTENDED)
 
 
-def _decoded(body: bytes, encoding: webencodings.Encoding) -> str:
+def _decode(body: bytes, encoding: webencodings.Encoding) -> str:
     return (
         body.decode(_SUPERSETS[encoding.name], _EXTENDED)
         if encoding.name in _SUPERSETS
@@ -113,7 +113,7 @@ def _decoded(body: bytes, encoding: webencodings.Encoding) -> str:
     )
 
 
-def _declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
+def _find_declared(body: bytes, is_xml: bool) -> webencodings.Encoding | None:
     """Return the encoding of the first known label that a page declares."""
     declaration = _XML_DECLARATION.match(body)
     in_declaration = [declaration[1].decode("latin-1")] if declaration else []
@@ -158,7 +158,7 @@ def _is_mostly_utf8(body: bytes) -> bool:
     return True
 
 
-def _detected(body: bytes) -> str | None:
+def _detect(body: bytes) -> str | None:
     if body.isascii():
         return "iso2022_jp_ext" if _ESCAPES.search(body) else None
     sample = _sample(body)

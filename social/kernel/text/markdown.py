@@ -65,15 +65,15 @@ def read(text: str) -> Document:
     )
 
 
-class _Found(NamedTuple):
+class _Places(NamedTuple):
     """Starts of addresses, mentions and hashtags in the text of a paragraph, in its order."""
 
     places: list[int]
     by_place: dict[int, Token]
 
 
-def _found(state: StateInline) -> _Found:
-    known: dict[str, _Found] = state.env.setdefault("known", {})
+def _places_in(state: StateInline) -> _Places:
+    known: dict[str, _Places] = state.env.setdefault("known", {})
     if state.src not in known:
         by_place: dict[int, Token] = {}
         place = 0
@@ -81,7 +81,7 @@ def _found(state: StateInline) -> _Found:
             if token.kind in _KINDS:
                 by_place[place] = _outside_brackets(token)
             place += len(token.raw)
-        known[state.src] = _Found(list(by_place), by_place)
+        known[state.src] = _Places(list(by_place), by_place)
     return known[state.src]
 
 
@@ -95,7 +95,7 @@ def _outside_brackets(token: Token) -> Token:
 def _token(state: StateInline, silent: bool) -> bool:
     if state.linkLevel:
         return False
-    token = _found(state).by_place.get(state.pos)
+    token = _places_in(state).by_place.get(state.pos)
     if token is None or state.pos + len(token.raw) > state.posMax:
         return False
     if not silent:
@@ -111,7 +111,7 @@ def _text(state: StateInline, silent: bool) -> bool:
     special = state.md.inline.terminator_re.search(state.src, state.pos, state.posMax)
     end = special.start() if special is not None else state.posMax
     if not state.linkLevel:
-        places = _found(state).places
+        places = _places_in(state).places
         following = bisect_right(places, state.pos)
         end = min(end, places[following]) if following < len(places) else end
     if end == state.pos:
@@ -126,7 +126,7 @@ def _place(self: RendererHTML, nodes: Sequence[Node], number: int, options: Any,
     return f'<span class="e-token-{nodes[number].meta["number"]}"></span>'
 
 
-def _made() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20})
     made.enable("strikethrough")
     made.disable(["image", "html_block", "html_inline"])
@@ -136,7 +136,7 @@ def _made() -> MarkdownIt:
     return made
 
 
-_MARKDOWN: Final = _made()
+_MARKDOWN: Final = _make_parser()
 
 
 _PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable("table")

@@ -65,7 +65,7 @@ class Command(OperatorCommand):
         if kind == "encryption-key" and not forget_old:
             self._reencrypt(changed["FIELD_ENCRYPTION_KEYS"])
         with transaction.atomic(), connection.cursor() as cursor:
-            fingerprints.keep_fingerprints(cursor, load_secrets(env.DATA_DIR))
+            fingerprints.store_fingerprints(cursor, load_secrets(env.DATA_DIR))
         self.stdout.write("Done. Take a backup: earlier ones hold the former secrets.")
 
     def _renewed(self, kind: str, stored: dict[str, str]) -> dict[str, str]:

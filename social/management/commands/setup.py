@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from social.runtime import database, fingerprints, health, tables
 from social.runtime.migrating import migrate
-from social.runtime.options import add_options, remember
+from social.runtime.options import add_options, store_start
 
 
 class Command(BaseCommand):
@@ -50,11 +50,11 @@ class Command(BaseCommand):
         tables.check_tables()
         # The file is written before the domain is stored in the database, because a command that waits for the domain then
         # reads it.
-        remember(settings.DATA_DIR, settings.LOCAL_DOMAIN)
+        store_start(settings.DATA_DIR, settings.LOCAL_DOMAIN)
         with transaction.atomic(), connection.cursor() as cursor:
-            database.keep_domain(cursor, settings.LOCAL_DOMAIN)
-            database.keep_web_domain(cursor, settings.WEB_DOMAIN)
-            fingerprints.keep_fingerprints(cursor, settings.SECRETS)
+            database.store_domain(cursor, settings.LOCAL_DOMAIN)
+            database.store_web_domain(cursor, settings.WEB_DOMAIN)
+            fingerprints.store_fingerprints(cursor, settings.SECRETS)
         with connection.cursor() as cursor:
             database.note_schema(cursor, settings.DATA_DIR, settings.INSTALLED_APPS)
         for folder, mode in (("mail", 0o700), ("media", 0o755), ("static", 0o755)):

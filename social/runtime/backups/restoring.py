@@ -34,7 +34,7 @@ from social.runtime.backups.sql import Undecided, load
 from social.runtime.datadir import check_room
 from social.runtime.failures import OperatorError
 from social.runtime.fingerprints import check_pair
-from social.runtime.options import remember
+from social.runtime.options import store_start
 from social.settings import env
 from social.settings.secrets import parse_secrets
 
@@ -183,7 +183,7 @@ def restore(folder: Path, manifest: Manifest, target: Target, schema: Schema, re
     if len(_given_secrets()) < len(secrets_file.NAMES):
         secrets_file.replace_secrets(env.DATA_DIR, _stored_secrets(folder))
     _discard_old_caches()
-    remember(env.DATA_DIR, manifest.domain)
+    store_start(env.DATA_DIR, manifest.domain)
     os.sync()
     unfinished.end(env.DATA_DIR)
 

@@ -185,7 +185,7 @@ def _private_files() -> Iterator[Path]:
 def _sources(with_media: bool) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield every file, open, with its name in the backup; files that were deleted meanwhile are left out."""
     for path, _size in _media_files(with_media):
-        with contextlib.suppress(FileNotFoundError), storage.opened(path) as source:
+        with contextlib.suppress(FileNotFoundError), storage.open_stored(path) as source:
             yield f"media/{path}", source
     for file in _private_files():
         with contextlib.suppress(FileNotFoundError), file.open("rb") as source:

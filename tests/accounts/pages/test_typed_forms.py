@@ -20,7 +20,7 @@ from social.api.limits import Rule
 from social.kernel import clock, links
 from social.kernel.errors import RateLimited
 from social.pages import typed
-from social.pages.typed import SECRETS, StoredForm, filled
+from social.pages.typed import SECRETS, StoredForm, fill_page
 from statuses.models import Filter, Status
 from tests.factories.accounts import make_account, make_user
 from tests.factories.statuses import make_status
@@ -204,7 +204,7 @@ def test_a_page_without_the_form_shows_the_text_itself() -> None:
     assert gone.status_code == 404
     assert "My best friends</textarea>" in gone.content.decode()
     kept = StoredForm("k", "/there", "", {"text": ["Typed here"], "token": ["abc-1"]}, False, True)
-    html = filled("<!doctype html><html><body><main id=main><p>Hi</p></main></body></html>", "/here", kept)
+    html = fill_page("<!doctype html><html><body><main id=main><p>Hi</p></main></body></html>", "/here", kept)
     assert "Typed here</textarea>" in html
     assert "abc-1" not in html
 

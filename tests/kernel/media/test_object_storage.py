@@ -44,7 +44,7 @@ def test_a_file_is_served_by_the_storage_with_its_type_and_for_ever(stored: Obje
 def test_a_file_of_any_length_comes_back_as_it_was(stored: ObjectServer) -> None:
     data = bytes(range(256)) * 4096 * 12  # more than one part of an upload
     path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
-    with storage.opened(path) as file:
+    with storage.open_stored(path) as file:
         assert file.read() == data
 
 
@@ -60,7 +60,7 @@ def test_the_object_storage_uses_only_requests_that_other_vendors_accept(
     )
     for data in (b"abc", bytes(9 << 20)):  # the second is uploaded in parts
         path = storage.store(io.BytesIO(data), folder="things", extension="mp4")
-        with storage.opened(path) as file:
+        with storage.open_stored(path) as file:
             assert file.read() == data
         storage.remove(path)
     assert len(sent) > 8
@@ -86,7 +86,7 @@ def test_files_are_listed_with_their_sizes(stored: ObjectServer) -> None:
 
 def test_a_missing_file_is_missing_and_removing_it_is_no_error(stored: ObjectServer) -> None:
     with pytest.raises(FileNotFoundError):
-        storage.opened("things/none.png")
+        storage.open_stored("things/none.png")
     storage.remove("things/none.png", "")
 
 
@@ -97,7 +97,7 @@ def test_a_storage_that_does_not_answer_is_unavailable(settings: Any) -> None:
     with pytest.raises(Unavailable):
         storage.store(b"abc", folder="things", extension="png")
     with pytest.raises(Unavailable):
-        storage.opened("things/some.png")
+        storage.open_stored("things/some.png")
     storage.remove("things/some.png")
 
 

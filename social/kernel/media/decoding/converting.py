@@ -54,7 +54,7 @@ class _Part:
         pass
 
 
-def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
+def open_for_writing(output: IO[bytes], container: str) -> OutputContainer:
     # Players start before the whole file has arrived only if its index comes first: "faststart" moves it there at the end.
     options = {"movflags": "faststart"} if container == "mp4" else {"id3v2_version": "0"}
 
@@ -73,7 +73,7 @@ def opened_for_writing(output: IO[bytes], container: str) -> OutputContainer:
     )
 
 
-def is_copied(recording: reading.Recording) -> bool:
+def is_playable(recording: reading.Recording) -> bool:
     """Tell whether nothing needs to be re-encoded."""
     video, audio = recording.video, recording.audio
     formats = recording.container.format.name.split(",")
@@ -87,7 +87,7 @@ def is_copied(recording: reading.Recording) -> bool:
     )
 
 
-def copied(recording: reading.Recording, target: OutputContainer) -> float:
+def copy_streams(recording: reading.Recording, target: OutputContainer) -> float:
     """Copy video and audio, and nothing else of the file; return where the last packet ends, in seconds."""
     end = 0.0
     sources = [stream for stream in (recording.video, recording.audio) if stream is not None]
@@ -157,10 +157,10 @@ class Transcoding:
         recording = self.recording
         sources = [stream for stream in (recording.video, recording.audio) if stream is not None]
         for packet in reading.packets_of(recording, sources):
-            for frame in reading.decoded(packet):
+            for frame in reading.decode(packet):
                 self._take(frame)
         for source in sources:
-            for frame in reading.rest_of(source):
+            for frame in reading.flush(source):
                 self._take(frame)
         if not self.end:
             raise Refused("empty")

@@ -141,7 +141,7 @@ def packets_of(recording: Recording, streams: Sequence[VideoStream | AudioStream
             return
 
 
-def rest_of(source: VideoStream | AudioStream) -> Iterable[Any]:
+def flush(source: VideoStream | AudioStream) -> Iterable[Any]:
     try:
         return cast(Iterable[Any], source.decode(None))
     except (av.error.InvalidDataError, av.error.EOFError):
@@ -183,14 +183,14 @@ def first_frame(file: RecordedFile) -> VideoFrame:
     recording = file.open()
     video = cast(VideoStream, recording.video)
     for packet in packets_of(recording, [video]):
-        for frame in decoded(packet):
+        for frame in decode(packet):
             return cast(VideoFrame, frame)
-    for frame in rest_of(video):
+    for frame in flush(video):
         return cast(VideoFrame, frame)
     raise Refused("empty")
 
 
-def decoded(packet: av.Packet) -> Iterable[Any]:
+def decode(packet: av.Packet) -> Iterable[Any]:
     """Return the frames of a packet; none if it is broken."""
     try:
         return cast(Iterable[Any], packet.decode())

@@ -16,7 +16,7 @@ from PIL import Image
 
 from social.kernel.media.decoding import pictures, reading
 from social.kernel.media.decoding.colours import colours_of
-from social.kernel.media.decoding.converting import Transcoding, copied, is_copied, opened_for_writing
+from social.kernel.media.decoding.converting import Transcoding, copy_streams, is_playable, open_for_writing
 from social.kernel.media.decoding.jobs import Refused
 from social.kernel.media.decoding.measuring import Facts, check_limits, measured_facts
 from social.kernel.media.decoding.pdq import hash_of
@@ -57,9 +57,9 @@ def converted(parameters: Mapping[str, Any], source: IO[bytes], outputs: Sequenc
     moving = recording.video is not None
     if moving:
         check_limits(recording, measured)
-    with opened_for_writing(outputs[0], "mp4" if moving else "mp3") as target:
-        if is_copied(recording):
-            end = copied(recording, target)
+    with open_for_writing(outputs[0], "mp4" if moving else "mp3") as target:
+        if is_playable(recording):
+            end = copy_streams(recording, target)
         else:
             end = Transcoding(recording, target, turn=reading.turn_of(file) if moving else 0).run()
     expected = measured["duration"] or 0.0
