@@ -29,8 +29,7 @@ from accounts.services.profiles import (
 from social.api.parsers import MEBIBYTE
 from social.kernel import clock
 from social.kernel.text.languages import known_language
-from social.kernel.text.names import is_hashtag
-from social.kernel.text.names import clean_input
+from social.kernel.text.names import clean_input, is_hashtag
 
 Choices = Iterable[tuple[str, str | Promise]]
 
