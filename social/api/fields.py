@@ -272,7 +272,7 @@ class ListField(_ClientField):
 
 class IdListField(ListField, serializers.Field[tuple[int, ...], Any, list[str], Any]):
     """Ids in the order sent, without repetitions. With `scalar`, a single id is a list of one. A value that cannot be an id
-    is left out; with `all_known` it is read as the id 0, which no row has: it is then not found, like an unknown id.
+    is left out; with `all_known` it becomes the id 0, which no row has and so is not found.
     """
 
     def __init__(self, *, all_known: bool = False, **options: Any) -> None:

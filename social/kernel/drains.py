@@ -123,8 +123,8 @@ class Batch:
             raise
 
     def is_followed(self) -> bool:
-        """Tell whether further rows were published for a key of this batch while the batch held the key: other drains that
-        were woken for such rows could not claim them. Call it after `run`, outside its transactions.
+        """Tell whether further rows were published for a key of this batch while it held the key. Other drains that were
+        woken for them could not claim them. Call it after `run`, outside its transactions.
         """
         keys = [key for key in self.keys if key not in self.blocked]
         if not keys:

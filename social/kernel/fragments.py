@@ -21,7 +21,7 @@ RETENTION_SECONDS: Final = 600
 
 
 def format_of(root: Path) -> str:
-    """Return a digest of the code of all serializers and policies, which determine the content of entities: a process never
+    """Return a digest of the code of all serializers and policies, which determine the content of entities. A process never
     reads fragments that another version of the code has encoded.
     """
     names = [f"*/{folder}{part}" for folder in ("", "*/") for part in ("policies", "serializers")]

@@ -131,9 +131,9 @@ def _is_outage(error: object) -> bool:
 
 
 class Outages(logging.Filter):
-    """Filter for the time in which the database or Redis cannot be reached: it lets one line in OUTAGE_SECONDS pass,
-    without a traceback and with the number of lines left out since. An outage affects every request and task, whose lines
-    would hide all others.
+    """Filter for times in which the database or Redis cannot be reached. It lets one line pass in OUTAGE_SECONDS, without a
+    traceback, but with the number of lines left out before. An outage affects every request and task, whose lines would
+    hide all others.
     """
 
     def __init__(self) -> None:

@@ -16,8 +16,8 @@ from social.kernel import redis
 logger = logging.getLogger(__name__)
 Callback = Callable[[str, bytes], None]
 
-# Seconds between pings, and seconds without an answer after which a connection is closed: otherwise a Redis that vanishes
-# without closing the connection would leave the process without messages for ever.
+# Seconds between pings, and seconds without an answer after which a connection is closed. A Redis that vanishes without
+# closing the connection would otherwise leave the process without messages for ever.
 _PING_INTERVAL: Final = 10.0
 _READ_TIMEOUT: Final = 25.0
 _FIRST_WAIT: Final = 0.1

@@ -1,9 +1,8 @@
 """PostgreSQL and Valkey from their wheels: servers of one installation, without ports, used by the supervisor and commands.
 
 Two locks coordinate the processes; the kernel releases a lock when its process ends. The process that runs the servers
-holds `servers.owner`; all processes that need them share `servers.users`. A command that runs the servers stops them only
-when it holds the second lock exclusively, after the last user has ended; the supervisor, when stopped by a signal, does not
-wait.
+holds `servers.owner`; all processes that need them share `servers.users`. A command that runs the servers stops them after
+the last user has ended, when it holds the second lock exclusively. The supervisor, when stopped by a signal, does not wait.
 """
 
 from __future__ import annotations

@@ -164,8 +164,8 @@ PROCESSES: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run one kind of process until a signal stops it, and return the exit code: 2 for an unknown name, 1 for a machine
-    that does not match the database. `web --check` only checks whether the program can be loaded.
+    """Run one kind of process until a signal stops it, and return the exit code. It is 2 for an unknown name, and 1 for a
+    machine that does not match the database. `web --check` only checks whether the program can be loaded.
     """
     checking = arguments == ["web", "--check"]
     if checking:

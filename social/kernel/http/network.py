@@ -1,6 +1,6 @@
 """The event loop of all connections of this process, in a thread of its own.
 
-Connections belong to a loop, and the threads of a web server or a Celery worker have none: with one loop in each process,
+Connections belong to a loop, which threads of a web server or a Celery worker do not have. With one loop in each process,
 all threads share one pool of connections. A forked child starts its own loop and leaves the parent's alone.
 """
 

@@ -111,8 +111,9 @@ class Work(Generic[R]):
                 self.claiming.discard(run)
 
     def schedule_next_run(self, *, now: bool) -> None:
-        """Publish the event again, due in NEXT_RUN seconds or `now`, while any row waits or is claimed: the rows of a killed
-        process would otherwise be found by no run."""
+        """Publish the event again while any row waits or is claimed, due in NEXT_RUN seconds or `now`. Otherwise no run
+        would find the rows of a killed process.
+        """
         if not self.model.objects.filter(dead_at=None).exists():
             return
         event, moment = self.model.due, clock.now() + timedelta(seconds=NEXT_RUN)

@@ -1,8 +1,8 @@
 """Links, mentions, hashtags and emoji shortcodes of a text: where they begin and end.
 
-Source of the rules: contract, behaviours section 8. The time is linear in the length of the text, whoever wrote it
-(security row 32): by possessive quantifiers and runs that cannot overlap, no pattern looks at a character more than a fixed
-number of times.
+Source of the rules: contract, behaviours section 8. Scanning takes a time linear in the length of the text, whoever wrote
+it (security row 32): possessive quantifiers and runs that cannot overlap look at each character a fixed number of times at
+most.
 
 The known top-level domains are those of IANA's list in this directory; nothing is fetched.
 """

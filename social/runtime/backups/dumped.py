@@ -1,5 +1,5 @@
-"""Reads a dump without running anything of it: of a backup, only rows and the positions of sequences are loaded, into
-tables that the migrations of this release make (`schema`, security row 82).
+"""Reads a dump without executing it (security row 82). Of a backup, only rows and the positions of sequences are loaded,
+into tables that the migrations of this release make (`schema`).
 """
 
 from __future__ import annotations
