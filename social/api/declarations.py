@@ -14,8 +14,7 @@ from social.api.limits import Rule
 from social.api.pagination import ByCursor, Paging
 from social.api.parsers import DEFAULT_MAX_BODY
 
-EMPTY = "Empty"
-"""The entity `{}`, for an action that returns no data."""
+EMPTY = "Empty"  # the entity `{}`, for an action that returns no data
 
 
 @dataclass(frozen=True, slots=True)

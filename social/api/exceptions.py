@@ -35,8 +35,7 @@ STATUS: dict[type[errors.KernelError], int] = {
 }
 """The status code of each kernel error; a subclass has the code of its nearest ancestor."""
 
-FOREIGN_KEY_VIOLATION: Final = "23503"
-"""PostgreSQL's state for a reference to a row that does not exist."""
+FOREIGN_KEY_VIOLATION: Final = "23503"  # PostgreSQL's state for a reference to a row that does not exist
 
 # Errors of Django and DRF that are answered like an error of the kernel.
 _EQUIVALENTS: Final[tuple[tuple[tuple[type[Exception], ...], type[errors.KernelError]], ...]] = (

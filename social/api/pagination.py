@@ -92,8 +92,7 @@ class ByOffset:
 
 Paging = ByCursor | ByOffset
 Loader = Callable[[Cursor], Sequence[T]]
-IsRepeated = Callable[[str], bool]
-"""Predicate: tells whether the links to other pages repeat a parameter of the query."""
+IsRepeated = Callable[[str], bool]  # predicate: tells whether the links to other pages repeat a parameter of the query
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +111,8 @@ class ListPage(Generic[T]):
             return {}
         return {"Link": ", ".join(f'<{url}>; rel="{rel}"' for rel, url in self.links)}
 
-    def respond(self, data: Any, *, status: int = 200) -> HttpResponse:
-        return reply(data, status=status, headers=self.headers)
+    def respond(self, data: Any) -> HttpResponse:
+        return reply(data, headers=self.headers)
 
 
 def read_cursor(request: Request, limit: Limit, *, min_id: bool = True) -> Cursor:

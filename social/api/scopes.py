@@ -34,8 +34,7 @@ SCOPES: tuple[str, ...] = tuple(
 )
 """Scopes that this server supports, parents before their children."""
 
-DEFAULT = "read"
-"""Scopes of an application that requests none."""
+DEFAULT = "read"  # scopes of an application that requests none
 
 
 @cache

@@ -8,8 +8,7 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
-BATCH: Final = 500
-"""Number of rows per statement, where nothing requires another number."""
+BATCH: Final = 500  # number of rows per statement, where nothing requires another number
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

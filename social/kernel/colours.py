@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-CONTRAST: Final = 4.5
-"""Minimum contrast between text and its background."""
+CONTRAST: Final = 4.5  # minimum contrast between text and its background
 _HEX: Final = re.compile(r"#[0-9a-f]{6}")
 # Backgrounds in the light and in the dark theme: of the page, and of cards. The tint of notices is mixed from the
 # second.

@@ -18,8 +18,7 @@ from social.kernel.ports import Port
 
 logger = logging.getLogger("social.identity")
 
-RELOAD_SECONDS: Final = 5.0
-"""Seconds after which each process reads the identity again."""
+RELOAD_SECONDS: Final = 5.0  # seconds after which each process reads the identity again
 ICON_SIZES: Final = (512, 192, 48)
 
 

@@ -37,8 +37,7 @@ class Slot(Expression):
         return "%s", [self if values is None else values[self.name]]
 
 
-IDS: Final = Slot("ids", ArrayField(BigIntegerField()))
-"""A list of ids, for `one_of`."""
+IDS: Final = Slot("ids", ArrayField(BigIntegerField()))  # A list of ids, for `one_of`
 
 
 @ForeignObject.register_lookup

@@ -23,8 +23,7 @@ from social.kernel.errors import Unavailable
 from social.kernel.http import client as http
 
 logger = logging.getLogger(__name__)
-UNKNOWN: Final = "und"
-"""Code for an unknown language (ISO 639-2)."""
+UNKNOWN: Final = "und"  # code for an unknown language (ISO 639-2)
 
 TRANSLATION_SECONDS: Final = 15.0
 """Time-out of the service, in seconds. A web request has less (`social.kernel.http.limits`)."""

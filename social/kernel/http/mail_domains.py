@@ -10,8 +10,7 @@ import dns.resolver
 
 from social.kernel.http.limits import spending
 
-LOOKUP_SECONDS: float = 4.0
-"""Time for all queries about one domain together, in seconds."""
+LOOKUP_SECONDS: float = 4.0  # time for all queries about one domain together, in seconds
 
 
 def make_resolver() -> dns.resolver.Resolver:

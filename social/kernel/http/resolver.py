@@ -22,12 +22,9 @@ from social.kernel.http.limits import asker
 Lookup = Callable[[str, int], Sequence[str]]
 """Function from a host name and a port to addresses; runs in a thread of its own, raises OSError."""
 Permits = Callable[[Address], bool]
-ADDRESSES_LIMIT = 2
-"""Number of addresses of one family that are considered (contract, federation section 16)."""
-LOOKUPS_LIMIT = 64
-"""Limit of concurrent look-ups in work that has no terms of its own."""
-LOOKUP_SECONDS = 5.0
-"""Longest time that a fetch waits for a look-up and, before that, for a free slot, in seconds."""
+ADDRESSES_LIMIT = 2  # number of addresses of one family that are considered (contract, federation section 16)
+LOOKUPS_LIMIT = 64  # limit of concurrent look-ups in work that has no terms of its own
+LOOKUP_SECONDS = 5.0  # longest time that a fetch waits for a look-up and, before that, for a free slot, in seconds
 
 # Each name server is asked twice, for two seconds (resolv.conf(5)). By default the C library would continue for half a minute,
 # and occupy the look-up's thread after the fetch has given up.

@@ -8,8 +8,7 @@ from social.kernel.media import images, recordings, types
 from social.kernel.media.decoder import DecodingFailed, decoder
 from social.kernel.media.decoding import jobs
 
-QUALITY_FLOOR: Final = 50
-"""Quality below which a hash depends on chance, as the authors of PDQ advise."""
+QUALITY_FLOOR: Final = 50  # quality below which a hash depends on chance, as the authors of PDQ advise
 
 
 def perceptual_hash(file: IO[bytes]) -> bytes | None:

@@ -23,8 +23,7 @@ from social.kernel.errors import Unavailable
 from social.kernel.http import client as http
 
 COMMAND_PREFIX: Final = "command:"
-SCAN_SECONDS: Final = 60.0
-"""Time that a scanner may take for one file, in seconds."""
+SCAN_SECONDS: Final = 60.0  # time that a scanner may take for one file, in seconds
 
 REASON_LIMIT: Final = 500
 _ANSWER_BYTES: Final = 64 * 1024

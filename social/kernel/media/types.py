@@ -58,8 +58,7 @@ _SOUNDS: Final = frozenset(
 )
 _SHOWN: Final = {"image": _PICTURES, "video": _VIDEOS, "audio": _SOUNDS}
 
-HEAD: Final = 64
-"""Number of bytes that `media_type` needs, at most."""
+HEAD: Final = 64  # number of bytes that `media_type` needs, at most
 
 _SIGNATURES: Final = (
     (0, b"\xff\xd8\xff", "image/jpeg"),

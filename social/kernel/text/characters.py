@@ -11,8 +11,7 @@ import regex
 
 from social.kernel.text.scan import Kind, scan
 
-URL_LENGTH: Final = 23
-"""Number of characters that a link counts, whatever its length."""
+URL_LENGTH: Final = 23  # number of characters that a link counts, whatever its length
 
 _JOINING: Final = regex.compile(
     r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=Prepend}\p{GCB=ZWJ}\p{GCB=RI}\p{GCB=L}\p{GCB=V}\p{GCB=T}]",

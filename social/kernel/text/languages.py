@@ -16,8 +16,7 @@ _ISO_639_3: Final = (
     "vai xal zba zgh"
 )
 _REGIONAL: Final = ("zh-CN", "zh-HK", "zh-TW", "zh-YUE", "mn-Mong", "ms-Arab")
-CODES: Final = (*_ISO_639_1.split(), *_ISO_639_3.split(), *_REGIONAL)
-"""Codes in the spelling in which they are stored."""
+CODES: Final = (*_ISO_639_1.split(), *_ISO_639_3.split(), *_REGIONAL)  # codes in the spelling in which they are stored
 _CODES: Final = {code.lower(): code for code in CODES}
 
 

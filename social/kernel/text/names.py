@@ -10,8 +10,7 @@ from typing import Final
 import idna
 import regex
 
-MAX_DOMAIN_LENGTH: Final = 253
-"""Longest domain name, in characters (RFC 1035 section 2.3.4)."""
+MAX_DOMAIN_LENGTH: Final = 253  # longest domain name, in characters (RFC 1035 section 2.3.4)
 
 WORD: Final = r"\p{Alphabetic}\p{M}\p{Nd}\p{Pc}"
 """Characters of a word, for the inside of a character class: letters, marks, digits and underscores of all scripts.

@@ -16,8 +16,7 @@ import regex
 
 from social.kernel.text.scan import Kind, Token
 
-SHOWN_URL_LENGTH: Final = 30
-"""Length of the visible part of an address after its prefix, in characters."""
+SHOWN_URL_LENGTH: Final = 30  # length of the visible part of an address after its prefix, in characters
 
 _BLANK_LINES: Final = regex.compile(r"\n(?:[^\S\n]*+\n)++")
 _LINE_ENDS: Final = regex.compile(r"\r\n?")

@@ -19,11 +19,9 @@ from typing import Final, NamedTuple
 
 import regex
 
-WORDS_LIMIT: Final = 10_000
-"""Number of words of a text that are indexed: PostgreSQL stores no positions after 16,383."""
+WORDS_LIMIT: Final = 10_000  # number of words of a text that are indexed: PostgreSQL stores no positions after 16,383
 
-LETTERS: Final = 64
-"""Number of characters at which longer words are cut."""
+LETTERS: Final = 64  # number of characters at which longer words are cut
 
 _PAIRED: Final = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー々"
 _LETTER: Final = rf"[[\p{{L}}\p{{M}}\p{{Nl}}\p{{No}}]--[{_PAIRED}]]"

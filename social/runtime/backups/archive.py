@@ -28,8 +28,7 @@ FOLDERS: Final = ("media", "private")
 PARTIAL: Final = ".partial"
 CHUNK: Final = 1 << 20
 
-Advance = Callable[[int], None]
-"""Function to be called with the number of bytes done since its last call."""
+Advance = Callable[[int], None]  # function to be called with the number of bytes done since its last call
 Report = Callable[[str, int | None], AbstractContextManager[Advance]]
 """Function that shows the progress of a step: takes its name and its total in bytes, or None if that is unknown."""
 
