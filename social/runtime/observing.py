@@ -19,7 +19,6 @@ from social.settings import env
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.sdk.trace.export import SpanExporter
 
 #: The modules that a setting needs.
 _NEEDED: Final = {
@@ -132,12 +131,13 @@ def _trace(role: str) -> None:
         def extract(self, carrier: Any, context: Context | None = None, getter: Any = None) -> Context:
             return Context() if context is None else context
 
-    provider = TracerProvider(
-        resource=Resource.create(
-            {"service.name": "social", "service.version": __version__, "host.name": env.WEB_DOMAIN}
-        )
-    )
-    provider.add_span_processor(BatchSpanProcessor(_scrubbing(OTLPSpanExporter())))
+    class ScrubbingExporter(OTLPSpanExporter):
+        def export(self, spans: Sequence[ReadableSpan]) -> Any:
+            return super().export([_scrubbed(span) for span in spans])
+
+    about = {"service.name": "social", "service.version": __version__, "host.name": env.WEB_DOMAIN}
+    provider = TracerProvider(resource=Resource.create(about))
+    provider.add_span_processor(BatchSpanProcessor(ScrubbingExporter()))
     trace.set_tracer_provider(provider)
     propagate.set_global_textmap(NoPropagator([]))
     instrumentor = DjangoInstrumentor() if role == "web" else CeleryInstrumentor()  # type: ignore[no-untyped-call]  # its __init__ has no types
@@ -145,27 +145,18 @@ def _trace(role: str) -> None:
     AioHttpClientInstrumentor().instrument(tracer_provider=provider)
 
 
-def _scrubbing(exporter: SpanExporter) -> SpanExporter:
-    """Wrap an exporter so that it gets copies of spans with only the attributes in `_ATTRIBUTES` and without events."""
+def _scrubbed(span: ReadableSpan) -> ReadableSpan:
+    """Return a copy of a span with only the attributes in `_ATTRIBUTES` and without events."""
     from opentelemetry.sdk.trace import ReadableSpan
 
-    def scrubbed(span: ReadableSpan) -> ReadableSpan:
-        return ReadableSpan(
-            name=redact(span.name),
-            context=span.context,
-            parent=span.parent,
-            resource=span.resource,
-            attributes={key: value for key, value in (span.attributes or {}).items() if key in _ATTRIBUTES},
-            kind=span.kind,
-            instrumentation_scope=span.instrumentation_scope,
-            start_time=span.start_time,
-            end_time=span.end_time,
-        )
-
-    export = exporter.export
-
-    def export_scrubbed(spans: Sequence[ReadableSpan]) -> Any:
-        return export([scrubbed(span) for span in spans])
-
-    exporter.export = export_scrubbed  # type: ignore[method-assign]  # it has no hook for this
-    return exporter
+    return ReadableSpan(
+        name=redact(span.name),
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes={key: value for key, value in (span.attributes or {}).items() if key in _ATTRIBUTES},
+        kind=span.kind,
+        instrumentation_scope=span.instrumentation_scope,
+        start_time=span.start_time,
+        end_time=span.end_time,
+    )
