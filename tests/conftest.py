@@ -22,10 +22,11 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from social.api import admission, refused_networks
 from social.kernel import identity, redis
-from social.kernel.identity import Identity, cache_identity
+from social.kernel.identity import Identity
 from tests.support import answers, kept_schema, moments, servers
 from tests.support.callers import Callers
 from tests.support.emptying import empty_tables
+from tests.support.identities import show_identity
 from tests.support.site import Site, serving
 from timelines.queries.public import forget_access
 
@@ -173,7 +174,7 @@ def _access_is_read_anew() -> None:
 def _identity_is_that_of_a_new_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cache the identity until a test changes it; otherwise slow tests would reload it at random."""
     monkeypatch.setattr(identity, "RELOAD_SECONDS", 1e9)
-    cache_identity(Identity())
+    show_identity(Identity())
 
 
 @pytest.fixture(autouse=True)

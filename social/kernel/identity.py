@@ -94,12 +94,6 @@ def is_federation_limited() -> bool:
     return bool(settings.LIMITED_FEDERATION if limited is None else limited)
 
 
-def cache_identity(identity: Identity) -> None:
-    """Store an identity as if it had just been read; used by tests."""
-    global _kept
-    _kept = (time.monotonic(), identity)
-
-
 def forget_identity() -> None:
     """Discard the identity after a change, so that the next request reads it again."""
     global _kept

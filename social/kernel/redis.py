@@ -6,13 +6,11 @@ Four roles, so that an installation can split the load over servers: `cache` (ma
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import logging
 import threading
 import time
-import weakref
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar, cast
@@ -42,9 +40,6 @@ MAX_CONNECTIONS: Final = 64
 _circuits: Final[dict[Role, Circuit]] = {role: Circuit(1.0) for role in TIMEOUTS}
 _clients: dict[tuple[Role, str], redis.Redis] = {}
 _clients_lock = threading.Lock()
-_async_clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[Role, str], redis.asyncio.Redis]] = (
-    weakref.WeakKeyDictionary()
-)
 
 
 class _Guarded(Retry):
@@ -65,26 +60,6 @@ class _Guarded(Retry):
             raise ConnectionError("Redis failed less than a second ago: not asked.")
         try:
             return super().call_with_retry(do, *args, **kwargs)
-        except (ConnectionError, TimeoutError, OSError):
-            self.guard.failed()
-            raise
-
-
-class _GuardedAsync(AsyncRetry):
-    """Retry policy like `_Guarded`, for asyncio clients; shares the circuit of the role."""
-
-    def __init__(self, guard: Circuit) -> None:
-        super().__init__(NoBackoff(), 0)
-        self.guard = guard
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> _GuardedAsync:
-        return self
-
-    async def call_with_retry(self, do: Callable[[], Awaitable[T]], *args: Any, **kwargs: Any) -> T:
-        if self.guard.is_open:
-            raise ConnectionError("Redis failed less than a second ago: not asked.")
-        try:
-            return cast(T, await super().call_with_retry(do, *args, **kwargs))
         except (ConnectionError, TimeoutError, OSError):
             self.guard.failed()
             raise
@@ -160,16 +135,6 @@ def ask_at_once(role: Role, *asked: tuple[str | bytes | int | float, ...]) -> li
         answers: list[Any] = pipeline.execute()
         return answers
     return commands.ask_at_once(client(role), _circuits[role], asked)
-
-
-def async_client(role: Role) -> redis.asyncio.Redis:
-    """Return the role's client for the running event loop. Raises RuntimeError outside a loop."""
-    clients = _async_clients.setdefault(asyncio.get_running_loop(), {})
-    address = (role, url(role))
-    if address not in clients:
-        retry = _GuardedAsync(_circuits[role])
-        clients[address] = redis.asyncio.Redis.from_url(address[1], retry=retry, **_options(role))
-    return clients[address]
 
 
 def subscriber(role: Role) -> redis.asyncio.connection.AbstractConnection:

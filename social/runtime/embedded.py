@@ -44,10 +44,6 @@ class Embedded:
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     @property
-    def cluster(self) -> Path:
-        return self.postgres.cluster
-
-    @property
     def sockets(self) -> Path:
         return self.postgres.sockets
 

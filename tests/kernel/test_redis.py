@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import threading
@@ -187,36 +186,6 @@ def test_threads_share_the_connections(server: Valkey, asking: Asking) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-async def test_the_asynchronous_client_belongs_to_its_loop(server: Valkey) -> None:
-    client = redis.async_client("cache")
-    assert client is redis.async_client("cache")
-    await client.set("x", b"1")
-    assert await client.get("x") == b"1"
-
-    async def elsewhere() -> bytes | None:
-        other = redis.async_client("cache")
-        assert other is not client
-        try:
-            return await other.get("x")
-        finally:
-            await other.aclose()
-
-    assert await asyncio.to_thread(lambda: asyncio.run(elsewhere())) == b"1"
-    await client.aclose()
-
-
-async def test_the_asynchronous_client_obeys_the_circuit(server: Valkey, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = redis.async_client("cache")
-    await client.ping()
-    with server.stopped():
-        failed = watch_circuits(monkeypatch)
-        for _ in range(50):
-            with redis.best_effort("ask from a loop"):
-                await client.get("x")
-        assert failed == [redis.circuit("cache")]
-    await client.aclose()
 
 
 def test_a_heartbeat_is_seen_and_its_absence_too(server: Valkey) -> None:

@@ -22,8 +22,9 @@ from moderation.services.documents import change_icon, change_site
 from social.kernel import mail
 from social.kernel.colours import CONTRAST, contrast, make_palette
 from social.kernel.errors import Invalid
-from social.kernel.identity import Identity, cache_identity, current_identity, forget_identity, source
+from social.kernel.identity import Identity, current_identity, forget_identity, source
 from tests.factories.accounts import make_user
+from tests.support.identities import show_identity
 
 pytestmark = pytest.mark.django_db
 NAME = "Gärten & Freunde"
@@ -39,7 +40,7 @@ SHOWN = "Gärten &amp; Freunde"
 
 
 def test_the_name_and_the_colour_are_in_manifest_mail_and_feed(client: Client) -> None:
-    cache_identity(Identity(title=NAME, colour="#7a1fa2"))
+    show_identity(Identity(title=NAME, colour="#7a1fa2"))
     manifest = client.get("/manifest").json()
     assert manifest["theme_color"] == "#7a1fa2"
     composed = mail.compose("anna@example.org", "approval", {"link": "https://x.example/", "username": "anna"}, "en")
@@ -110,7 +111,7 @@ def test_pages_know_the_last_name_while_the_database_does_not_answer(monkeypatch
     def fails() -> Identity:
         raise OperationalError
 
-    cache_identity(Identity(title=NAME))
+    show_identity(Identity(title=NAME))
     forget_identity()
     with source.replaced(fails):
         assert current_identity().name == NAME

@@ -142,8 +142,8 @@ def test_an_interrupted_first_start_is_done_again(data_dir: Path) -> None:
 @pytest.mark.parametrize(("major", "remedy"), [("16", "upgrade_database"), ("17", "DATABASE_URL")])
 def test_another_postgresql_major_is_refused_with_the_remedy(data_dir: Path, major: str, remedy: str) -> None:
     embedded = Embedded(data_dir)
-    embedded.cluster.mkdir(parents=True)
-    (embedded.cluster / "PG_VERSION").write_text(f"{major}\n")
+    embedded.postgres.cluster.mkdir(parents=True)
+    (embedded.postgres.cluster / "PG_VERSION").write_text(f"{major}\n")
     with pytest.raises(OperatorError, match=rf"made by PostgreSQL {major}, this release brings 18\..*{remedy}"):
         embedded.start()
 

@@ -117,7 +117,7 @@ def test_a_data_directory_where_nothing_is_set_up(data_dir: Path) -> None:
 
 def test_a_cluster_of_another_postgresql_version_is_refused(data_dir: Path) -> None:
     generate_secrets(data_dir)
-    cluster = Embedded(data_dir).cluster
+    cluster = Embedded(data_dir).postgres.cluster
     cluster.mkdir(parents=True)
     (cluster / "PG_VERSION").write_text("17\n")
     line = refusal(run(data_dir))
