@@ -25,7 +25,7 @@ PAGE_LINK = RemoteFile("https://shop.spam.com/file.xyz")
 
 
 def meets(author: Account, content: str = "<p>x</p>", host: str = "spam.com", **written: Any) -> bool:
-    """Whether the post meets a rule on links to a host, both when it arrives and in a dry run over the posts of the past."""
+    """Return whether the post matches a rule on links to a host, both on arrival and in a dry run over stored posts."""
     rule = make_rule(link_hosts=(host,))
     new = Composed(
         author=author, visibility="public", content=sanitize(content), uri=f"{author.uri}/statuses/1", **written

@@ -1,4 +1,4 @@
-"""What meets a spam rule is held, limited or reported."""
+"""Tests of spam rules: matching posts are held, limited or reported."""
 
 from __future__ import annotations
 

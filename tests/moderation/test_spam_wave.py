@@ -1,4 +1,4 @@
-"""A wave of spam is replayed: 500 sign-ups and 5,000 mentions with one link host, among what people write otherwise."""
+"""Tests of a wave of spam: 500 sign-ups and 5,000 mentions with one link host, among usual posts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LINK = '<a href="https://%s/%d">look</a>'
 
 
 def _receive(author: Account, number: int, content: str, to: Account) -> bool:
-    """Whether a mention from elsewhere is a post now."""
+    """Return whether a received mention was published, and not held."""
     now = clock.iso(clock.now() - timedelta(minutes=1))
     return receive_mention(author, number, content, to=to, published=now) is not None
 

@@ -1,4 +1,4 @@
-"""Staff end mails from within them, and one whose mailbox refuses keeps nobody else from theirs."""
+"""Tests of mails to staff: they can unsubscribe by a link, and a mailbox that refuses mails delays no other."""
 
 from __future__ import annotations
 

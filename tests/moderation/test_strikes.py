@@ -1,4 +1,4 @@
-"""What staff do to somebody is shown to that person, who may appeal against it once, within 20 days."""
+"""Tests of strikes: the user sees them, and can appeal once, within 20 days."""
 
 from __future__ import annotations
 

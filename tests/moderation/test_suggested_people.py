@@ -1,4 +1,4 @@
-"""Staff see who is suggested to everybody, by language, and keep accounts out."""
+"""Tests of the admin page of suggestions: staff see them by language, and can exclude accounts."""
 
 from __future__ import annotations
 

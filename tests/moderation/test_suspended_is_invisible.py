@@ -1,5 +1,6 @@
-"""Suspended means invisible: whatever is asked for, by whomever, nothing of a suspended account is shown, however warm the
-caches are (users.md B2 21; security row 13).
+"""Tests that nothing of a suspended account is shown by any route to any viewer, even from warm caches.
+
+See users.md B2 21 and security row 13.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _PAGES: Final = (
 
 
 class World:
-    """Ann, who writes, and others who have to do with what she wrote, in every way that shows it elsewhere."""
+    """Ann, who posts, and others whose relations to her posts show these elsewhere."""
 
     def __init__(self) -> None:
         self.ann = make_user("ann", display_name="Unseenname", note="unseenword about me", discoverable=True)
@@ -103,7 +104,7 @@ class World:
         }
 
     def values_in(self, path: str) -> list[str]:
-        """What stands for an id in a path."""
+        """Return the values that are tried as an id in a path."""
         if "api/v1/collections" in path:
             return [str(self.collection.id), str(self.of_bea.id)]
         if "/lists/" in path or "/list/" in path:
@@ -112,7 +113,7 @@ class World:
 
     @property
     def values(self) -> list[str]:
-        """Accounts and posts."""
+        """Return the ids of the accounts and posts."""
         boost = Status.objects.filter(account=self.bea.account, reblog_of=self.post).get()
         rows = (
             self.ann.account,
@@ -127,7 +128,7 @@ class World:
         return [str(row.id) for row in rows]
 
     def requests(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Every GET route of people, with every value for each of its parameters, and what such routes are asked."""
+        """Yield requests to every GET route of users, with every value for each of its parameters."""
         for pattern in endpoints(urlpatterns):
             declared = pattern.actions.get("get")
             if declared is None or pattern.declared("get").access.kind is AccessKind.STAFF:
@@ -145,7 +146,7 @@ class World:
                     yield f"/{path}", {"q": "ann", "with_suspended": "true", "id[]": self.values}
 
     def seen(self) -> dict[tuple[str, str, str], str]:
-        """What shows one of WORDS, by viewer and request."""
+        """Return the word of WORDS that is shown, by viewer and request."""
         found = {}
         for viewer, api in self.viewers.items():
             for path, params in self.requests():

@@ -1,4 +1,4 @@
-"""What staff see of what trends, and what their reviews change for everybody (contract, endpoints.tsv "admin/trends")."""
+"""Tests of trends for staff, and of the effect of reviews for everyone (contract, endpoints.tsv "admin/trends")."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def boss() -> Api:
 
 @pytest.fixture
 def trending() -> dict[str, int]:
-    """A thing of each kind that trends and that nobody has reviewed yet: its id by kind."""
+    """The ids of one trending item of each kind, not reviewed yet, by kind."""
     ann = make_user("ann").account
     block_account(account=ann, target=User.objects.get(account__username="boss").account)
     card = PreviewCard.objects.create(url="https://site.example/1", host="site.example", title="Page")

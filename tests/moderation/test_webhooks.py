@@ -1,6 +1,4 @@
-"""Webhooks: addresses of staff's choice are notified of what happens here, signed, as in Mastodon; who does not answer
-holds up nothing.
-"""
+"""Tests of webhooks: events are sent to addresses that staff choose, signed as in Mastodon; slow receivers delay nothing."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ ALL = tuple(WebhookEvent.values)
 
 @pytest.fixture
 def receiver(settings: Any) -> Iterator[PushService]:
-    """A web server on this machine that notes what is sent to it."""
+    """A web server on this machine that records the requests it gets."""
     settings.FEDERATION_LOOPBACK = True
     settings.STAFF_SECOND_FACTOR = False
     with push_service() as running:
@@ -56,7 +54,7 @@ def receiver(settings: Any) -> Iterator[PushService]:
 
 
 def read(received: Received, webhook: Webhook) -> tuple[str, Any]:
-    """The event and the object of a call, whose signature must fit."""
+    """Check the signature of a call, and return its event and object."""
     secret = decrypt(webhook.secret).encode()
     assert received.headers["X-Hub-Signature"] == f"sha256={hmac.digest(secret, received.body, hashlib.sha256).hex()}"
     assert received.headers["Content-Type"] == "application/json"
@@ -66,7 +64,7 @@ def read(received: Received, webhook: Webhook) -> tuple[str, Any]:
 
 
 def call_again() -> None:
-    """Make the calls that wait, without the pauses after failures."""
+    """Run the waiting calls without the pauses after failures."""
     WebhookCall.objects.update(due_at=Now())
     Host.objects.update(retry_at=Now())
     CALLS.run()
@@ -92,7 +90,7 @@ def test_a_webhook_is_notified_of_people_reports_and_posts(receiver: PushService
     api.request("PUT", f"/api/v1/statuses/{post['id']}", {"status": "hello again"})
     work()
     calls = [read(each, webhook) for each in receiver.at()]
-    # Both wait by then, and calls that wait are made side by side.
+    # By then both calls wait, and waiting calls run at the same time.
     assert sorted(event for event, _found in calls) == ["status.created", "status.updated"]
     assert {found["id"] for _event, found in calls} == {post["id"]}
 
@@ -163,7 +161,7 @@ def test_a_failing_webhook_is_retried_then_given_up_and_delays_no_other(receiver
     attempts = WebhookAttempt.objects.filter(webhook=webhook)
     assert {(each.status, each.error) for each in attempts} == {(503, "503")}
     assert WebhookAttempt.objects.filter(webhook=other).count() == 1
-    # What the receiver refuses for good is not sent again.
+    # A permanent error of the receiver is not retried.
     receiver.answers["/dead"] = 410
     Host.objects.all().delete()
     api.post("/api/v1/statuses", {"status": "two"})

@@ -1,4 +1,4 @@
-"""The front page for visitors: whose place this is, and nobody who does not want to be found."""
+"""Tests of the front page for visitors: it shows the owner's data, and only accounts that are discoverable."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_visitors_see_whose_place_it_is_and_whom_they_may_find(client: Client) -
     assert 'href="/@bert"' in page, "who runs the server is named, discoverable or not"
     assert 'alt="anna @anna@social.localhost"' in page
     assert 'alt="bert' not in page
-    # Nothing trends: the newest public posts of people who want to be found take its place.
+    # Without trends the newest public posts of discoverable accounts are shown.
     assert "Tulips are out" in page
     assert "Nobody shall find this" not in page
     assert "For followers alone" not in page

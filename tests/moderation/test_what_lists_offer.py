@@ -1,4 +1,4 @@
-"""Lists of the admin offer for the chosen rows what the role of their reader allows, and say of each row why it was refused."""
+"""Tests of the actions in lists of the admin: only those the role permits, with a reason for each refused row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _no_second_factor(settings: Any) -> None:
 
 
 def with_role(permissions: int) -> User:
-    """Somebody who outranks everybody else and has these permissions."""
+    """Create a user who outranks all others and has these permissions."""
     user = make_user(role="Owner")
     role = Role.objects.create(name=f"Role {permissions}", permissions=permissions, position=user.role.position + 1)
     User.objects.filter(pk=user.pk).update(role=role)
@@ -42,14 +42,14 @@ def with_role(permissions: int) -> User:
 
 
 def offered(user: User, model_admin: Any) -> list[str]:
-    """The acts on chosen rows in the menu of a list; none for who does not see the list."""
+    """Return the actions that a list offers; none if the user cannot see the list."""
     request = RequestFactory().get("/")
     request.user = user
     return list(model_admin.get_actions(request)) if model_admin.has_view_permission(request) else []
 
 
 def done_to(client: Client, model: Any, action: str, row: Any) -> str:
-    """What the next page will say of an act on a row, which is then as it was before."""
+    """Return the message that an action on a row produces, and roll back its changes."""
     path = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     with transaction.atomic():
         chosen = {"action": action, "_selected_action": [row.pk], "confirmed": "yes"}
@@ -60,7 +60,7 @@ def done_to(client: Client, model: Any, action: str, row: Any) -> str:
     return " ".join([shown, *(str(message) for message in get_messages(answer.wsgi_request))])
 
 
-#: Those with the most acts; each permission alone takes seconds.
+#: The permissions with the most actions; testing each permission alone takes seconds.
 USUAL = (Permission.MANAGE_REPORTS, Permission.MANAGE_USERS, Permission.MANAGE_FEDERATION)
 
 

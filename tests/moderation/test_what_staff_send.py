@@ -1,4 +1,4 @@
-"""What staff send that cannot be meant, and what it is answered with."""
+"""Tests of impossible form values from staff, and of the responses to them."""
 
 from __future__ import annotations
 

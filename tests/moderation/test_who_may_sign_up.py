@@ -1,4 +1,4 @@
-"""Who may sign up: staff choose it in the administration, unless the environment says it; every reader obeys."""
+"""Tests of the setting for sign-ups: staff choose it unless the environment sets it, and every reader applies it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def choose(client: Client, mode: str) -> None:
 
 
 def readers() -> dict[str, Any]:
-    """Who may sign up as everybody says it who is asked."""
+    """Return the state of sign-ups as each page and endpoint shows it."""
     new, old = Api().get("/api/v2/instance").json()["registrations"], Api().get("/api/v1/instance").json()
     form = Client().get("/auth/sign_up").content.decode()
     assert new["enabled"] == old["registrations"] == ("Create an account" in Client().get("/").content.decode())

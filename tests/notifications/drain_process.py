@@ -8,12 +8,12 @@ import sys
 import time
 from urllib.parse import quote
 
-#: Seconds after which others take what a killed process had in hand; and events that it takes at once.
+#: Seconds until other processes claim the events of a killed one, and the number of events claimed together.
 LEASE, BATCH = 1.5, 4
 
 
 def start() -> subprocess.Popen[str]:
-    """Start it on the database of this test; it says "ready" when it begins."""
+    """Start the process on the test's database; it prints "ready" when it begins."""
     from django.db import connection
 
     settings = connection.settings_dict
@@ -27,7 +27,7 @@ def start() -> subprocess.Popen[str]:
 
 
 def main() -> None:
-    """Handle the events for ever."""
+    """Handle events in an endless loop."""
     import django
 
     django.setup()
@@ -36,7 +36,7 @@ def main() -> None:
     print("ready", flush=True)
     while True:
         drain("notifications", BATCH, lease=LEASE)
-        # So slow that it is killed several times before everything is done.
+        # The pause makes sure that it is killed several times before the queue is empty.
         time.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""People with their mails, and the time that passes for them: what the tests of mails share."""
+"""Helpers for the tests of mails: users with their mails, and the passing of time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def bob() -> Person:
 
 
 def someone(name: str) -> Person:
-    """A person who was here an hour ago."""
+    """Create a user who was active an hour ago."""
     person = Person(name)
     User.objects.filter(id=person.user.id).update(active_at=clock.now())
     pass_time(person, HOUR)
@@ -48,7 +48,7 @@ def someone(name: str) -> Person:
 
 
 def pass_time(person: Person, time: timedelta) -> None:
-    """Have everything that a person has done, and that waits for them, be so much older."""
+    """Move the times of all the user's actions and waiting mails into the past."""
     User.objects.filter(id=person.user.id).update(active_at=F("active_at") - time)
     Notification.objects.filter(account_id=person.id).update(created_at=F("created_at") - time)
     Marker.objects.filter(account_id=person.id).update(updated_at=F("updated_at") - time)
@@ -63,7 +63,7 @@ def choose(person: Person, **preferences: Any) -> None:
 
 
 def mailed(person: Person, after: timedelta = timedelta(minutes=2)) -> list[Any]:
-    """The mails that a person gets when so much time has passed."""
+    """Let this much time pass, run all jobs, and return the user's new mails."""
     work()
     pass_time(person, after)
     MAILINGS.run()
@@ -83,7 +83,7 @@ def html_of(letter: Any) -> str:
 
 
 def interact(ann: Person, bob: Person, kind: str) -> None:
-    """Have bob do what notifies ann in this way, over the API."""
+    """Let Bob cause a notification of this type for Ann, over the API."""
     if kind == "follow_request":
         Account.objects.filter(id=ann.id).update(locked=True)
     if kind in ("follow", "follow_request"):
@@ -99,7 +99,7 @@ def interact(ann: Person, bob: Person, kind: str) -> None:
 
 
 def make_notifications(person: Person, number: int, kind: str = "mention") -> list[Notification]:
-    """Notifications by as many people, each of a post of its own, queued for mails."""
+    """Create notifications from as many accounts, each about another post, and queue them for mails."""
     made = []
     for _time in range(number):
         sender = make_account()
@@ -116,7 +116,7 @@ def make_notifications(person: Person, number: int, kind: str = "mention") -> li
 
 
 def keep_from_mails(person: Person, how: str, *, successor: Person) -> None:
-    """Make somebody one who gets no mails: suspended, disabled, unconfirmed, moved to the successor, or memorial."""
+    """Put a user into a state without mails: suspended, disabled, unconfirmed, moved to the successor, or memorial."""
     account, user = Account.objects.filter(id=person.id), User.objects.filter(id=person.user.id)
     match how:
         case "suspended":

@@ -1,4 +1,4 @@
-"""People with applications, a push service, and what is on its way to them: what the tests of pushes share."""
+"""Helpers for the tests of Web Push: users with applications, a push service, and queued pushes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ DEVICE = Device(11)
 
 @pytest.fixture
 def service(settings: Any) -> Iterator[PushService]:
-    """A push service on this machine, which this server may ask."""
+    """A push service on this machine, which this server may call."""
     settings.FEDERATION_LOOPBACK = True
     with push_service() as running:
         yield running
 
 
 class Person:
-    """Somebody with an application."""
+    """A user with an application."""
 
     def __init__(self, name: str) -> None:
         self.user: User = make_user(name)
@@ -67,14 +67,14 @@ def bob() -> Person:
 
 
 def push_again() -> None:
-    """Push what waits, without the pauses after failures."""
+    """Run the waiting pushes without the pauses after failures."""
     Push.objects.update(due_at=Now())
     Host.objects.update(retry_at=Now())
     PUSHES.run()
 
 
 def make_notification(person: Person, sender: Account, kind: str = "follow", **values: Any) -> Notification:
-    """A notification as `notify` would make it, of any type."""
+    """Create a notification of any type, as `notify` would."""
     cause = f"test:{Notification.objects.count()}"
     return Notification.objects.create(account_id=person.id, from_account=sender, type=kind, cause=cause, **values)
 
@@ -84,6 +84,6 @@ def queue(*made: Notification) -> None:
 
 
 def pushed(person: Person) -> list[str]:
-    """The types of what is on its way to a person."""
+    """Return the types of a user's queued pushes."""
     waiting = Push.objects.filter(subscription__token__user=person.user).order_by("id")
     return list(waiting.values_list("notification__type", flat=True))

@@ -1,4 +1,4 @@
-"""People are offered a report of their year in December, and get it computed from what they did."""
+"""Tests of annual reports: they are offered in December, and computed from the user's activity."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/annual_reports"
-# In the past: what waits in the outbox since then is due, whichever clock PostgreSQL goes by.
+# A past year, so that its events in the outbox are due by any clock.
 YEAR = 2025
 
 

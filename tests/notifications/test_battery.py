@@ -1,4 +1,4 @@
-"""What every endpoint promises, for notifications."""
+"""Battery rows of notifications."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def favourites(callers: Callers, size: int) -> Scene:
 
 
 def group(callers: Callers, size: int) -> Scene:
-    """Favourites of one post."""
+    """Create favourites of one post, which form a group."""
     post = make_status(callers.account)
     for _number in range(size):
         make_favourite(make_account(), post)
@@ -45,7 +45,7 @@ def subscribed(callers: Callers, size: int) -> Scene:
 
 
 def held(callers: Callers, size: int) -> Scene:
-    """Requests of people who have written in private, unasked."""
+    """Create notification requests from accounts that sent unsolicited private mentions."""
     for recipient in (callers.account, callers.stranger):
         for _number in range(size):
             sender = make_account()

@@ -1,4 +1,4 @@
-"""People are notified when somebody puts them into a collection, and when one that they are in is edited."""
+"""Tests of notifications about being added to a collection, and about its edits."""
 
 from __future__ import annotations
 

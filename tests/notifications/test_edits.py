@@ -1,4 +1,4 @@
-"""Whom an edit concerns is notified of it: who is mentioned now, who has boosted the post, and who quotes it."""
+"""Tests of notifications about edits: to mentioned users, to boosters of the post, and to authors of quotes."""
 
 from __future__ import annotations
 

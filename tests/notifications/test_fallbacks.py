@@ -1,4 +1,4 @@
-"""Clients that say which types they know get words for those that they do not know (contract, entities; trap 30)."""
+"""Tests of fallback texts for notification types that a client does not list (contract, entities; clients.md, trap 30)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def put_into_collection(owner: User, member: User) -> None:
 
 @pytest.fixture
 def boss() -> User:
-    """A member of staff with a notification of each type that is not baseline, and a mention."""
+    """A member of staff with a mention, and a notification of each type that is not baseline."""
     boss, ann = make_user("boss", role="owner", discoverable=True), make_user("ann")
     work()
     zoe = make_remote("zoe")

@@ -1,4 +1,4 @@
-"""Like notifications are shown as one (contract, behaviours section 13 "Grouping"; clients.md trap 31)."""
+"""Tests of grouped notifications (contract, behaviours section 13 "Grouping"; clients.md trap 31)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def groups(person: Person, **params: Any) -> list[dict[str, Any]]:
 
 
 def favourite(*accounts: Account, post: Status) -> list[str]:
-    """The ids of the notifications, oldest first."""
+    """Add favourites by these accounts, and return the ids of the notifications, oldest first."""
     for account in accounts:
         make_favourite(account, post)
         work()
@@ -199,7 +199,7 @@ def test_notifications_of_suspended_senders_are_not_counted(
 
 
 def pages(person: Person, rel: str, **params: Any) -> list[list[dict[str, Any]]]:
-    """The groups of all pages, as the links lead to them."""
+    """Return the groups of all pages, following the links."""
     found = []
     answer = person.api.get(GROUPS, params)
     while answer.json()["notification_groups"]:

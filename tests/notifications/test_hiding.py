@@ -1,4 +1,4 @@
-"""Who hides from whom, and what may be read no more, is not in the notifications (contract, behaviours sections 13 and 14)."""
+"""Tests that notifications of hidden accounts and unreadable posts are not shown (contract, behaviours sections 13 and 14)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mail servers that refuse mails, for good or for now, and what is tried again."""
+"""Tests of mail servers that refuse mails permanently or temporarily, and of retries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.django_db
 
 class TestMailServers:
     def refuse(self, monkeypatch: pytest.MonkeyPatch, error: Exception) -> list[str]:
-        """Have the mail server refuse mails; to whom they were."""
+        """Make the mail server refuse mails, and return the list of their recipients."""
         tried: list[str] = []
 
         def send(letter: mail.EmailMultiAlternatives, *_arguments: Any) -> int:
@@ -46,7 +46,7 @@ class TestMailServers:
         return tried
 
     def again(self) -> None:
-        """Try again what has failed, without the pauses."""
+        """Retry failed mails without the pauses."""
         Mailing.objects.update(due_at=Now())
         Host.objects.update(retry_at=Now())
         MAILINGS.run()

@@ -1,4 +1,4 @@
-"""People who look elsewhere get by mail what concerns them, as they chose: not what they have read, nor what is gone."""
+"""Tests of notifications by mail: by the user's choice, without those that were read or deleted."""
 
 from __future__ import annotations
 

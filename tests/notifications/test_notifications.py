@@ -1,4 +1,4 @@
-"""People are notified what concerns them, once, and not what they do not want (SEED-004, 071-073, 144, 145)."""
+"""Tests of notifications: once for each event, and not those that the user does not want (SEED-004, 071-073, 144, 145)."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_each_interaction_notifies_once(alice: Person, bob: Person) -> None:
 
 
 def test_unfollowing_keeps_the_notification_of_another_request_with_the_same_number(alice: Person, bob: Person) -> None:
-    """Follows and requests count in tables of their own: their numbers may be equal."""
+    """Follows and follow requests are in different tables, so their numbers may be equal."""
     carol, dave = Person("carol"), Person("dave")
     carol.api.patch("/api/v1/accounts/update_credentials", {"locked": "true"})
     bob.do(f"accounts/{alice.id}/follow")
@@ -152,7 +152,7 @@ def test_a_post_that_mentions_twenty_costs_as_many_queries_as_one_that_mentions_
         assert Notification.objects.filter(status_id=event.status_id).count() == count
         return len(caught)
 
-    cost(1)  # the first of a connection prepares
+    cost(1)  # the first query of a connection prepares it
     assert cost(2) == cost(20)
 
 

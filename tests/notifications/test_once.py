@@ -1,6 +1,6 @@
-"""Each interaction makes exactly one notification, whoever handles its events, how often, and in which order.
+"""Tests that each interaction makes exactly one notification, with any order or repetition of events.
 
-Whatever is killed: streams get each notification, repeated at most once for each kill; what is held they get never.
+After a killed process a stream may repeat a notification at most once; held ones are never streamed.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def alice() -> Person:
 
 
 def interact(alice: Person, senders: int) -> tuple[set[Interaction], set[Interaction]]:
-    """Have people favourite and boost a post, mention its author and write in private: what is delivered, and what is held,
-    each by type and sender. One in three favourites is taken back.
+    """Create favourites, boosts, mentions and private mentions, and return delivered and held ones by type and sender.
+
+    One in three favourites is undone.
     """
     post = make_status(alice.user.account)
     delivered, held = set(), set()
@@ -69,7 +70,7 @@ def found(alice: Person, *, filtered: bool) -> Counter[Interaction]:
 
 
 def repeat_and_shuffle(times: int) -> None:
-    """Write each event that waits several times, in any order."""
+    """Write each waiting event several times, in random order."""
     rows = list(OutboxRow.objects.values_list("queue", "subscriber", "event", "payload")) * times
     random.Random(7).shuffle(rows)
     OutboxRow.objects.all().delete()
@@ -80,7 +81,7 @@ def repeat_and_shuffle(times: int) -> None:
 
 
 def streamed(messages: list[tuple[str, bytes]]) -> Counter[int]:
-    """How often each notification came."""
+    """Return how often each notification was streamed."""
     decoded = [Message.decode(data) for _channel, data in messages]
     return Counter(int(orjson.loads(one.payload or b"")["id"]) for one in decoded if one.event == "notification")
 
@@ -151,7 +152,7 @@ def test_killed_workers_deliver_everything_of_an_accepted_request_once(alice: Pe
 
 
 def handle_while_killing() -> int:
-    """Let three processes handle what waits, and kill one after the other until nothing does; how many were killed."""
+    """Let three processes handle the events, kill one after the other until none are left, and return the number of kills."""
     chance = random.Random(3)
     living = [drain_process.start() for _ in range(3)]
     kills = 0
@@ -174,11 +175,11 @@ def handle_while_killing() -> int:
 
 
 class TestAcceptingWhileSomethingArrives:
-    """Nothing stays held whose sender was let through at the same moment."""
+    """A notification does not stay held if its sender is accepted at the same moment."""
 
     @pytest.fixture
     def note(self, alice: Person) -> Note:
-        """A favourite of somebody whose message waits."""
+        """A favourite by an account whose message is held."""
         alice.api.patch("/api/v2/notifications/policy", {"for_not_following": "filter"})
         sender = make_remote()
         make_remote_status(sender, mentions=[alice.user.account])
@@ -190,7 +191,7 @@ class TestAcceptingWhileSomethingArrives:
         accept_requests(account_id=note.recipient_id, request_ids=[waiting.id])
 
     def is_waiting(self) -> bool:
-        """Whether a statement waits for a lock."""
+        """Return whether a query waits for a lock."""
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
             (number,) = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""What becomes of a notification: every combination of relationship, policy and type (contract, behaviours section 13)."""
+"""Tests of the outcome for every combination of relation, policy and type (contract, behaviours section 13)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from notifications.policies.outcomes import GROUNDS, RULES, Candidate, Notificat
 RECIPIENT, SENDER, OTHER = 1, 2, 3
 FOLLOWED = {SENDER: FollowOptions()}
 
-#: How the two stand to each other, and what else is the case.
+#: The relation between sender and recipient, and further conditions.
 SITUATIONS: Final = {
     "stranger": {},
     "followed": {"relations": Relations(following=FOLLOWED)},
@@ -43,7 +43,7 @@ SITUATIONS: Final = {
     "private, permitted": {"unsolicited": True, "permitted": True},
 }
 
-#: With the policy of who has never changed it: + delivered, H held, . not made. A private mention is a mention.
+#: With the default policy: + delivered, H held, . not created. A private mention is a mention.
 TABLE: Final = """
                            stranger
                            | followed
@@ -113,7 +113,7 @@ FACTS: Final = ("followed", "follower", "new", "private", "limited", "bot")
 
 
 def concerned(followed: bool, follower: bool, new: bool, private: bool, limited: bool, bot: bool) -> dict[str, bool]:
-    """Whom each setting concerns, as the contract says it."""
+    """Return whether each setting applies to the sender, by the rules of the contract."""
     return {
         "for_not_following": not followed,
         "for_not_followers": not follower,

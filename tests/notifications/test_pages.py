@@ -1,4 +1,4 @@
-"""Notifications in the browser: the groups that clients get, read and removed without a script."""
+"""Tests of the notifications page: the same groups as clients get, marked as read and removed without a script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everybody decides of whom they are notified, and who waits (contract, behaviours section 13 and parameters section 5)."""
+"""Tests of notification policies: delivered, held or refused (contract, behaviours section 13 and parameters section 5)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def change(person: Person, **settings: str) -> dict[str, Any]:
 
 
 def made(person: Person) -> list[tuple[str, str, bool]]:
-    """Type, sender and whether it is held, of all that was made, newest first."""
+    """Return type, sender and whether it is held, of all notifications, newest first."""
     found = person.notifications(include_filtered="true")
     return [(item["type"], item["account"]["acct"], "filtered" in item) for item in found]
 
@@ -108,7 +108,7 @@ def test_whom_one_does_not_follow_waits_or_notifies_nobody(alice: Person, bob: P
 
 
 def test_a_follower_counts_after_three_days(alice: Person, bob: Person, carol: Person) -> None:
-    """Whether the recipient follows does not matter."""
+    """A follow by the recipient has no effect."""
     dora = Person("dora")
     change(alice, for_not_followers="filter")
     follow(alice.user.account, dora.user.account)
@@ -150,7 +150,7 @@ def test_bots_that_one_does_not_follow_can_be_held(alice: Person, bob: Person, c
 
 @pytest.mark.parametrize("local", [True, False], ids=["here", "elsewhere"])
 def test_a_limited_sender_reaches_only_followers(alice: Person, local: bool) -> None:
-    """By default; what they do otherwise is held, too (contract, behaviours section 18)."""
+    """This is the default; other notifications by limited senders are held, too (contract, behaviours section 18)."""
     bob = Person("bob").user.account if local else make_remote("bob")
     follow(make_account("fan"), bob)
     Account.objects.filter(id=bob.id).update(limited_at=clock.now())
@@ -173,10 +173,10 @@ def test_a_limited_sender_reaches_only_followers(alice: Person, local: bool) -> 
 
 
 class TestPrivateMentions:
-    """Written by somebody whom one does not follow, they wait unless one has written first."""
+    """Private mentions by an account that the user does not follow are held, unless they reply to a message of the user."""
 
     def wrote(self, alice: Person, sender: Person, text: str = "@alice psst", **more: Any) -> bool:
-        """Whether a private mention by this person is held."""
+        """Send a private mention, and return whether it is held."""
         post = sender.post(text, visibility="direct", **more)
         work()
         return Notification.objects.get(account_id=alice.id, status_id=post["id"]).filtered
@@ -197,7 +197,7 @@ class TestPrivateMentions:
     def test_private_mentions_in_a_thread_addressed_to_somebody_else_are_held(
         self, alice: Person, bob: Person, carol: Person
     ) -> None:
-        """Only who was written to has been asked (security row 22)."""
+        """Only the recipient of the first message has invited a reply (security row 22)."""
         opening = alice.post("@carol just you", visibility="direct")
         answer = carol.post("@alice @bob look", visibility="direct", in_reply_to_id=opening["id"])
         assert self.wrote(alice, bob, in_reply_to_id=answer["id"]) is True
@@ -207,7 +207,7 @@ class TestPrivateMentions:
         assert self.wrote(alice, bob, in_reply_to_id=public["id"]) is True
 
     def test_private_mentions_that_reply_to_a_message_of_the_sender_are_held(self, alice: Person, bob: Person) -> None:
-        """A stranger who mentions both in a thread of their own has not been asked either."""
+        """The recipient has not invited a reply if the sender started the thread."""
         opening = bob.post("@alice @bob hello", visibility="direct")
         assert self.wrote(alice, bob, in_reply_to_id=opening["id"]) is True
 
@@ -248,7 +248,7 @@ def test_what_is_held_is_in_no_group(alice: Person, bob: Person) -> None:
 
 @pytest.mark.parametrize("policy", ["default", "all held"])
 def test_a_post_that_mentions_fifty_costs_as_many_statements_as_one_that_mentions_two(policy: str) -> None:
-    """Whatever their policies are, and though it is held."""
+    """The number does not depend on policies either."""
     author = make_remote()
 
     def cost(count: int) -> int:
@@ -263,12 +263,12 @@ def test_a_post_that_mentions_fifty_costs_as_many_statements_as_one_that_mention
         assert Notification.objects.filter(status_id=post.id, filtered=True).count() == count
         return len(caught)
 
-    cost(1)  # the first of a connection prepares
+    cost(1)  # the first query of a connection prepares it
     assert cost(2) == cost(50) <= 15
 
 
 def test_two_hundred_favourites_cost_as_many_statements_as_two(alice: Person) -> None:
-    """Which is how many of ten thousand a worker handles at once."""
+    """A worker handles 200 events at once, even if ten thousand wait."""
     post = make_status(alice.user.account)
     rows = Favourite.objects.bulk_create(Favourite(account=make_remote(), status=post) for _ in range(202))
     events = [

@@ -1,4 +1,4 @@
-"""What is pushed can be read by the device alone, in both encodings, and says who has sent it."""
+"""Tests of encrypted pushes: only the device can read them, in both encodings, and they name their sender."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_no_two_messages_share_a_key_or_a_salt() -> None:
         ("é" * 88, False),
         (base64_of(b"\x04" + bytes(64)), False),
         (base64_of(DEVICE.public_key[:-1]), False),
-        # Compressed: other keys follow from it in the same way, but no device can read the result.
+        # A compressed key gives the same results in the key derivation, but no device can decrypt the message.
         (base64_of(b"\x02" + DEVICE.public_key[1:33]), False),
     ],
 )

@@ -1,4 +1,4 @@
-"""Pushes that are refused, that fail, that wait for a slow push service, or that may not be sent any more."""
+"""Tests of pushes that are refused, fail, wait for a slow push service, or may not be sent any more."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_one_slow_push_service_delays_no_other(
         work()
         assert len(arrived) == 6
         assert arrived[-1] - began < 1.0
-        # One was asked at a time, and the others wait until that one is well.
+        # One request is sent at a time, and the other pushes wait until it succeeds.
         assert Host.objects.get(name=slow.address.removeprefix("http://")).failures == 1
         assert Push.objects.count() == 6
 
@@ -111,7 +111,7 @@ def test_row_24_a_private_mention_is_never_pushed_to_a_token_that_was_revoked(
 def test_row_24_pushes_waiting_for_a_slow_service_are_not_sent_after_the_token_was_revoked(
     ann: Person, service: PushService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of what one claim took, the first is under way while the token ends."""
+    """While the first push of a claimed batch runs, the token is revoked."""
     monkeypatch.setattr(web_push, "_FRESHNESS", 0.0)
     monkeypatch.setitem(TERMS, "pushes", replace(TERMS["pushes"], per_host=1, cautious=False))
     ann.subscribe(service.endpoint())
@@ -192,7 +192,7 @@ def test_notifications_hidden_by_a_filter_are_not_pushed(
 
 
 def test_a_push_to_a_host_that_resolves_to_a_private_address_is_given_up(ann: Person, service: PushService) -> None:
-    """A name may lead anywhere by then: the guard of outgoing requests stands before each."""
+    """A host name may resolve to any address by then, so the address is checked before each request."""
     ann.subscribe(service.endpoint())
     PushSubscription.objects.update(endpoint="https://10.0.0.1/")
     queue(make_notification(ann, make_account()))

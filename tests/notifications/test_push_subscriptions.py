@@ -1,4 +1,4 @@
-"""Applications subscribe to Web Push: one subscription for each access token, with the words of Mastodon for refusals."""
+"""Tests of push subscriptions: one for each access token, with the error messages of Mastodon."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_data_that_is_no_object_is_not_understood(api: Api, method: str) -> None
         ("", "Endpoint can't be blank, Endpoint is invalid"),
         ("nonsense", "Endpoint is invalid"),
         ("ftp://push.example.org/", "Endpoint is invalid"),
-        # Guarded like every outgoing request.
+        # Checked like every outgoing request.
         ("http://push.example.org/", "Endpoint is invalid"),
         ("https://127.0.0.1/", "Endpoint is invalid"),
         ("https://10.0.0.1/", "Endpoint is invalid"),

@@ -33,12 +33,12 @@ REQUESTS = "/api/v1/notifications/requests"
 
 @pytest.fixture(autouse=True)
 def stranger_policy(alice: Person) -> None:
-    """Alice holds whom she does not follow."""
+    """Alice's policy holds notifications of accounts that she does not follow."""
     assert alice.api.patch("/api/v2/notifications/policy", {"for_not_following": "filter"}).status_code == 200
 
 
 def waiting(person: Person) -> list[tuple[str, str]]:
-    """Senders with their numbers of messages, newest request first."""
+    """Return the senders of requests with their numbers of notifications, newest request first."""
     work()
     found = person.api.get(REQUESTS).json()
     check_all("NotificationRequest", found)
@@ -103,7 +103,7 @@ def test_accepting_delivers_everything_held_and_what_comes_later(alice: Person, 
 
 
 def test_merged_says_when_everything_is_delivered(alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In batches: a worker that stops between them goes on where it was."""
+    """Delivery is done in batches: a worker that stops between them continues with the next one."""
     monkeypatch.setattr(requests, "BATCH_SIZE", 2)
     for number in range(5):
         bob.post(f"@alice {number}")
@@ -329,7 +329,7 @@ def test_a_message_that_arrives_twice_is_held_once(alice: Person, bob: Person) -
 
 
 def test_nothing_that_is_held_is_streamed_until_it_is_delivered(alice: Person, bob: Person) -> None:
-    """Then the streams `user` and `user:notification` say so once (contract, behaviours section 16)."""
+    """On delivery the streams `user` and `user:notification` get one event (contract, behaviours section 16)."""
     notified, conversations = channels.notifications(int(alice.id)), channels.direct(int(alice.id))
     with subscribed(notified, conversations) as received:
         bob.post("@alice one", visibility="direct")

@@ -1,4 +1,4 @@
-"""People are notified once of what a block or a suspension has cost them, and can take along the lists of whom it was."""
+"""Tests of notifications about follows ended by a block or a suspension, once each, and of the download of the lists."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_ending_twenty_follows_costs_as_many_statements_as_ending_five(ann: User
         assert not Follow.objects.filter(account__domain=domain).exists()
         return len(caught)
 
-    cost(3)  # the first of a connection prepares
+    cost(3)  # the first query of a connection prepares it
     assert cost(5) == cost(20)
 
 

@@ -1,4 +1,4 @@
-"""People who are away for a week or longer get a summary of what has happened."""
+"""Tests of summary mails for users who are away for a week or longer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TestAwayPeople:
 
     @pytest.fixture
     def away(self, ann: Person, bob: Person) -> Person:
-        """Somebody who has been away for a day less than a week, with two unread notifications."""
+        """A user who has been away for six days, with two unread notifications."""
         choose(ann, **dict.fromkeys(ALL, False))
         pass_time(ann, 6 * DAY)
         interact(ann, bob, "follow")
@@ -92,7 +92,7 @@ class TestAwayPeople:
     def test_no_summary_for_users_who_read_returned_opted_out_or_cannot_be_mailed(
         self, away: Person, bob: Person, change: str, queued: bool
     ) -> None:
-        """Also if it is due already when something changes."""
+        """A summary that was already due is not sent either."""
         user = User.objects.filter(id=away.user.id)
         work()
         if queued:

@@ -1,4 +1,4 @@
-"""Unread notifications are counted up to a limit, and nothing is read beyond it (contract, behaviours section 13)."""
+"""Tests of the count of unread notifications, which stops at a limit (contract, behaviours section 13)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_held_notifications_are_unread_only_if_their_sender_is_named(alice: Pers
 
 
 def fill(alice: Person, number: int, **values: Any) -> None:
-    """Many favourites of a post."""
+    """Create many notifications of favourites."""
     status = make_status(alice.user.account)
     sender = make_remote()
     fields = {"type": NotificationType.FAVOURITE, "from_account": sender, "status": status} | values
@@ -90,7 +90,7 @@ def fill(alice: Person, number: int, **values: Any) -> None:
     ids=["all", "one type", "three types", "without a type", "with held ones", "one type, with held ones"],
 )
 def test_a_count_and_a_page_read_as_much_among_many_as_among_few(alice: Person, wanted: NotificationFilter) -> None:
-    """Whichever types are asked for: a million favourites cost somebody who looks for a mention nothing."""
+    """With any filter of types, a million favourites do not slow down a search for mentions."""
     for _ in range(3):
         make_remote_status(make_remote(), mentions=[alice.user.account])
     work()
@@ -124,7 +124,7 @@ def test_a_page_of_one_sender_reads_as_much_among_many_as_among_few(alice: Perso
 
 
 def test_pages_count_unread_groups_among_the_newest_only_however_many_there_are(alice: Person) -> None:
-    """A sender whose notifications are not shown must not make the statement search all of them for some that are."""
+    """Notifications of a hidden sender must not make the query search all of them."""
     user = User.objects.get(account_id=alice.id)
     hidden = make_remote(suspended_at=clock.now())
 

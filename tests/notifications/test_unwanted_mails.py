@@ -1,4 +1,4 @@
-"""What was read meanwhile, is hidden, or is for somebody who may not be written to comes in no mail."""
+"""Tests of notifications that are not mailed: read, hidden, or for users who must not get mails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 
 class TestWhatIsLeftOut:
-    """It is decided when a mail is sent."""
+    """Notifications are selected when a mail is sent."""
 
     def test_notifications_that_were_read_are_not_mailed(self, ann: Person, bob: Person) -> None:
         bob.post("@ann hello")

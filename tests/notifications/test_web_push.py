@@ -1,4 +1,4 @@
-"""People are sent what concerns them while they look elsewhere: as they asked for it, once, and nobody else can read it."""
+"""Tests of Web Push: notifications are sent as the subscription says, once, and encrypted."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_trap_47_a_device_reads_what_the_contract_says(
 
 
 def assert_signed(received: Received, service: PushService, *, standard: bool) -> None:
-    """The request says that it is from this server (RFC 8292), in the way of its encoding."""
+    """Check the signature of this server (RFC 8292), which depends on the encoding."""
     key = django_settings.VAPID_PUBLIC_KEY
     authorization = str(received.headers["Authorization"])
     if standard:

@@ -1,4 +1,4 @@
-"""A supervisor with harmless children, in a process of its own: `python -m tests.runtime.driver '[["a", "code"]]'`."""
+"""A supervisor with simple child processes: `python -m tests.runtime.driver '[["a", "code"]]'`."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ from social.runtime.supervisor import Supervisor
 
 
 class Patient(Supervisor):
-    """With another grace."""
+    """A supervisor with another grace period."""
 
     def __init__(self, console: Console, grace: float | None) -> None:
         super().__init__(console)
         self.terms: dict[str, Any] = {} if grace is None else {"grace": grace}
 
     def stop(self, **terms: Any) -> None:
-        """End everything."""
         super().stop(**self.terms, **terms)
 
 
 def main() -> None:
-    """Every child is a piece of Python; its lines come out prefixed. Those called "beating" must give signs of life.
+    """Run each child as a piece of Python, with prefixed lines; children named "beating" must report regularly.
 
-    `--grace`: the seconds children have to end when asked to, instead of the supervisor's own.
+    `--grace`: seconds until children that do not end are killed, instead of the supervisor's default.
     """
     parser = argparse.ArgumentParser()
     parser.add_argument("children", type=json.loads)
@@ -38,7 +37,7 @@ def main() -> None:
     with Patient(console, options.grace).listening() as supervisor:
         for name, code in options.children:
             silence = 1.5 if name.startswith("beating") else None
-            # As programs of ours do, those called "ours" end to be started again by a reload.
+            # Children named "ours" are restarted by a reload, as this project's programs are.
             reload_signal = signal.SIGTERM if name.startswith("ours") else 0
             command = (sys.executable, "-u", "-c", code)
             supervisor.start(ProcessSpec(name, command, silence=silence, reload_signal=reload_signal))

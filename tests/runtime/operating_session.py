@@ -1,7 +1,7 @@
-"""Runs the commands of docs/operating.md as they stand there, as root of a machine that is this one and ends with them.
+"""Runs the commands of docs/operating.md as written, as root of an isolated machine that ends with them.
 
-`unshare --mount --net --pid ... python -m tests.runtime.operating_session PLAN.json`: what is written to the folders in
-`_PRIVATE` goes to a folder of the test, the network is a loopback of its own, and every process ends with the first.
+`unshare --mount --net --pid ... python -m tests.runtime.operating_session PLAN.json`: the folders in `_PRIVATE` are redirected
+to a folder of the test, the network is an isolated loopback, and every process ends with the first.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def _separate(folder: Path) -> None:
 
 
 def _wait_for_the_server() -> None:
-    """The units that were started answer, before the next commands. A person reads the log for that, as the page says."""
+    """Wait until the started units respond.
+
+    A person reads the log for that, as the page says.
+    """
     deadline = time.monotonic() + 180
     while True:
         started = any(Path(f"/run/units/{name}.service.pid").exists() for name in ("social", "social-web"))

@@ -1,4 +1,4 @@
-"""What tests of processes share: waiting, looking, and ending only what they started."""
+"""Helpers for tests of processes: waiting, inspecting, and ending the processes that they started."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 T = TypeVar("T")
 
 
-#: Seconds, many times what anything waited for here takes on a machine that does other things too.
+#: In seconds; many times longer than any wait here takes, because the machine may be busy.
 PATIENCE = 180.0
 
 
 def eventually(look: Callable[[], T], seconds: float = PATIENCE) -> T:
-    """The first truthy answer of `look`; fails the test when there is none in time."""
+    """Return the first true value of `look`; fail the test if there is none in time."""
     deadline = time.monotonic() + seconds
     while not (found := look()):
         assert time.monotonic() < deadline, f"not within {seconds} s: {look}"
@@ -33,7 +33,7 @@ def eventually(look: Callable[[], T], seconds: float = PATIENCE) -> T:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process exists and is not a zombie."""
+    """Return whether the process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -41,7 +41,7 @@ def is_alive(pid: int) -> bool:
 
 
 def descendants(pid: int) -> set[int]:
-    """All living processes below `pid`."""
+    """Return all living processes below `pid`."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError, IndexError, ValueError):
@@ -71,11 +71,11 @@ class Running:
         self.pid = self.process.pid
 
     def text(self) -> str:
-        """What it has said so far."""
+        """Return the output so far."""
         return self.log.read_text(errors="replace")
 
     def says(self, words: str, seconds: float = PATIENCE) -> str:
-        """Wait until it has said `words`."""
+        """Wait until the output contains `words`, and return it."""
 
         def look() -> bool:
             return words in self.text() or self.process.poll() is not None
@@ -87,7 +87,7 @@ class Running:
         return self.text()
 
     def end(self, signum: int = signal.SIGTERM) -> set[str]:
-        """Send the signal and wait for the end; which processes below a supervisor did not end in time and were killed."""
+        """Send the signal, wait for the end, and return the child processes that did not end in time and were killed."""
         self.process.send_signal(signum)
         self.process.wait(PATIENCE)
         return set(re.findall(r"(\w+) did not end in time and is killed", self.text()))
@@ -97,7 +97,7 @@ class Running:
 def running(
     command: list[str], log: Path, environment: dict[str, str] | None = None, stdin: int = subprocess.DEVNULL
 ) -> Iterator[Running]:
-    """Run it, and end it with everything below it when the test is over."""
+    """Run a command, and kill it with all its child processes at the end of the block."""
     found = Running(command, log, environment, stdin)
     try:
         yield found
@@ -111,7 +111,7 @@ def running(
 
 
 def free_ports() -> dict[str, str]:
-    """Two ports nobody listens on, as settings."""
+    """Return two free ports, as settings."""
     with socket.socket() as one, socket.socket() as two:
         for listener in (one, two):
             listener.bind(("127.0.0.1", 0))
@@ -119,20 +119,19 @@ def free_ports() -> dict[str, str]:
 
 
 def fresh_folder() -> Path:
-    """A folder for a data directory, with a path that is short enough for sockets and open to PostgreSQL's user."""
+    """Create a folder for a data directory, with a path that is short enough for sockets and open to PostgreSQL's user."""
     folder = Path(tempfile.mkdtemp(prefix="social-v-"))
     folder.chmod(0o755)
     return folder
 
 
 def clean_environment(**values: str) -> dict[str, str]:
-    """The environment of a person who has configured nothing, with `values`."""
+    """Return the environment of an operator who has configured nothing, with `values`."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
     return kept | values
 
 
 def manage(*arguments: str, environment: dict[str, str], seconds: float = PATIENCE) -> subprocess.CompletedProcess[str]:
-    """Run `manage.py` to its end."""
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,

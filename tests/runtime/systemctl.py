@@ -1,7 +1,7 @@
-"""A stand-in for systemctl where systemd is not the first process: it starts what the units say, as the user they say.
+"""A substitute for systemctl where systemd does not run: it starts processes by the units, with their users.
 
-Known are the lines of units that decide how a process is started, stopped and reloaded. What confines it is checked by
-`systemd-analyze verify` alone. Run with the Python of the machine, so it imports nothing else.
+It supports the lines of units that decide how a process is started, stopped and reloaded. Confinement is checked by
+`systemd-analyze verify` only. It runs with the Python of the machine, and so imports nothing else.
 """
 
 import configparser

@@ -1,4 +1,4 @@
-"""A watcher that stood still itself believes nobody hung; one that is awake finds who is."""
+"""Tests of the detection of hanging processes, which must ignore times in which the watcher itself was stopped."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_after_a_pause_of_the_machine_no_child_is_killed(supervisor: Supervisor,
     child.has_shown_life = False
     eventually(beats_again)
     assert child.process.pid == first
-    # One that is silent while the supervisor is awake is replaced.
+    # A process that is silent while the supervisor runs is replaced.
     os.kill(first, signal.SIGSTOP)
 
     def is_replaced() -> bool:

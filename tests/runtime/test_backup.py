@@ -1,4 +1,4 @@
-"""A backup is whole or none, and a restored server answers as the one it was taken of."""
+"""Tests of backups: complete or absent, and a restored server gives the same responses as the original."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_marked_data_directory_names_the_remedy(tmp_path: Path) -> None:
     refuse_unfinished(tmp_path)
 
 
-#: Restores as `manage.py restore` does, but makes the tables once for all tests, which takes a quarter of a minute.
+#: Restores as `manage.py restore` does, but creates the tables once for all tests, which takes 15 s.
 _RESTORE = """
 import os, pickle, signal, sys
 from pathlib import Path
@@ -84,7 +84,7 @@ sys.exit(manage.main(["manage.py", "restore", *sys.argv[2:]]))
 
 
 class Server:
-    """A server with somebody who has written and is signed in, and what is seen of it."""
+    """A server with a user who has posted and is signed in, and functions that read its responses."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -99,7 +99,7 @@ class Server:
         return running([sys.executable, "manage.py", "run"], log, self.environment)
 
     def restore(self, *arguments: str, kept: Path, before: str = "") -> subprocess.CompletedProcess[str]:
-        """Restore a backup; the folder `kept` holds the tables from one call to the next, and `before` is executed first."""
+        """Restore a backup; the folder `kept` caches the tables for further calls, and `before` is executed first."""
         command = [sys.executable, "-c", _RESTORE % before, str(kept), *arguments]
         return subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=300)
 
@@ -125,7 +125,7 @@ class Server:
         (archives / "archive.zip").write_bytes(b"an archive that somebody has asked for")
 
     def seen(self) -> dict[str, Any]:
-        """What a client, a reader, a signed-in person and another server see."""
+        """Return the responses to a client, a visitor, a signed-in user and another server."""
         post = self.ask("GET", f"/api/v1/statuses/{self.post}").json()
         media = post["media_attachments"][0]["url"].partition(DOMAIN)[2].lstrip(":0123456789")
         actor = requests.get(
@@ -147,7 +147,7 @@ class Server:
 
 @pytest.fixture(scope="module")
 def saved() -> Iterator[tuple[Server, Path, dict[str, Any]]]:
-    """A server that is gone, its backup, and what was seen of it."""
+    """A server that was removed, its backup, and its earlier responses."""
     server, kept = Server(fresh_folder()), fresh_folder()
     with server.run(kept / "log") as process:
         process.says("Social is ready")
@@ -164,7 +164,7 @@ def saved() -> Iterator[tuple[Server, Path, dict[str, Any]]]:
 
 @pytest.fixture
 def empty(saved: tuple[Server, Path, dict[str, Any]]) -> Iterator[Path]:
-    """The data directory of the server, with nothing in it."""
+    """The empty data directory of the server."""
     folder = saved[0].folder
     folder.mkdir()
     folder.chmod(0o755)
@@ -191,7 +191,7 @@ def test_a_wiped_server_is_restored_as_it_was(
         assert server.seen() == seen
         process.end()
 
-    # A server that is there is replaced only when that is said, and keeps its domain.
+    # An existing server is replaced only by an explicit option, and keeps its domain.
     refused = manage("restore", str(backup), environment=server.environment)
     assert (refused.returncode, "say --force" in refused.stderr) == (1, True)
     other = server.environment | {"LOCAL_DOMAIN": "other.localhost"}
@@ -242,7 +242,7 @@ def test_a_changed_backup_is_refused_and_nothing_is_changed(
     assert refused()
     assert not (empty / "secrets.json").exists()
     assert not list((empty / "media").rglob("*.*"))
-    # A killed attempt has left its files.
+    # Files that a killed attempt has left.
     (empty / "run" / "schema" / "postgres" / "data").mkdir(parents=True)
     done = manage("restore", str(backup), environment=server.environment, seconds=600)
     assert done.returncode == 0, done.stderr
@@ -254,7 +254,7 @@ def test_a_changed_backup_is_refused_and_nothing_is_changed(
         process.end()
 
 
-# Where the process is killed: before a function of `restoring` is called, within it, or when it has returned.
+# The point at which the process is killed: before a function of `restoring`, inside it, or after it.
 POINTS = [
     ("before", "_restore_files"),
     ("before", "load"),

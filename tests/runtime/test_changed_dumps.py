@@ -1,4 +1,4 @@
-"""Nothing of a backup's dump is executed, whoever has changed it (security row 82)."""
+"""Tests that nothing in a backup's dump is executed, even in a manipulated one (security row 82)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ INSERT INTO kept (word) SELECT 'x\\! ' || repeat('word', number) FROM generate_s
 INSERT INTO "order" VALUES (1);
 """
 EVIL = "CREATE FUNCTION public.evil() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'COPY ...'; END $$;\n"
-#: Statements that no dump of ours has; `RAN` stands for a file that they would create.
+#: Statements that real dumps do not contain; `RAN` stands for a file that they would create.
 HARMS = [
     "\\! touch RAN\n",
     "\\o | touch RAN\n",
@@ -87,7 +87,7 @@ SELECT attname, pg_get_expr(adbin, adrelid) FROM pg_attrdef JOIN pg_attribute ON
 
 @dataclass
 class Dumped:
-    """A database, the text of its dump, and the tables that it is restored with."""
+    """A database, the text of its dump, and the tables for its restoration."""
 
     url: str
     text: str
@@ -104,7 +104,7 @@ class Dumped:
 
 @pytest.fixture(scope="module")
 def dumped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dumped]:
-    """A small database of this suite's PostgreSQL, as a backup would hold it."""
+    """A small database of the tests' PostgreSQL, as in a backup."""
     base = os.environ["DATABASE_URL"].rpartition("/")[0]
     with psycopg.connect(f"{base}/postgres", autocommit=True) as server:
         server.execute("DROP DATABASE IF EXISTS changed_dump")
@@ -125,7 +125,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def ignore(_bytes: int) -> None:
-    """For progress that nobody looks at."""
+    """Ignore the reported progress."""
 
 
 @pytest.mark.parametrize("harm", HARMS)
@@ -142,7 +142,7 @@ def test_a_dump_that_was_changed_runs_no_program_and_loads_nothing(dumped: Dumpe
         except OperatorError as error:
             said = str(error)
         assert "is damaged" in said or not said
-        # What an operator has added himself is left out when he asks for that. It is not executed either.
+        # Objects that operators have added are left out by an option, and are not executed either.
         try:
             sql.load(dumped.url, path, ignore, dumped.schema)
         except OperatorError as error:

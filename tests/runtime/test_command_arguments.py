@@ -1,4 +1,4 @@
-"""The signature and the docstring of a command's method declare its arguments."""
+"""Tests that the signature and docstring of a command's method define its arguments."""
 
 from __future__ import annotations
 

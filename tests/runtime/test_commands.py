@@ -1,4 +1,4 @@
-"""`manage.py` for operators: options, help, and the Makefile's own words."""
+"""Tests of `manage.py` for operators: options, help, and the targets of the Makefile."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_help_begins_with_our_commands_and_a_sentence_each(data_dir: Path) -> No
 
 
 def test_manage_py_finds_its_libraries_whichever_python_is_first(data_dir: Path) -> None:
-    """As pasted from a hint of ours: `./manage.py COMMAND`."""
+    """The command is as printed in messages to operators: `./manage.py COMMAND`."""
     if not (ROOT / ".venv").exists():
         pytest.skip("the libraries are not in .venv")
     bare = subprocess.run(
@@ -96,7 +96,7 @@ def test_manage_py_says_the_version_of_this_server(words: str, data_dir: Path) -
 
 
 def begin(data_dir: Path) -> None:
-    """An installation as far as a command looks at it first: secrets, and a database that knows the domain alone."""
+    """Create what commands check first: secrets, and a database that contains only the domain."""
     generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
     servers.start()
@@ -154,7 +154,7 @@ def test_a_missing_venv_module_names_the_debian_package(tmp_path: Path) -> None:
     done = make(tmp_path, f'case "$2" in *ensurepip*) exit 1;; esac; exec {sys.executable} "$@"')
     assert done.returncode != 0
     assert "apt-get install python3-venv" in done.stderr.splitlines()[0]
-    assert len(done.stderr.splitlines()) <= 2  # the other one is make's own
+    assert len(done.stderr.splitlines()) <= 2  # the other line is printed by make
 
 
 def test_an_old_python_is_named(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_the_settings_of_make_dev_hold(data_dir: Path) -> None:
     assert checked.stdout.startswith("System check identified no issues")
 
 
-#: Commands that change nothing, that need a word more before they begin, or that make one thing anew.
+#: Commands that change nothing, need an argument before they begin, or create one object.
 WITHOUT_DRY_RUN = {
     "changepassword", "createsuperuser", "create_account", "create_invite", "export_evidence", "seed_demo",
     "doctor", "show_deliveries", "show_domains", "show_outbox", "run", "dev", "setup",

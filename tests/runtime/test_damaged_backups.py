@@ -1,4 +1,4 @@
-"""A backup that was damaged or changed is refused before anything is changed, in one sentence."""
+"""Tests that a damaged or changed backup is refused before anything changes, with one sentence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def silent(_label: str, _total: int | None) -> Any:
 
 @pytest.fixture
 def backup(tmp_path: Path) -> Path:
-    """A small backup that is whole."""
+    """A small intact backup."""
     folder = tmp_path / "backup"
     (folder / "media").mkdir(parents=True)
     lines = []

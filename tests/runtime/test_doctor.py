@@ -1,4 +1,4 @@
-"""The doctor names what is wrong and what to do, and exits with 1 then."""
+"""Tests of the doctor: it names faults with their remedies, and then exits with 1."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def examine() -> Examine:
 
 @pytest.fixture(autouse=True)
 def healthy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything in order: the processes that a test cannot have are taken to answer."""
+    """Make every check pass; processes that cannot run in a test are reported as running."""
     with connection.cursor() as cursor:
         database.store_domain(cursor, settings.LOCAL_DOMAIN)
         fingerprints.store_fingerprints(cursor, settings.SECRETS)
@@ -90,7 +90,7 @@ def test_a_limit_of_open_files_below_what_the_connections_need_is_named(  # secu
     detail = examine()["open files"].detail
     assert f"at most {hard} " in detail
     assert f"soft limit {soft}," in detail
-    # The server runs with other limits than whoever asks.
+    # The server's limits differ from those of the process that runs the doctor.
     with subprocess.Popen(["sh", "-c", "ulimit -n 4096; echo; exec sleep 600"], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         server.stdout.readline()
@@ -268,7 +268,7 @@ def test_the_doctor_says_to_run_setup_where_no_domain_is_stored(examine: Examine
 
 
 def test_ids_of_people_here_that_lie_elsewhere(examine: Examine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As commands with another environment made them, or a server whose pages were moved."""
+    """Commands with another environment created them, or the server's pages were moved."""
     assert examine()["ids"].state == "ok"
     Account.objects.create(username="alice", uri="http://elsewhere.localhost:8000/users/alice")
     Account.objects.create(username="far", domain="far.example", uri="https://far.example/users/far")

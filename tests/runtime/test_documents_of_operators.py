@@ -25,7 +25,7 @@ from timelines.consumers.connection_request import PREFIX
 
 OPERATING = ROOT / "docs" / "operating.md"
 DEPLOY = ROOT / "docs" / "deploy"
-#: Names in capitals that are no settings: levels of other programs, words, variables of containers and of Django.
+#: Names in capitals that are not settings: log levels, words, variables of containers and of Django.
 OTHER_NAMES = {"POSTGRES_PASSWORD", "POSTGRES_USER", "POSTGRES_DB", "PROMETHEUS_MULTIPROC_DIR", "LT_LOAD_ONLY"}
 METRICS = {"social_request_seconds", "social_outbox_depth", "social_outbox_dead_letters"} | {
     "social_outbox_oldest_seconds",
@@ -156,7 +156,7 @@ def test_nginx_takes_its_file(tmp_path: Path) -> None:
 def test_systemd_takes_its_units(tmp_path: Path) -> None:
     for unit in (DEPLOY / "systemd").iterdir():
         name = unit.name.replace("worker@", "worker@local")
-        # Checked is that the program exists, too, and here it stands elsewhere.
+        # The program's existence is checked too, and here its path differs.
         (tmp_path / name).write_text(unit.read_text().replace("/opt/social/.venv/bin/python", "/usr/bin/env"))
     done = subprocess.run(
         ["systemd-analyze", "verify", *map(str, sorted(tmp_path.iterdir()))],

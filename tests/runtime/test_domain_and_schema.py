@@ -1,4 +1,4 @@
-"""The domain is for ever, and a quick start knows whether there is something to migrate."""
+"""Tests that the domain cannot change, and that a quick start detects pending migrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of the embedded PostgreSQL and Valkey."""
+"""Tests of the embedded PostgreSQL and Valkey."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 
 
 def new_folder() -> Path:
-    # Short, as sockets' paths must be, and open to the user PostgreSQL runs as when we are root.
+    # The path must be short for sockets, and readable for PostgreSQL's user when the tests run as root.
     folder = Path(tempfile.mkdtemp(prefix="social-e-"))
     folder.chmod(0o755)
     return folder
@@ -51,7 +51,7 @@ def made_once() -> Iterator[Path]:
 
 @pytest.fixture
 def with_cluster(data_dir: Path, made_once: Path) -> Path:
-    """A data directory with a cluster: making one takes a second of the processor's time, a copy does not."""
+    """A data directory with a copied cluster, because creating one takes a second of processor time."""
     subprocess.run(["cp", "-a", f"{made_once}/.", str(data_dir)], check=True)
     return data_dir
 
@@ -67,7 +67,7 @@ def started(data_dir: Path, durable: bool = False) -> Iterator[Embedded]:
 
 
 def script(data_dir: Path, then: str) -> list[str]:
-    """A program that starts the servers of a data directory and does something then."""
+    """Return a program that starts the servers of a data directory and then runs the code `then`."""
     code = f"""
         import os, sys, time
         from pathlib import Path
@@ -90,7 +90,7 @@ def test_data_of_embedded_servers_survives_a_restart(with_cluster: Path) -> None
             client.set("kept", "yes")
     with started(with_cluster, durable=True) as embedded:
         with psycopg.connect(embedded.postgres.conninfo()) as connection:
-            # The collation knows every script's letters, without a locale of the operating system.
+            # The collation supports letters of every script without a locale of the operating system.
             assert connection.execute("SELECT lower(word) FROM kept").fetchone() == ("grüsse",)
         with redis.Redis.from_url(embedded.redis_url) as client:
             assert client.get("kept") == b"yes"
@@ -124,14 +124,14 @@ def test_a_killed_starter_leaves_no_server_and_the_next_start_works(with_cluster
         below = descendants(starter.pid)
         assert len(below) >= 2
         starter.end(signal.SIGKILL)
-        # At once: the former servers may still be shutting down.
+        # Start immediately: the former servers may still be shutting down.
         with started(with_cluster) as embedded:
             assert embedded.answers()
         eventually(lambda: not any(map(is_alive, below)))
 
 
 def test_an_interrupted_first_start_is_done_again(data_dir: Path) -> None:
-    # What a kill in the middle of initdb leaves: PG_VERSION is written early.
+    # A kill in the middle of initdb leaves this file, because PG_VERSION is written early.
     unfinished = Embedded(data_dir).postgres.folder / "data.new"
     unfinished.mkdir(parents=True)
     (unfinished / "PG_VERSION").write_text("18\n")
@@ -195,7 +195,7 @@ def test_root_behind_a_closed_home_gets_its_cluster_where_its_user_can_reach_it(
         assert home.stat().st_mode & 0o777 == 0o700
         assert embedded.postgres.binaries().is_relative_to(folder)
     try:
-        # The home is opened later: the cluster stays where it is.
+        # The home becomes readable later: the cluster stays where it is.
         home.chmod(0o755)
         assert Embedded(home / "var").postgres.folder == folder
     finally:

@@ -1,4 +1,4 @@
-"""Uploaded files are served as what they are, and nothing else is (security row 6)."""
+"""Tests that uploaded files are served with their own type, and other paths are not served (security row 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What load balancers, orchestrators and Prometheus get."""
+"""Tests of the endpoints for load balancers, orchestrators and Prometheus."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_with_a_token_metrics_are_for_its_bearer_from_anywhere(web: Client, monk
 
 
 def measured(route: str, method: str, times: int = 1) -> float:
-    """Seconds per request the middleware takes itself."""
+    """Return the seconds per request that the middleware takes."""
     request: WSGIRequest = RequestFactory().generic(method, "/")
     request.resolver_match = ResolverMatch(lambda: None, (), {}, route=route)
     answer = HttpResponse()
@@ -196,7 +196,7 @@ SHARED = """
 
 
 def shared(folder: Path, code: str) -> str:
-    """Run code with figures shared between processes through `folder`."""
+    """Run code with metrics shared between processes through `folder`."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(SHARED) + textwrap.dedent(code)],
         env=clean_environment(PROMETHEUS_MULTIPROC_DIR=str(folder), PYTHONPATH=str(ROOT), DATA_DIR=str(folder)),
@@ -228,7 +228,7 @@ def test_figures_of_forked_workers_add_up(tmp_path: Path) -> None:
 
 
 def test_measuring_a_request_takes_less_than_making_one(tmp_path: Path) -> None:
-    """Compared on the same machine at the same moment: about 2.5 us and 9."""
+    """Both are measured on the same machine at the same time: about 2.5 us and 9."""
     code = """
         def cost(work):
             began = process_time()

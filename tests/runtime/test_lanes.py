@@ -1,4 +1,4 @@
-"""Promises of a worker's threads: whatever waits for other servers, what people here wait for has threads of its own."""
+"""Tests of a worker's threads: jobs of local users have their own threads, whatever waits for other servers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from social.runtime.lanes import LanePool, UnacknowledgedRequest
 
 @pytest.fixture
 def pool() -> Iterator[LanePool]:
-    """A running pool."""
     made = LanePool(20)
     made.start()
     yield made
@@ -30,7 +29,7 @@ def pool() -> Iterator[LanePool]:
 
 
 def submit(pool: LanePool, queue: str, work: Any) -> None:
-    """Have the pool run `work` as a task whose message came from `queue`."""
+    """Run `work` in the pool as a task whose message came from `queue`."""
     request = {"delivery_info": {"routing_key": queue}}
     pool.apply_async(lambda *_: work(), args=("task", "1", request, b"", "", ""), callback=lambda _: None)
 
@@ -67,7 +66,7 @@ def test_a_queue_takes_no_more_threads_than_it_was_given(pool: LanePool) -> None
 
 
 def test_threads_are_read_on_while_a_call_waits_for_its_last_answers(pool: LanePool) -> None:
-    """A call that has claimed for its time only waits for servers that do not answer; the next one claims meanwhile."""
+    """A call whose claiming time is over only waits for slow servers, while the next call claims."""
     released, done = threading.Event(), threading.Event()
     submit(pool, "threads", released.wait)
     try:

@@ -1,4 +1,4 @@
-"""What may and may not stand in a log (security, row 48)."""
+"""Tests of what logs may contain (security, row 48)."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ logging.getLogger("social.test").debug("this one")
 
 
 def outage(error: Exception) -> Exception:
-    """The error of Django for one of psycopg."""
+    """Return the error of Django for one of psycopg."""
     try:
         raise OperationalError(str(error)) from error
     except OperationalError as found:

@@ -1,4 +1,4 @@
-"""Migrations lead forward, back to nothing, and forward again."""
+"""Tests of migrating forward, back to nothing, and forward again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 
 @pytest.fixture
 def environment() -> Iterator[dict[str, str]]:
-    """That of a command with an empty database of its own."""
+    """The environment of a command with an empty database."""
     address = os.environ["DATABASE_URL"].rpartition("/")[0]
     with psycopg.connect(f"{address}/postgres", autocommit=True) as connection:
         connection.execute("DROP DATABASE IF EXISTS back_and_forth")
@@ -31,7 +31,7 @@ def environment() -> Iterator[dict[str, str]]:
 
 
 def state(environment: dict[str, str]) -> tuple[list[str], int]:
-    """Every table, sequence and function of ours, and the number of roles."""
+    """Return every table, sequence and function of this project, and the number of roles."""
     with psycopg.connect(environment["DATABASE_URL"]) as connection:
         names = connection.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace "

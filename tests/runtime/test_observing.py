@@ -1,4 +1,4 @@
-"""What is reported to Sentry and to a collector of traces, when a setting asks for it: no secrets, no addresses of people."""
+"""Tests of reports to Sentry and traces to a collector, if configured: no secrets, no addresses of users."""
 
 from __future__ import annotations
 

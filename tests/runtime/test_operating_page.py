@@ -1,4 +1,4 @@
-"""Every command of docs/operating.md is pasted into a machine as it stands there, in order, but for what is declared here."""
+"""Tests that run every command of docs/operating.md as written, in order, except those listed here."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from social.runtime.postgres import MAJOR
 from tests.runtime.processes import ROOT, clean_environment
 
 PAGE = ROOT / "docs" / "operating.md"
-#: Blocks that are not run, and why.
+#: Blocks that are not run, with the reason.
 NOT_RUN = {
     "Containers 1": "needs a container engine, and images from the Internet",
     "Blocklists of others 1": "fetches the list of another server",
 }
-#: Programs that another one takes the place of, and why.
+#: Programs that are replaced by others, with the reason.
 STAND_INS = {
     "systemctl": (
         "systemd is not the first process here: the lines of the units are run by a program of ours",
@@ -29,7 +29,7 @@ STAND_INS = {
     ),
     "journalctl": ("there is no journal here, and --follow never ends", "tail -n 20 /run/units/social.service.log"),
 }
-#: What a person does before a block because the page says so in words, or has: by block.
+#: Actions before a block that the page describes in words, by block.
 BEFORE = {
     "Install on one machine 2": (
         "the mail server of this machine is written into the settings",
@@ -101,7 +101,7 @@ until curl --silent --fail http://localhost:8000/health/ready; do sleep 0.5; don
 
 
 def _blocks() -> list[tuple[str, str]]:
-    """Each block of commands with the name of its section and its number there."""
+    """Return each block of commands with its section's title and its number there."""
     found = []
     for section in re.split(r"(?m)^## ", PAGE.read_text())[1:]:
         title, _, text = section.partition("\n")
@@ -113,7 +113,7 @@ def _blocks() -> list[tuple[str, str]]:
 
 
 def _source(folder: Path) -> Path:
-    """A repository with the files of this checkout, committed or not."""
+    """Create a repository with the files of this checkout, committed or not."""
     folder.mkdir()
     names = subprocess.run(
         ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
@@ -145,7 +145,7 @@ def test_every_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
     names = {name for name, _script in blocks}
     assert {*NOT_RUN, *BEFORE} <= names
     wheels = tmp_path / "wheels"
-    # The Python that will install them: which libraries a lock asks for depends on it.
+    # The Python version decides which libraries of a lock file are installed.
     subprocess.run(["/usr/bin/python3", "-m", "venv", tmp_path / "python"], check=True)
     locks = ["-r", "requirements/observability.txt"]
     for wanted in (["--require-hashes", *locks], ["Mastodon.py"]):
@@ -168,7 +168,7 @@ def test_every_command_of_the_page_does_what_it_says(tmp_path: Path) -> None:
         "stand_ins": {name: f"#!/bin/sh\n{script}\n" for name, (_reason, script) in STAND_INS.items()},
         "environment": {
             "SOURCE": str(source),
-            # The libraries come from a folder: the machine of the page has no Internet.
+            # The libraries come from a folder, because the isolated machine has no Internet.
             "PIP_NO_INDEX": "1",
             "PIP_CONFIG_FILE": os.devnull,
             "PIP_FIND_LINKS": str(wheels),

@@ -1,4 +1,4 @@
-"""Promises of the commands of operators: what they show, change and refuse."""
+"""Tests of commands for operators: what they show, change and refuse."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_feeds_are_built_and_forgotten() -> None:
 
 @pytest.fixture
 def stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """The secrets of a file, and no server that runs."""
+    """The secrets in the secrets file, without a running server."""
     for name in (*secrets_file.NAMES, "SECRET_KEY_FALLBACKS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(env, "DATA_DIR", tmp_path)
@@ -175,7 +175,7 @@ def stored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
 
 
 def kept() -> dict[str, str]:
-    """The secrets as they are now; the database knows them."""
+    """Return the current secrets, which must match those in the database."""
     with connection.cursor() as cursor:
         assert fingerprints.check_secrets(cursor, load_secrets(env.DATA_DIR), env.DATA_DIR)
     return secrets_file.read_secrets(env.DATA_DIR)

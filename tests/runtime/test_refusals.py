@@ -1,4 +1,4 @@
-"""Every refusal of `manage.py` is one line that names the remedy, and a non-zero exit."""
+"""Tests that every refusal of `manage.py` is one line that names the remedy, with a non-zero exit status."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def free_port() -> int:
 
 
 def refusal(done: subprocess.CompletedProcess[str]) -> str:
-    """The one line."""
+    """Return the only line of output."""
     assert done.returncode not in (0, None), done
     assert done.stdout == ""
     lines = done.stderr.splitlines()
@@ -54,7 +54,7 @@ def run(data_dir: Path, *arguments: str, **environment: str) -> subprocess.Compl
 @pytest.mark.parametrize("option", ["--port", "--streaming-port"])
 def test_run_refuses_a_port_that_is_in_use(data_dir: Path, option: str) -> None:
     with socket.socket() as listener:
-        # As some servers hold it: their sockets share the port.
+        # Some servers listen in this way: their sockets share the port.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -251,7 +251,7 @@ def test_variables_of_others_are_left_alone(data_dir: Path) -> None:
         *("TEST_DATABASE_URL", "TEST_REDIS_URL", "LANGUAGE", "MAIL", "LOGNAME", "CELERY_BROKER_URL", "SECRET_KEY_BASE"),
     ]
     environment = clean_environment(DATA_DIR=str(data_dir), **dict.fromkeys(others, "x"))
-    # What is set under its own name is not meant by another one.
+    # A setting with its own name must not be suggested for another name.
     environment |= {"REDIS_URL": "redis://x", "REDIS_URL_2": "redis://y", "DATABASE_URL": "postgres://x/x"}
     assert manage("check", environment=environment).returncode == 0
 

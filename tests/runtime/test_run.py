@@ -1,4 +1,4 @@
-"""`manage.py run` with its real processes: up, killed in turn, two side by side, and down again."""
+"""Tests of `manage.py run` with its real processes: started, killed in turn, two side by side, and stopped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS = ("postgres", "valkey", "web", "streaming", "worker", "scheduler")
 
 @pytest.fixture(scope="module")
 def installation() -> Iterator[dict[str, str]]:
-    """The environment of an installation that has been set up; its first start is the slow one."""
+    """The environment of an installation that has been set up, so that starts are fast."""
     folder = fresh_folder()
     environment = clean_environment(DATA_DIR=str(folder), LOCAL_DOMAIN="social.localhost", **free_ports())
     done = manage("setup", environment=environment)
@@ -65,7 +65,7 @@ def get(environment: dict[str, str], path: str = "/health", port: str = "PORT") 
 
 
 def child(process: Running, kind: str) -> int | None:
-    """The process id of the supervisor's own child of that kind."""
+    """Return the process id of the supervisor's own child of that kind."""
     mark = {"postgres": "bin/postgres", "valkey": "valkey-server"}.get(kind, f"social.runtime.serve\0{kind}\0")
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -87,7 +87,7 @@ def all_well(environment: dict[str, str]) -> bool:
 
 
 def test_a_warm_start_prepares_nothing_again(installation: dict[str, str], tmp_path: Path) -> None:
-    """How long it takes is a figure of the benchmarks."""
+    """The benchmarks measure how long a start takes."""
     with up(installation, tmp_path / "log") as process:
         assert get(installation) == 200
         process.end()
@@ -299,7 +299,7 @@ def test_a_reload_replaces_every_process_and_no_request_fails(installation: dict
 
 
 def ask_on(environment: dict[str, str], kept: bool, answers: Counter[object], done: threading.Event) -> None:
-    """Ask all the time, on connections that are kept or on new ones, and count the answers."""
+    """Send requests continuously, on kept or new connections, and count the responses."""
     address = f"http://127.0.0.1:{environment['PORT']}/api/v1/instance"
     headers = {"Host": environment["LOCAL_DOMAIN"], "Connection": "keep-alive" if kept else "close"}
     with requests.Session() as session:

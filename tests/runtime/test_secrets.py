@@ -1,4 +1,4 @@
-"""An installation keeps the secrets it began with: others are noticed, and never generated over a database."""
+"""Tests that an installation keeps its first secrets: others are detected, and never generated for an existing database."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def line(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
-    """With the embedded database: every command says so, and makes none."""
+    """With the embedded database every command reports the loss, and generates no secrets."""
     generate_secrets(data_dir)
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
     servers.start()
@@ -122,7 +122,7 @@ def test_lost_secrets_are_not_replaced_in_silence(data_dir: Path) -> None:
 @pytest.mark.verify
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_with_other_secrets_cannot_join(data_dir: Path, secrets: Secrets) -> None:
-    """With a database elsewhere: none are generated, and others are refused."""
+    """With an external database no secrets are generated, and other ones are refused."""
     with connection.cursor() as cursor:
         database.store_domain(cursor, settings.LOCAL_DOMAIN)
         store_fingerprints(cursor, secrets)

@@ -1,4 +1,4 @@
-"""Promises to two commands, or a command and the supervisor, that need the servers of one data directory at once."""
+"""Tests of commands and the supervisor that use the servers of one data directory at the same time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def data_dir() -> Iterator[Path]:
 
 
 def command(data_dir: Path, until: Path) -> list[str]:
-    """A command that uses the servers until a file appears."""
+    """Return a command that uses the servers until a file appears."""
     code = f"""
         import time
         from pathlib import Path

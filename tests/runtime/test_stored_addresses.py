@@ -1,4 +1,4 @@
-"""Commands make ids with the addresses of the server, whatever their environment says and whenever they are run."""
+"""Tests that commands create ids with the server's stored addresses, whatever their environment is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADDRESSES = ["shell", "-c", "from django.conf import settings as s; print(s.LOCA
 
 @dataclass
 class Machine:
-    """A machine with a database elsewhere, of which it only knows the address."""
+    """A machine with an external database, of which only the address is configured."""
 
     address: str
     data_dir: Path
@@ -39,13 +39,12 @@ class Machine:
             database.execute("INSERT INTO social_installation VALUES (1, 'social.example', %s, '{}')", [web_domain])
 
     def environment(self, **more: str) -> dict[str, str]:
-        """That of a command there."""
+        """Return the environment of a command on this machine."""
         return clean_environment(
             DATA_DIR=str(self.data_dir), DATABASE_URL=self.address, REDIS_URL=os.environ["REDIS_URL"], **more
         )
 
     def run(self, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end."""
         return manage(*command, environment=self.environment(**more))
 
 
@@ -126,7 +125,7 @@ def test_a_command_before_the_first_start_is_refused(machine: Machine) -> None:
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_setup_waits_for_a_database_that_comes_up_after_it(machine: Machine, tmp_path: Path, is_first: bool) -> None:
-    """A machine that boots quicker than that of its database; `is_first`: it has no secrets yet."""
+    """The machine boots faster than that of its database; `is_first`: it has no secrets yet."""
     machine.store()
     if is_first:
         (machine.data_dir / "secrets.json").unlink()

@@ -1,4 +1,4 @@
-"""Promises of the supervisor, with harmless children."""
+"""Tests of the supervisor with simple child processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUIET = "import os, time; print('pid', os.getpid()); time.sleep(600)"
 STUBBORN = (
     "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('pid', os.getpid()); time.sleep(600)"
 )
-# Starts a process of its own and ends without waiting for it, as a web server that crashes leaves its workers.
+# Starts a process and ends without waiting for it, as a crashing web server leaves its workers.
 LEAVES_ONE = (
     "import os, subprocess, sys, time; p = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
     "print('left', p.pid); time.sleep(1); os._exit(3)"
@@ -31,7 +31,7 @@ BEATS = (
     "import os, time; from social.kernel.liveness import tell_supervisor; print('pid', os.getpid())\n"
     "while True:\n tell_supervisor(); print('beat'); time.sleep(0.2)"
 )
-# Its main loop waits for something that never comes; other threads of it live on.
+# Its main loop waits forever, while its other threads keep running.
 DEADLOCKS = (
     "import os, threading; from social.kernel.liveness import tell_supervisor; tell_supervisor()\n"
     "print('pid', os.getpid()); lock = threading.Lock(); lock.acquire(); lock.acquire()"
@@ -49,12 +49,12 @@ def supervise(tmp_path: Path) -> Start:
 
 
 def pids(process: Running, name: str, word: str = "pid") -> list[int]:
-    """The process ids a child has said, in the order of its lives."""
+    """Return the process ids that a child has printed, in order."""
     return [int(found) for found in re.findall(rf"^{name} +\| {word} (\d+)$", process.text(), re.MULTILINE)]
 
 
 def beats(process: Running, name: str) -> int:
-    """How many signs of life a child says it has given."""
+    """Return how many heartbeats a child has printed."""
     return len(re.findall(rf"^{name} +\| beat$", process.text(), re.MULTILINE))
 
 
@@ -181,7 +181,7 @@ def test_a_reader_that_stops_reading_stops_nothing(supervise: Start, tmp_path: P
         os.execv(sys.executable, [sys.executable, "-m", "tests.runtime.driver", json.dumps([["one", talk]])])
     try:
         os.close(write)
-        # A pipe holds 64 KB and the console a megabyte: the child is past both, though nobody reads.
+        # A pipe holds 64 KB and the console a megabyte: the child has written more, although nobody reads it.
         eventually(lambda: counts.exists() and int(counts.read_text() or 0) > 3000)
         os.kill(pid, signal.SIGTERM)
         eventually(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid)
@@ -219,7 +219,7 @@ def test_a_token_in_any_process_output_is_redacted() -> None:
 
 
 def written(speak: Callable[[Console], object], *, colour: bool = False, as_json: bool = False) -> list[str]:
-    """The lines a console writes."""
+    """Return the lines that a console writes."""
     read, write = os.pipe()
     console = Console(write, colour=colour, as_json=as_json)
     speak(console)

@@ -1,4 +1,4 @@
-"""Tables that are not those of the models are found by the doctor, by setup and by a start, and the remedy works."""
+"""Tests that tables which differ from the models are found by the doctor, setup and a start, and that the remedy works."""
 
 from __future__ import annotations
 

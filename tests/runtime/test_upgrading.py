@@ -1,4 +1,4 @@
-"""Data of a former major version of the embedded PostgreSQL is brought to today's, and never lost on the way."""
+"""Tests of upgrading data of a former major version of the embedded PostgreSQL, without losing it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def made_before() -> Iterator[Path]:
-    """A data directory whose cluster was made by the former version's own programs, with a server in it."""
+    """A data directory whose cluster and server were created by the former version's own programs."""
     folder = fresh_folder()
     postgres = Postgres(folder, durable=False, install=FORMER_MAJORS[FORMER])
     postgres.prepare_folders()
@@ -54,7 +54,7 @@ def environment(made_before: Path) -> Iterator[dict[str, str]]:
 
 
 def goes_on(environment: dict[str, str]) -> bool:
-    """Whether the server starts on it, with who was there, and with the collation of a new cluster."""
+    """Return whether the server starts, has its accounts, and uses the collation of a new cluster."""
     done = manage("setup", environment=environment)
     assert done.returncode == 0, done.stderr
     again = manage("create_account", "alice", "--email", "alice@example.com", environment=environment)

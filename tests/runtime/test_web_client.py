@@ -1,4 +1,4 @@
-"""`WEB_CLIENT`: a static client of the operator's choice is served at `/app/`, and nothing but its files."""
+"""Tests of `WEB_CLIENT`: a static client that the operator chooses is served at `/app/`, and only its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The people of the conformance tests, attacking; another server; and small ones to attack."""
+"""Fixtures for the security tests: users, another server, and small servers to attack."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ else:
 
 @pytest.fixture(scope="session")
 def small_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Starts small servers; those with the same limits are one."""
+    """A function that starts small servers, and reuses those with the same limits."""
     folder = tmp_path_factory.mktemp("web")
     file = folder / "file"
     file.write_bytes(os.urandom(2**20) * 7)
@@ -53,7 +53,7 @@ def small_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture
 def start(small_servers: Any) -> Iterator[Any]:
-    """`start(**limits)`; the connections of a test are closed behind it."""
+    """The function `start(**limits)`; connections are closed at the end of the test."""
     used: list[Small] = []
 
     def start(**limits: Any) -> Small:

@@ -1,4 +1,4 @@
-"""Files that attack what reads them; `address` is where a program would connect that follows what they refer to."""
+"""Files that attack their readers; `address` is where a program connects that follows the links in them."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _PARENTS = (b"moov", b"trak", b"mdia", b"minf", b"dinf", b"dref")
 
 
 def playlist(address: str) -> bytes:
-    """HLS: what is played is elsewhere."""
+    """Return an HLS playlist whose segments are elsewhere."""
     return f"#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:1,\n{address}/x.ts\n#EXTINF:1,\nfile:///etc/passwd\n".encode()
 
 
 def concatenation(address: str) -> bytes:
-    """FFmpeg's list of files."""
+    """Return an FFmpeg list of files."""
     return f"ffconcat version 1.0\nfile {address}/x.mp4\nfile /etc/passwd\n".encode()
 
 
 def vector(address: str) -> bytes:
-    """SVG that loads another picture, reads a file and runs a script."""
+    """Return an SVG that loads another picture, reads a file and runs a script."""
     return (
         '<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
         f'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><image href="{address}/x.png"/><text>&x;</text></svg>'
@@ -29,38 +29,38 @@ def vector(address: str) -> bytes:
 
 
 def in_a_container(inside: bytes) -> bytes:
-    """Something else behind the first bytes of an MP4."""
+    """Return other data behind the first bytes of an MP4."""
     return b"\0\0\0\x18ftypmp42\0\0\0\0mp42isom" + inside
 
 
 def png(width: int, height: int, *, rows: int = 0, chunks: bytes = b"") -> bytes:
-    """A black picture that says it has this size, with the data of so many rows."""
+    """Return a black picture with this size in its header, and the data of this many rows."""
     header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     data = zlib.compress(bytes((width + 7) // 8 + 1) * rows, 9)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunks + chunk(b"IDAT", data) + chunk(b"IEND", b"")
 
 
 def chunk(name: bytes, data: bytes) -> bytes:
-    """A part of a PNG."""
+    """Return a chunk of a PNG."""
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def text_bomb(megabytes: int = 100) -> bytes:
-    """A small picture with a compressed text of so many megabytes."""
+    """Return a small picture with a compressed text of this many megabytes."""
     packer = zlib.compressobj(9)
     zeros = b"".join([*(packer.compress(bytes(2**20)) for _ in range(megabytes)), packer.flush()])
     return png(8, 8, rows=8, chunks=chunk(b"zTXt", b"Comment\0\0" + zeros))
 
 
 def gif_of(frames: int, width: int, height: int) -> bytes:
-    """A GIF of so many pictures of one pixel, on a screen of this size."""
+    """Return a GIF with this many frames of one pixel, on a screen of this size."""
     head = b"GIF89a" + struct.pack("<HHBBB", width, height, 0x80, 0, 0) + b"\0\0\0\xff\xff\xff"
     one = b"\x21\xf9\x04\x04\x02\0\0\0" + b"\x2c\0\0\0\0\x01\0\x01\0\0" + b"\x02\x02\x44\x01\0"
     return head + one * frames + b";"
 
 
 def webp_of(frames: int, side: int = 64) -> bytes:
-    """An animated WebP of so many equal pictures."""
+    """Return an animated WebP with this many equal frames."""
     pictures = [drawn(side, side, number) for number in range(2)]
     whole = saved(pictures[0], "WEBP", save_all=True, append_images=pictures[1:], duration=50)
     start = whole.index(b"ANMF")
@@ -70,7 +70,7 @@ def webp_of(frames: int, side: int = 64) -> bytes:
 
 
 def mp4_of_other_data(address: str) -> bytes:
-    """An MP4 whose pictures are said to be in another file (ISO 14496-12, section 8.7.2)."""
+    """Return an MP4 whose data is declared to be in another file (ISO 14496-12, section 8.7.2)."""
     whole = bytearray(recording("mp4", "libx264"))
     place = whole.index(b"url \0\0\0\x01") - 4
     located = f"{address}/x.mp4".encode() + b"\0"
@@ -82,7 +82,7 @@ def mp4_of_other_data(address: str) -> bytes:
 
 
 def mp3_with_linked_cover(address: str) -> bytes:
-    """An MP3 whose cover is an address (ID3v2.3, section 4.15: the type "-->")."""
+    """Return an MP3 whose cover is an address (ID3v2.3, section 4.15: the type "-->")."""
     picture = b"\0-->\0\x03\0" + f"{address}/cover.png".encode()
     frame = b"APIC" + struct.pack(">I", len(picture)) + b"\0\0" + picture
     size = len(frame)
@@ -91,6 +91,6 @@ def mp3_with_linked_cover(address: str) -> bytes:
 
 
 def cut(content_type: str) -> bytes:
-    """The first third of a file."""
+    """Return the first third of a file."""
     whole = sample(content_type)
     return whole[: len(whole) // 3]

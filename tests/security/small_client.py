@@ -1,4 +1,4 @@
-"""Talks to a small server over real sockets, as clients that mean well and others that do not."""
+"""Connects to a small server by sockets, as friendly and hostile clients do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from tests.runtime.processes import PATIENCE, Running, descendants, eventually
 
 FILE_SIZE = 7 * 2**20
-#: Limits under which nothing that is held ends within PATIENCE: whoever is answered meanwhile did not wait for it.
+#: Limits that end nothing within PATIENCE: another client's response then did not wait for it.
 ENDLESS = dict.fromkeys(("body_grace", "body_longest", "read_seconds", "head_seconds"), 100 * PATIENCE)
 
 
@@ -26,7 +26,7 @@ class Small:
         self._stack = contextlib.ExitStack()
 
     def connect(self, data: bytes = b"", **options: int) -> socket.socket:
-        """A connection on which `data` has been sent; it is closed with the test."""
+        """Open a connection and send `data`; it is closed at the end of the test."""
         client = socket.socket()
         for name, value in options.items():
             client.setsockopt(socket.SOL_SOCKET, getattr(socket, name), value)
@@ -38,23 +38,23 @@ class Small:
         return client
 
     def get(self, path: str = "/", **headers: str) -> http.client.HTTPResponse:
-        """The answer to a GET on a connection of its own."""
+        """Return the response to a GET on a new connection."""
         return self.ask("GET", path, headers=headers)
 
     def ask(self, method: str, path: str, body: Any = None, **options: Any) -> http.client.HTTPResponse:
-        """The answer to a request on a connection of its own."""
+        """Return the response to a request on a new connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         self._stack.callback(connection.close)
         connection.request(method, path, body, **options)
         return connection.getresponse()
 
     def serves_others(self, count: int = 10) -> bool:
-        """Whether so many requests in a row are answered, each within PATIENCE."""
+        """Return whether this many requests in a row succeed, each within PATIENCE."""
         return all(self.get().status == 200 for _number in range(count))
 
     @contextlib.contextmanager
     def holding(self) -> Iterator[Callable[[bytes], socket.socket]]:
-        """Requests for /hold and /upload/hold take as long as the block; the function sends one that a thread takes."""
+        """Make requests for /hold and /upload/hold take as long as the block; the function sends one that occupies a thread."""
         before = self.process.text().count("a request is held")
         sent = itertools.count(before + 1)
         self._held.touch()
@@ -70,29 +70,28 @@ class Small:
             self._held.unlink()
 
     def descriptors(self) -> int:
-        """How many files and sockets its first process has open."""
+        """Return how many files and sockets the first process of the server has open."""
         return len(list(Path(f"/proc/{min(descendants(self.process.pid))}/fd").iterdir()))
 
     def answers(self) -> bool:
-        """Whether it answers at all."""
+        """Return whether the server responds."""
         with contextlib.suppress(OSError):
             return self.get().status == 200
         return False
 
     def close(self) -> None:
-        """Close every connection."""
         self._stack.close()
 
 
 def first_line(client: socket.socket) -> bytes:
-    """The status line of an answer, b"" when the connection was closed without one."""
+    """Return the status line of a response, or b"" if the connection was closed without one."""
     with contextlib.suppress(ConnectionError):
         return client.recv(65536).partition(b"\r\n")[0]
     return b""
 
 
 def read_until(client: socket.socket, end: bytes) -> bytes:
-    """What the server sends up to `end`, or until it closes."""
+    """Return the bytes that the server sends up to `end`, or until it closes."""
     found = b""
     while not found.endswith(end) and (data := client.recv(65536)):
         found += data
@@ -100,7 +99,7 @@ def read_until(client: socket.socket, end: bytes) -> bytes:
 
 
 def is_closed(client: socket.socket) -> bool:
-    """Whether the server has ended the connection."""
+    """Return whether the server has closed the connection."""
     client.settimeout(0.01)
     try:
         return client.recv(1) == b""
@@ -111,5 +110,5 @@ def is_closed(client: socket.socket) -> bool:
 
 
 def is_readable(client: socket.socket) -> bool:
-    """Whether an answer has begun; nothing is read."""
+    """Return whether a response has begun, without reading it."""
     return bool(select.select([client], [], [], 0)[0])

@@ -1,6 +1,7 @@
 """The web server with a small application and small limits: `small_server PORT FILE LIMITS`, these as JSON.
 
-Requests for /hold wait for as long as there is a file of the name FILE with PORT behind it."""
+Requests for /hold wait as long as a file exists whose name is FILE followed by PORT.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ _never = threading.Event()
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-    """Answers with what it was asked for."""
+    """Respond with a description of the request."""
     path = environ["PATH_INFO"]
     headers = [("Content-Type", "text/plain")]
     if path == "/file":
@@ -53,7 +54,8 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
     if path == "/stop":
         os.kill(os.getpid(), signal.SIGSTOP)
     if path == "/hang":
-        ctypes.PyDLL(None).pause()  # with the interpreter's lock: no Python code of the process runs any more
+        # this call keeps the interpreter's lock, so that no Python code of the process runs any more
+        ctypes.PyDLL(None).pause()
     start_response("200 OK", headers)
     if path == "/bytes":
         return [b"b" * int(environ["QUERY_STRING"])]
@@ -65,14 +67,14 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
 
 def _hold(file: Path) -> None:
-    """Occupy the thread for as long as there is such a file."""
+    """Block the thread as long as the file exists."""
     logging.warning("a request is held")
     while file.exists():
         time.sleep(0.01)
 
 
 def _put_off(environ: dict[str, Any]) -> None:
-    """Answer after so many questions, or never, within so many seconds: `?questions,seconds`."""
+    """Defer the response until it was polled this often, or forever, with a limit in seconds: `?polls,seconds`."""
     questions, seconds = (float(part) for part in environ["QUERY_STRING"].split(","))
     asked = iter(range(int(questions)))
 

@@ -1,4 +1,4 @@
-"""The attacks of rows 49 to 52, 56 and 57 of security.md, on the whole server: nobody else waits for them."""
+"""Tests of the attacks of security rows 49 to 52, 56 and 57 on the whole server: no other client has to wait."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def server() -> Iterator[Instance]:
 
 @pytest.fixture(scope="module")
 def token(server: Instance) -> str:
-    """Alice's, once each process has answered: the first request of a process takes longer than others."""
+    """A token of Alice, after each process has responded once, because the first request of a process is slow."""
     token = str(server.create_account("alice")["access_token"])
     for _number in range(20):
         Client(server.base_url, token).call("GET", "/api/v1/timelines/home")
@@ -46,7 +46,7 @@ def token(server: Instance) -> str:
 
 @pytest.fixture
 def attack(server: Instance) -> Iterator[Any]:
-    """`attack(bytes)`: a connection on which they have been sent."""
+    """A function that opens a connection and sends bytes."""
     with contextlib.ExitStack() as stack:
 
         def connect(data: bytes = b"", receive: int = 0) -> socket.socket:
@@ -62,7 +62,7 @@ def attack(server: Instance) -> Iterator[Any]:
 
 
 def nobody_waits(server: Instance, token: str, requests: int = 20) -> None:
-    """Reading and posting takes less than a second."""
+    """Check that reading and posting take less than a second each."""
     for number in range(requests):
         client = Client(server.base_url, token)
         began = time.monotonic()
@@ -145,7 +145,7 @@ def test_row_57_long_biographies(server: Instance, token: str) -> None:
 def test_row_49_a_part_that_hangs_is_replaced(server: Instance, token: str, part: str, seconds: float) -> None:
     pid = server.part(part)
     assert pid is not None
-    time.sleep(12)  # the first sign of life of a part that has just started
+    time.sleep(12)  # the first heartbeat of a process that has just started
     os.kill(pid, signal.SIGSTOP)
     eventually(lambda: server.part(part) not in (None, pid), seconds)
 

@@ -1,4 +1,4 @@
-"""Bounds that hold for a person and an address, not only for each token or socket (security.md, rows 69 and 70)."""
+"""Tests of limits per user and per address, not only per token or socket (security rows 69 and 70)."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class _Listening:
     address: str
 
     def end(self) -> None:
-        """No connection is here to be closed."""
+        """No connection has to be closed here."""
 
     async def review_access(self) -> None:
-        """No stream is here to be reduced."""
+        """No stream has to be restricted here."""
 
 
 def _enter(registry: ConnectionRegistry, connections: Iterator[_Listening]) -> int:
-    """How many connections are let in until one is refused; that one is left out."""
+    """Return how many connections are accepted before one is refused."""
     for number, connection in enumerate(connections):
         try:
             registry.enter(connection)
@@ -92,7 +92,7 @@ def test_row_69_sockets_are_counted_for_each_address(pattern: str, *, counted: b
         assert _enter(registry, many) == MAX_FROM_ADDRESS
         registry.enter(_Listening(-1, -1, "93.184.216.35"))
         return
-    # A proxy of ours, with everybody's connections.
+    # A trusted proxy, whose address all clients share.
     for connection in many:
         registry.enter(connection)
 
@@ -133,7 +133,7 @@ def test_row_70_frames_that_are_no_commands_are_counted_for_each_socket(server: 
 
 
 def _commands_until_closed(socket: Socket, most: int) -> int:
-    """How many commands are answered, `most` at most: each subscribes to what there is not."""
+    """Return how many commands are answered, at most `most`; each subscribes to a stream that does not exist."""
     for number in range(most):
         try:
             assert socket.is_silent()

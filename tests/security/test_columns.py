@@ -1,4 +1,4 @@
-"""No text in the database is without an end (security.md, row 33): PostgreSQL is asked about every column."""
+"""Tests that every text column in the database has a maximum length (security row 33), by inserting longer values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from social.kernel.lengths import TextLength, is_refused_value
 
 pytestmark = pytest.mark.django_db
 APPS = ("social", "accounts", "statuses", "timelines", "moderation", "notifications", "federation")
-# A local name is shorter than its column: without a domain it has 255 characters at most.
+# A local name is shorter than its column allows: only without a domain is the limit 255 characters.
 SHORTER_BY_ANOTHER_RULE = {"accounts.Account.username"}
-#: Values of a given number of characters as PostgreSQL writes them, by what kind of column they are for.
+#: SQL for a value with a given number of characters, by kind of column.
 TEXT, JSON, ARRAY = "repeat('x', %s)", "to_jsonb(repeat('x', %s - 2))", "ARRAY[repeat('x', %s - 2)]"
 
 
 def limit_of(model: type[models.Model], column: str) -> int | None:
-    """The most characters that the database takes in a column by what the model declares; None without a bound."""
+    """Return the maximum length of a column as the model declares it; None without one."""
     field = model._meta.get_field(column)
     if isinstance(field, models.CharField):
         return field.max_length
@@ -47,7 +47,7 @@ def _conditions(condition: models.Q) -> list[tuple[str, int]]:
 
 
 def text_columns() -> Iterator[tuple[type[models.Model], models.Field, str]]:
-    """Each column of ours that holds texts, with an expression of a value of so many characters."""
+    """Yield each text column of this project, with an SQL expression for a value of a given length."""
     for label in APPS:
         if not apps.is_installed(label):
             continue
@@ -64,7 +64,7 @@ def text_columns() -> Iterator[tuple[type[models.Model], models.Field, str]]:
 
 
 def takes(column: str, expression: str, length: int) -> bool:
-    """Whether the table `probe` takes a value of this length."""
+    """Return whether the table `probe` accepts a value of this length."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(f'INSERT INTO probe ("{column}") VALUES ({expression})', [length])
@@ -85,7 +85,7 @@ def test_row_33_postgresql_refuses_what_is_longer_than_a_column_may_hold() -> No
         with connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS probe")
             cursor.execute(f'CREATE TEMPORARY TABLE probe (LIKE "{model._meta.db_table}" INCLUDING CONSTRAINTS)')
-            # So that a row can be made of one column: a condition on columns without a value holds.
+            # Only one column has a value in each row: conditions on columns without a value hold.
             cursor.execute(
                 "SELECT attname FROM pg_attribute WHERE attrelid = 'probe'::regclass AND attnum > 0 AND attnotnull"
             )

@@ -1,4 +1,4 @@
-"""A fault of the server leaves a trace in the log, whatever the path, and a full disk leaves no half (security.md, row 66)."""
+"""Tests of errors in the server: they are logged for every path, and a full disk leaves no partial file (security row 66)."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ ID = "request-of-a-test"
 
 
 def fail(request: HttpRequest) -> HttpResponse:
-    """A view with a fault."""
+    """Raise an error."""
     raise RuntimeError("unforeseen")
 
 
 class FailingViewSet(ApiViewSet):
-    """An endpoint with a fault."""
+    """An endpoint with an error."""
 
     endpoints = {"fail": Endpoint(anyone(), None)}
 
     def fail(self, request: HttpRequest) -> HttpResponse:
-        """Raise."""
+        """Raise an error."""
         raise RuntimeError("unforeseen")
 
 
 class Lines(logging.Handler):
-    """Keeps what is logged with the request it belongs to."""
+    """A log handler that collects errors with the id of their request."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.found: list[tuple[str, str]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the request's id and the fault."""
+        """Collect the request's id and the error."""
         self.found.append((logs.request_id(), str(record.exc_info[1] if record.exc_info else record.getMessage())))
 
 
@@ -75,7 +75,7 @@ def test_row_66_every_fault_is_logged_once_with_the_id_of_its_request(
     urls = ModuleType("failing_urls")
     urls.urlpatterns = [
         *(path(name, fail) for name in ("inbox", "users/alice/inbox", "system/x", "page", "api/v1/view")),
-        # The page that says so names it.
+        # The error page links to the manifest.
         path("manifest", fail, name="manifest"),
         endpoint("api/v1/endpoint", FailingViewSet, {"get": "fail"}),
     ]

@@ -1,4 +1,4 @@
-"""What other servers try, and whom this one believes (security.md, rows 8, 11, 13, 39, 53, 54, 59, 60, 62 and 71)."""
+"""Tests of attacks by other servers (security rows 8, 11, 13, 39, 53, 54, 59, 60, 62 and 71)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ COVERED = ("(request-target)", "host", "date")
 
 
 def received(zoe: RemotePerson, alice: Person, visibility: str) -> Status:
-    """A post of Zoe's that was sent to Alice, who follows her."""
+    """Create a post of Zoe that was delivered to her follower Alice."""
     follow(alice.account, fetch_actor(zoe.uri))
     to, cc = {
         "public": ([PUBLIC], [f"{zoe.uri}/followers"]),
@@ -82,7 +82,7 @@ def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
     document: Any,
     believed: bool,
 ) -> None:
-    """Rows 8 and 53: an origin answers 404, 401 or 403 to strangers whatever it has."""
+    """Rows 8 and 53: an origin may answer 404, 401 or 403 to strangers although the post exists."""
     known = received(zoe, alice, visibility)
     elsewhere.serve({"id": known.uri, **document}, status=status)
     relay = elsewhere.person("relay", key=2)
@@ -98,7 +98,7 @@ def test_row_53_a_forwarded_deletion_is_believed_only_when_its_origin_proves_it(
 
 
 class _Get:
-    """A request as the library of RFC 9421 signs it."""
+    """A request in the form that the library for RFC 9421 signs."""
 
     def __init__(self, url: str) -> None:
         self.method, self.url, self.headers = "GET", url, {"Host": "social.localhost"}
@@ -168,7 +168,7 @@ def test_rows_11_and_54_a_message_signature_is_for_one_server(
 
 
 def _spare_bits_changed(headers: dict[str, str]) -> dict[str, str]:
-    """The same signature in other letters: the last letter before the padding holds four bits that mean nothing."""
+    """Return the same signature in other characters: the last one before the padding has four unused bits."""
     found = re.search(r'signature="([^"]+)"', headers["signature"])
     assert found is not None
     written = found[1]
@@ -241,7 +241,7 @@ def test_row_62_a_username_that_could_pass_for_another_is_refused(elsewhere: Rem
 
 
 def test_row_62_an_address_in_letters_that_look_alike_is_refused(elsewhere: RemoteServer, db: None) -> None:
-    """A Kelvin sign is a k in lower case."""
+    """The lower case of a Kelvin sign is k."""
     kate = elsewhere.person("kate")
     elsewhere.finger("kate", kate.uri, subject=f"acct:\u212aate@{elsewhere.domain}")
     with pytest.raises((Rejected, KernelError)):
@@ -270,7 +270,7 @@ def test_row_13_a_suspended_signer_counts_as_unsigned(zoe: RemotePerson, alice: 
 def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
-    """Boosted or forwarded by somebody else, or answered."""
+    """It is refused when another account boosts, forwards or answers it."""
     yan = elsewhere.person("yan", key=2)
     Account.objects.filter(id=fetch_actor(yan.uri).id).update(suspended_at=clock.now())
     follow(alice.account, fetch_actor(zoe.uri))
@@ -283,7 +283,7 @@ def test_row_13_a_suspended_authors_post_comes_in_by_nobody(
 
 
 def test_row_13_a_suspended_authors_post_is_boosted_by_nobody(zoe: RemotePerson, alice: Person) -> None:
-    """Also one that came before."""
+    """This includes a post that is older than the suspension."""
     yan = make_remote("yan")
     old = make_remote_status(yan)
     Account.objects.filter(id=yan.id).update(suspended_at=clock.now())
@@ -326,7 +326,7 @@ def test_row_71_searches_and_mentions_ask_one_server_at_a_pace_whoever_asks(
     elsewhere.person("late")
 
     def sought() -> int:
-        # Whoever is not found is asked for once more where the domain's host-meta says, which is one request more.
+        # If an account is not found, host-meta of its domain is requested too, so each lookup takes up to two requests.
         assert len(elsewhere.gets()) <= 2 * LOOK_UPS.limit
         return sum("host-meta" not in path for path in elsewhere.gets())
 

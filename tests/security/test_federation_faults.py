@@ -1,4 +1,4 @@
-"""What other servers send ends in an answer, never in a failure of this server."""
+"""Tests that no activity of another server causes an error in this server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 class TestNothingFails:
-    """Whatever is sent is answered without a 500 and leaves nothing that is tried for ever."""
+    """No activity causes a 500, or a job that is retried for ever."""
 
     @staticmethod
     def settled() -> None:

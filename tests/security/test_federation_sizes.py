@@ -1,4 +1,4 @@
-"""What other servers send has an end in each of its parts (security.md, row 33)."""
+"""Tests that every part of remote documents has a maximum length (security row 33)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_row_33_each_part_of_an_actor_of_another_server_has_an_end(elsewhere: Re
 def test_row_33_each_part_of_a_post_of_another_server_has_an_end(
     elsewhere: RemoteServer, alice: Person, zoe: RemotePerson
 ) -> None:
-    """What can be cut is cut, an address that is too long is none, and the post comes."""
+    """Long texts are cut, long addresses are dropped, and the post is stored."""
     follow(alice.account, fetch_actor(zoe.uri))
     far = elsewhere.uri("x" * 3000)
     file = {"type": "Document", "url": elsewhere.uri("a.png"), "icon": {"type": "Image", "url": far}}
@@ -97,7 +97,7 @@ def test_row_33_each_part_of_a_post_of_another_server_has_an_end(
 def test_row_33_what_an_activity_names_is_kept_by_no_longer_id_than_can_be(
     elsewhere: RemoteServer, alice: Person, zoe: RemotePerson
 ) -> None:
-    """An activity with a longer id is refused with a reason, once, and leaves nothing."""
+    """An activity with a longer id is refused with a reason, once, and stores nothing."""
     status, longer = make_status(alice.account), f"{zoe.uri}#{'x' * 2000}"
     note = zoe.note()
     for activity in (
@@ -126,7 +126,7 @@ def test_row_33_what_an_activity_names_is_kept_by_no_longer_id_than_can_be(
 def test_row_33_a_value_that_no_check_has_refused_is_not_tried_again(
     elsewhere: RemoteServer, alice: Person, zoe: RemotePerson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Should a reader of documents ever forget one, the database refuses it, and trying again would change nothing."""
+    """If a check is missing, the database refuses the value, and a retry would change nothing."""
     status = make_status(alice.account)
 
     def forgetful(incoming: Incoming) -> None:

@@ -1,4 +1,4 @@
-"""Filters of one account must not hold up others (security.md, row 67)."""
+"""Tests that filters of one account do not delay others (security row 67)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ V2 = "/api/v2/filters"
 
 @pytest.fixture
 def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the threads that look for keywords in posts, one for each search."""
+    """The name of the thread of each search for keywords in posts."""
     found: list[str] = []
     search = Filters.search
 

@@ -1,4 +1,4 @@
-"""What the web server makes of requests: their order, their form, and what the application receives."""
+"""Tests of the web server's parsing of requests: their order, their form, and what the application receives."""
 
 from __future__ import annotations
 
@@ -223,7 +223,10 @@ def test_a_refusal_comes_behind_the_answers_to_what_was_sent_before(start: Any) 
 
 
 def test_what_the_parser_takes_in_more_than_one_form_is_read_in_one_way(start: Any) -> None:
-    """Proxies refuse these or write them anew (RFC 9112 sections 2.2 and 6.3). A coding wins over a length, and closes."""
+    """Proxies refuse or rewrite these (RFC 9112 sections 2.2 and 6.3).
+
+    A transfer coding takes precedence over a length, and the connection is closed.
+    """
     small = start()
     chunks = "1\r\na\r\n0\r\n\r\n"
     for framing, body, count in (
@@ -241,7 +244,7 @@ def test_what_the_parser_takes_in_more_than_one_form_is_read_in_one_way(start: A
 
 
 def test_the_body_of_one_request_is_never_the_next_request(start: Any) -> None:
-    """Of a request within a body, in every form that a body may have, nothing is answered."""
+    """A request inside a body gets no response, in every form that a body can have."""
     small = start()
     inner = "GET /pid HTTP/1.1\r\nHost: x\r\n\r\n"
     whole = _sent(f"Content-Length: {len(inner)}\r\n", inner) + _sent(

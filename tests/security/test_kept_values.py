@@ -1,4 +1,4 @@
-"""What strangers send is not kept by the processes they send it to (security.md, row 68)."""
+"""Tests that processes do not keep values that strangers send (security row 68)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.timelines.server import StreamingServer, streaming_server
 pytestmark = pytest.mark.django_db
 LENGTH = 30_000
 REQUESTS = 50
-# A fifth of what was sent.
+# A fifth of the bytes that were sent.
 RETAINED_LIMIT = LENGTH * REQUESTS // 5
 
 Sent = tuple[str, dict[str, str]]
@@ -65,7 +65,7 @@ def test_row_68_a_web_process_keeps_nothing_of_what_strangers_send(kind: str, se
     ask(_texts(0)[:10])
     tracemalloc.start()
     try:
-        # A second round where the first was not enough: what the process loads once, meanwhile, is there by then.
+        # A second round is allowed, because the process may load modules during the first one.
         assert any(_kept_by(ask, first) < RETAINED_LIMIT for first in (1000, 2000))
     finally:
         tracemalloc.stop()
@@ -77,7 +77,7 @@ def test_row_68_a_streaming_process_keeps_nothing_of_what_strangers_send(tmp_pat
         _ask(server, _texts(0)[:10])
         before = server.kept_memory()
         _ask(server, _texts(1000))
-        # What a connection held is there until the connection is.
+        # Memory of a connection is freed only when the connection is closed.
         eventually(lambda: server.kept_memory() - before < RETAINED_LIMIT)
 
 

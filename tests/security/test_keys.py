@@ -1,4 +1,4 @@
-"""A key belongs to the actor that lists it and that it names, on the actor's own server (security.md, row 12)."""
+"""Tests that a key belongs to the actor that lists it and that it names, on the actor's own server (security row 12)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def attempt(key_id: str, actor: RemotePerson, alice: Person, key: int = 1) -> int:
-    """The answer to a Follow by this actor, signed under the name of this key."""
+    """Return the status of a Follow by this actor that is signed with this key."""
     body = json.dumps(actor.activity("Follow", alice.account.uri)).encode()
     return int(post("/inbox", body, signed(pair(key)[0], key_id, "/inbox", body)).status_code)
 
@@ -61,7 +61,7 @@ def test_row_12_a_key_document_leads_only_to_an_owner_on_its_own_server(elsewher
 def test_row_12_a_key_its_owner_does_not_list_signs_nothing(
     elsewhere: RemoteServer, zoe: RemotePerson, alice: Person
 ) -> None:
-    """Neither under a name that the actor does not use, nor in a document beside the actor."""
+    """The key has either another id than the actor's, or a document of its own that the actor does not list."""
     assert attempt(f"{zoe.uri}#another-key", zoe, alice) == 401
     beside = elsewhere.uri("keys/2")
     elsewhere.serve({"id": beside, "owner": zoe.uri, "publicKeyPem": zoe.public_key})
@@ -70,7 +70,7 @@ def test_row_12_a_key_its_owner_does_not_list_signs_nothing(
 
 
 def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewhere: RemoteServer, alice: Person) -> None:
-    """The actor names a key document, and that document names somebody else."""
+    """The actor lists a key document, which names another actor."""
     lister = elsewhere.person("lister")
     key_id = elsewhere.uri("keys/3")
     elsewhere.serve(lister.document() | {"publicKey": key_id})
@@ -79,7 +79,7 @@ def test_row_12_a_key_document_of_another_person_is_no_key_of_the_actor(elsewher
     elsewhere.serve({"id": key_id, "owner": lister.uri, "publicKeyPem": lister.public_key})
     from social.kernel import redis
 
-    redis.client("cache").flushdb()  # the five minutes for which a refused key is not asked for again
+    redis.client("cache").flushdb()  # the five minutes during which a refused key is not fetched again
     assert attempt(key_id, lister, alice) == 202
 
 

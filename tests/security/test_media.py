@@ -1,6 +1,6 @@
-"""Security rows 1 and 56: files that attack what reads them. Each is refused or has failed, by itself, and leaves nothing.
+"""Tests of files that attack their readers: each is refused or fails alone, and leaves nothing (security rows 1 and 56).
 
-None of them makes the server connect anywhere: a port of this machine that they all name sees nobody.
+None of them makes the server connect to another address: the files name a port of this machine, which gets no connection.
 """
 
 from __future__ import annotations
@@ -30,13 +30,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("stays_inside")]
 
 @pytest.fixture
 def author(db: None) -> Account:
-    """Who uploads."""
     return make_user("mallory").account
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    """The port that the files name. Nobody connects to it."""
+    """The port that the files name, to which nobody may connect."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         yield server
@@ -46,13 +45,13 @@ def listener() -> Iterator[socket.socket]:
 
 @pytest.fixture
 def address(listener: socket.socket) -> str:
-    """Its address."""
+    """The address of the listener."""
     return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 @pytest.fixture
 def stays_inside(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing is written but into the folders of media and of temporary files, and the latter is empty afterwards."""
+    """Fail if files are written outside the folders for media and temporary files, or remain in the latter."""
     for name in ("media", "temporary"):
         (tmp_path / name).mkdir()
     settings.MEDIA_ROOT = tmp_path / "media"
