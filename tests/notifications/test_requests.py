@@ -1,4 +1,4 @@
-"""Who is held waits until a request is accepted or dismissed (contract, behaviours section 13)."""
+"""Tests of notification requests, which wait until they are accepted or dismissed (contract, behaviours section 13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/operating.md and docs/deploy name exists: commands, settings, files, ports, paths and metrics."""
+"""Tests that what docs/operating.md and docs/deploy name exists: commands, settings, files, ports, paths, metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command means the installation that was started last in its data directory, and bad settings are refused first."""
+"""Tests that every command uses the installation last started in its data directory, and refuses bad settings first."""
 
 from __future__ import annotations
 

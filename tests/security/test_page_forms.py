@@ -1,4 +1,4 @@
-"""Nothing that a browser, or somebody with a program, sends to a page is an error of this server."""
+"""Tests that no form data sent to a page by browsers or other programs causes an error in this server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from timelines.models import List
 
 pytestmark = pytest.mark.django_db
 FORM = "application/x-www-form-urlencoded"
-#: Names of fields of all forms, beside those of the page's own forms.
+#: Names of fields of all forms, in addition to the fields of each page's forms.
 FIELDS = [
     "act",
     "title",
@@ -82,7 +82,7 @@ FIELDS = [
     "type",
     "account",
 ]
-#: What is sent in each field, as it stands in the body.
+#: The values that are sent in each field, as encoded in the body.
 VALUES = {
     "NUL": "a%00b",
     "a lone surrogate": "%ED%A0%80",

@@ -1,4 +1,4 @@
-"""A server whose timelines are not open, or which federates with few, and archives and XML that attack who reads them."""
+"""Tests of a server with closed timelines or limited federation, and of archives and XML that attack their readers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_row_35_an_archive_that_unpacks_to_more_than_its_limit_is_refused_before
     compress: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("accounts.emojis.services.packs.UNPACKED_LIMIT", 8 * 1024 * 1024)
-    # A header of this kind is read at once, whatever it announces.
+    # A header of this kind is read as a whole, whatever size it declares.
     bomb = compress(_tar("cat.png", b"", comment="a" * 24 * 1024 * 1024))
     assert len(bomb) < 1024 * 1024
     tracemalloc.start()
@@ -106,7 +106,7 @@ def test_row_35_many_large_pictures_in_a_zip_are_refused_and_so_is_what_cannot_b
     with pytest.raises(UnreadablePack):
         list(read_archive(file.getvalue()))
     damaged = bytearray(file.getvalue())
-    damaged[damaged.index(b"PK\1\2") + 8] |= 1  # "encrypted", in the list of what is there
+    damaged[damaged.index(b"PK\1\2") + 8] |= 1  # sets the flag "encrypted" in the central directory
     for data in (bytes(damaged), b"", b"\x1f\x8b\0", b"BZh\0", b"\xfd7zXZ\0\0", b"PK\3\4", gzip.compress(b"x")[:-12]):
         with pytest.raises(UnreadablePack):
             list(read_archive(data))

@@ -1,4 +1,4 @@
-"""Attacks servers of this kind have met, over HTTP (security.md); the number of the row stands in each name.
+"""Tests of known attacks over HTTP; each test's name has the number of its security row.
 
 Rows with tests beside the code they are about are listed in docs/coverage.md.
 """
@@ -53,7 +53,7 @@ def test_row_15_a_remote_post_whose_page_is_on_another_host_is_shown(alice: Pers
 
 
 def test_row_27_and_28_neither_an_address_nor_a_query_to_a_directory_leads_to_an_account() -> None:
-    # tests/accounts/issuers has what an issuer may say instead.
+    # The tests in tests/accounts/issuers cover identity claims, which are used instead.
     assert socialaccount_adapter().authenticate_by_email(None) is None
     assert all(
         name.startswith(("django.", "allauth.account.", "accounts."))
@@ -73,9 +73,9 @@ def test_row_18_the_name_of_a_suspended_account_stays_taken(name: str) -> None:
 
 
 def test_rows_19_and_20_what_belongs_to_somebody_else_is_as_if_it_were_not_there(alice: Person, bob: Person) -> None:
-    """Every endpoint with one id in its path, asked by a stranger for private things of another.
+    """A stranger requests every endpoint with one id in its path, for private objects of another user.
 
-    The statements are compared instead of times, which no machine measures the same twice.
+    The queries are compared instead of times, which vary on any machine.
     """
     private = alice.post("secret", visibility="private")
     direct = alice.post("secret", visibility="direct")
@@ -84,7 +84,7 @@ def test_rows_19_and_20_what_belongs_to_somebody_else_is_as_if_it_were_not_there
     media = str(make_media(alice.account).id)
     things = {"statuses": [private["id"], direct["id"]], "notifications": [notified], "media": [media]}
     stranger = Person("stranger")
-    stranger.read("timelines/home")  # The token is known from now on.
+    stranger.read("timelines/home")  # The token is cached after this request.
     asked = 0
     for pattern in endpoints(urlpatterns):
         parts = pattern.path.split("/")

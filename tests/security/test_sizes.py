@@ -1,4 +1,4 @@
-"""What is too long, too deep or made to be slow is refused, quickly, and breaks nothing (security.md, rows 32 to 34)."""
+"""Tests that input which is too long, too deep or slow to process is refused quickly (security rows 32 to 34)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from tests.factories.accounts import make_remote, make_token
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
-#: Times an ordinary request: what is looked at by its length alone takes 2 to 20, what is read 400 and more.
+#: Limit as a multiple of an ordinary request: refusing by length alone takes 2 to 20 times as long, reading the input 400 and
+#: more.
 DEAR = 100
 UPDATE = "/api/v1/accounts/update_credentials"
 
 
 def cost(ask: Callable[[], Any]) -> float:
-    """Seconds of the processor that a request takes: the least of three, since other work makes the same steps dearer."""
+    """Return the processor seconds of a request: the minimum of three, since other processes add to the time."""
     spent = []
     for _time in range(3):
         began = time.thread_time()
@@ -32,7 +33,7 @@ def cost(ask: Callable[[], Any]) -> float:
 
 
 def times_ordinary(person: Person, ask: Callable[[], Any]) -> float:
-    """How many times the processor time of an ordinary request that is refused it takes, on this machine at this moment."""
+    """Return the processor time of a request as a multiple of an ordinary refused request, measured at the same time."""
 
     def ordinary() -> None:
         assert person.api.post("/api/v1/statuses", {"status": ""}).status_code == 422
@@ -123,7 +124,7 @@ ADDRESSES = " ".join("https://e.example.org/?" + "&" * 1900 for _number in range
     ],
 )
 def test_row_33_a_post_that_counts_as_short_and_is_long_breaks_nothing(alice: Person, sent: dict[str, str]) -> None:
-    """A cluster may have any number of joiners, an address counts 23: short for people, very long for the database."""
+    """A cluster may have any number of joiners, and an address counts as 23 characters: short for the limit only."""
     answer = alice.api.post("/api/v1/statuses", sent)
     assert answer.status_code in (200, 422)
 

@@ -1,6 +1,6 @@
-"""Strangers do not stop the web server (security.md rows 49 to 52, 56): a real server process, real sockets on loopback.
+"""Tests of a real web server process under attack by sockets on loopback (security rows 49 to 52, 56).
 
-The application is a small one: none of this depends on what answers. `test_attacks.py` plays the same against the whole server.
+The application is a small one, since its responses do not matter. `test_attacks.py` repeats the attacks on the whole server.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def test_row_49_an_upgrade_to_http_2_is_answered_in_http_1(start: Any) -> None:
 
 
 def is_closed_soon(client: socket.socket) -> bool:
-    """Whether the server ends a connection, with a refusal or without one."""
+    """Return whether the server closes a connection, with or without a refusal."""
     line = first_line(client)
     return line in (b"", b"HTTP/1.1 400 Bad Request")
 
@@ -96,7 +96,7 @@ def test_row_50_a_large_body_arrives_whole_and_one_that_is_too_large_is_refused_
 
 
 def test_row_50_one_address_sends_a_bounded_number_of_bodies_at_a_time(start: Any) -> None:
-    """Of IPv6 the /64 is one address, and a trusted proxy says which; private addresses are proxies and not counted."""
+    """An IPv6 /64 is one address, and a trusted proxy names the client's; private addresses are proxies and do not count."""
     small = start(bodies_per_address=3, trusted="127.0.0.1/32")
     head = "POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: {}\r\nContent-Length: 500\r\n\r\nx"
 
@@ -232,7 +232,7 @@ def test_row_49_a_process_that_has_hung_or_was_stopped_is_replaced(start: Any, w
     small = start(processes=2, silence=silence)
     before = descendants(small.process.pid)
     small.connect(f"GET /{way} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
-    if way == "stop":  # one that has hung may still accept connections
+    if way == "stop":  # a hanging process may still accept connections
         time.sleep(0.2)
         assert small.serves_others()
     eventually(lambda: "sends no heartbeats and is replaced" in small.process.text())
@@ -260,7 +260,7 @@ def test_a_killed_process_is_replaced_at_once_and_the_other_answers(start: Any) 
 
 
 def test_a_stop_lets_requests_under_way_end(start: Any) -> None:
-    """Nobody keeps it from its end: not a client in the middle of a body, an idle one, or one whose answer is put off."""
+    """Neither an incomplete body, an idle connection nor a deferred response delays the end."""
     small = start(stop_seconds=2.0)
     small.connect(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
     small.connect()
@@ -358,11 +358,11 @@ def test_an_answer_for_somebody_who_has_gone_reaches_nobody_else(start: Any) -> 
         gone = [hold(b"POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") for _number in range(2)]
         before = small.descriptors()
         for client in gone:
-            # A reset: a server keeps a connection that was only closed for who sends no more and still reads.
+            # Reset the connection: after a normal close the server would keep it, because the client might still read.
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             client.close()
         eventually(lambda: small.descriptors() == before - 2)
-        # The system gives the numbers of the closed sockets to these.
+        # The operating system reuses the descriptors of the closed sockets for these.
         others = [small.connect() for _number in range(4)]
         eventually(lambda: small.descriptors() == before + 2)
     assert small.serves_others()
@@ -373,7 +373,7 @@ def test_a_large_answer_is_whole_however_slowly_it_is_taken(start: Any) -> None:
     small = start(threads=1)
     size = 6 * 2**20
     slow = small.connect(f"GET /bytes?{size} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), SO_RCVBUF=4096)
-    # Its thread is free although nothing has been taken.
+    # The thread is free although no part of the response was read.
     assert small.serves_others()
     received = slow.recv(65536)
     while len(received.partition(b"\r\n\r\n")[2]) < size and (data := slow.recv(65536)):

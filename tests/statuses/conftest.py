@@ -1,4 +1,4 @@
-"""What the tests of the statuses app share."""
+"""Fixtures for the tests of the statuses app."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ EVENTS = (StatusPublished, StatusEdited, StatusDeleted, StatusReblogged, StatusF
 
 
 def ignore(events: Sequence[Event]) -> None:
-    """Never called: its subscription lets no event through."""
+    """Fail, because the subscription's condition lets no event through."""
     raise AssertionError(events)
 
 
 @pytest.fixture
 def published() -> Iterator[list[Event]]:
-    """Every event of this app, as it was published."""
+    """Every event of this app that is published during the test."""
     received: list[Event] = []
 
     def listen(event: Event) -> bool:
@@ -51,36 +51,33 @@ def published() -> Iterator[list[Event]]:
 
 @pytest.fixture
 def media_root(settings: Any, tmp_path: Path) -> Path:
-    """An empty media folder of the test's own."""
+    """An empty media folder for one test."""
     settings.MEDIA_ROOT = tmp_path
     return tmp_path
 
 
 @pytest.fixture
 def alice(db: None) -> Account:
-    """The main person."""
     return make_user("alice").account
 
 
 @pytest.fixture
 def bob(db: None) -> Account:
-    """Somebody else."""
     return make_user("bob").account
 
 
 @pytest.fixture
 def carol(db: None) -> Account:
-    """A third one."""
     return make_user("carol").account
 
 
 def api_of(account: Account, scopes: str = "read write follow push") -> Api:
-    """A client of the account."""
+    """Return a client of the account."""
     return Api(make_token(User.objects.get(account=account), scopes))
 
 
 def post_as(account: Account, **values: Any) -> dict[str, Any]:
-    """A post written over HTTP, as its author was answered."""
+    """Publish a post over HTTP, and return the response's body."""
     response = api_of(account).post("/api/v1/statuses", {"status": "hello", **values})
     assert response.status_code == 200, response.content
     body: dict[str, Any] = response.json()

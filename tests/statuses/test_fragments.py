@@ -1,6 +1,6 @@
-"""Promises about encoded bodies in the cache: every cause of change shows at once.
+"""Tests of encoded bodies in the cache: every change is visible immediately.
 
-One test per cause (docs: the body of a post and of an account are kept for ten minutes under their versions).
+There is one test for each cause. The bodies of a post and of an account are cached for ten minutes under their versions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _shown(status: Status, viewer_id: int | None = None) -> dict[str, Any]:
 
 
 def _warm(status: Status) -> dict[str, Any]:
-    """Show it twice: the second time from the cache, which is seen by the missing queries."""
+    """Load the post twice, the second time from the cache, as the number of queries shows."""
     first = _shown(status)
     with CaptureQueriesContext(connection) as captured:
         assert _shown(status) == first

@@ -1,4 +1,4 @@
-"""Promises about what operators do with the media storage."""
+"""Tests of the command for the media storage."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(*arguments: str) -> str:
 
 
 def _copies(*days: int) -> list[MediaAttachment]:
-    """Files of other servers, last looked at so many days ago."""
+    """Create cached files of remote servers, last viewed this many days ago."""
     status = make_remote_status(make_remote())
     files = [make_remote_media(status, f"https://files.example/{number}.png") for number in range(len(days))]
     for copy, age in zip(RemoteCopy.objects.order_by("id"), days, strict=True):

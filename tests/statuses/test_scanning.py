@@ -1,4 +1,4 @@
-"""What the operator's scanner looks at is not shown before it was found clean; what it refuses staff release or destroy."""
+"""Tests of the operator's file scanner: files are hidden until they pass, and staff release or delete refused ones."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BAD = picture() + b"forbidden"
 
 
 class Scanner:
-    """A scanner that refuses what holds a word; `answer` stands in the place of its own answer."""
+    """A scanner that refuses files containing a word; `answer` replaces its response."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""Posts are translated by the operator's service, which is trusted with words alone."""
+"""Tests of translating posts by the operator's service, from which only text is accepted."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_deepl_is_asked_as_its_api_wants(alice: Account, deepl: Translator) -> N
     assert deepl.translations == [
         {"text": ["<p>katzen</p>"], "source_lang": "DE", "target_lang": "ZH-HANS", "tag_handling": "html"}
     ]
-    # A region is kept where the service knows it, and left out where it does not.
+    # A region is used if the service supports it, and otherwise left out.
     assert translate(alice, make_status(alice, "a", language="de"), "en-GB")["language"] == "en-GB"
     assert translate(alice, make_status(alice, "b", language="de"), "pt_BR")["language"] == "pt"
     deepl.answer = (456, b"")
@@ -134,7 +134,7 @@ def test_only_what_everybody_may_read_leaves_this_server(alice: Account, bob: Ac
     assert translate(bob, near, code=403) == {"error": "This action is not allowed"}
     assert api_of(bob, "read:accounts").post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 403
     assert Api().post(f"/api/v1/statuses/{unlisted.id}/translate").status_code == 401
-    # The same language, one that the service does not know, and what is no language.
+    # The same language, one that the service does not support, and invalid ones.
     for lang in ("de", "de-AT", "fr", "x" * 5000, "../en"):
         assert "error" in translate(bob, unlisted, lang, 403)
     assert "error" in translate(bob, make_status(alice, "saluton", language="eo"), code=403)
@@ -150,7 +150,7 @@ def test_a_translation_is_asked_for_once_for_each_version_and_language(
     assert [sent["target"] for sent in service.translations] == ["en", "ja"]
     edit(post, "hund", language="de")
     assert translate(bob, post)["content"] == "<p>HUND</p>"
-    assert len(service.asked) == 4  # three translations, and the languages once
+    assert len(service.asked) == 4  # three translations, and one request for the languages
 
     settings.RATE_LIMITS = True
     (rule,) = limits.limited("translations")
@@ -170,7 +170,7 @@ def test_markup_and_links_of_the_service_are_not_shown(alice: Account, service: 
     assert found["spoiler_text"] == "W <b>"
     shown = found["content"]
     assert shown.startswith("<p>Hi https://bank.example</p>")
-    # Links that the service has left out are added.
+    # Links that the service has dropped are added again.
     original = Status.objects.get(id=post.id).content
     for link in ('href="https://example.com/a"', 'class="u-url mention"'):
         assert link in original
@@ -185,7 +185,7 @@ def test_links_keep_their_place_their_address_and_the_names_in_them() -> None:
     assert restore_html(twice, text) == (
         '<p><em>and</em> <a href="https://a.example/?x=1&amp;y=2" rel="nofollow noopener" target="_blank">the page</a> x</p>'
     )
-    # An address whose text the service has changed is shown as the author wrote it.
+    # An address that the service has changed is shown as the author wrote it.
     address = '<a href="https://a.example/katze" translate="no">a.example/katze</a>'
     assert restore_html(address.replace("/katze</a>", "/cat</a>"), address) == address
 
@@ -291,7 +291,7 @@ def test_a_post_is_read_in_the_language_of_the_page(
     assert 'lang="de"' not in text[text.index("<article") : text.index("</article>")]
     with CaptureQueriesContext(connection) as queries:
         browser.get(address)
-    # Post and relations, its body, and the page of a card.
+    # Queries: post and relations, its body, and the page of a card.
     assert len(queries) <= 17, [query["sql"][:90] for query in queries]
     assert len(service.translations) == 1
     assert browser.get(f"/statuses/{private.id}/translation").status_code == 403

@@ -1,6 +1,6 @@
-"""What endpoints promise about callers: who is refused, how, and in which order.
+"""Checks of access for the battery: who is refused, with which status, and in which order.
 
-The battery adds the promises about objects and bodies; endpoint owners import from there.
+The battery adds checks of objects and bodies; test modules of endpoints import from there.
 """
 
 from __future__ import annotations
@@ -29,28 +29,31 @@ _NOT_A_USER = (Kind.ANYONE, Kind.OPTIONAL_USER, Kind.ANY_TOKEN, Kind.APP_TOKEN)
 
 
 class CallerTokens(Protocol):
-    """Where tokens come from: a fixture of the tests that use the battery. The users stay the same through a test."""
+    """The source of tokens: a fixture of tests that use the battery.
+
+    The users stay the same during a test.
+    """
 
     def user_token(self, *scopes: str) -> str:
-        """A token of the main user; every scope when none is given."""
+        """Return a token of the main user, with every scope if none is given."""
         ...
 
     def other_user_token(self, *scopes: str) -> str:
-        """A token of somebody unrelated."""
+        """Return a token of an unrelated user."""
         ...
 
     def app_token(self, *scopes: str) -> str:
-        """An application's own token."""
+        """Return an application's own token."""
         ...
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What an endpoint needs to answer 2xx to the main user.
+    """The data with which an endpoint returns 2xx to the main user.
 
-    `ids`: values of the path's parameters. `params`: of the request (JSON for methods with a body, else query).
-    `foreign`: path parameters of things that exist, and that the main user may not reach: answered 404.
-    `token`: the token to call with, where the data belongs to one.
+    `ids`: values of the path's parameters. `params`: of the request (JSON for methods with a body, else query). `foreign`: path
+    parameters of objects that exist and are not accessible to the main user, with the response 404. `token`: the token of the
+    request, if the data belongs to one.
     """
 
     ids: Mapping[str, Any] = field(default_factory=dict)
@@ -64,12 +67,12 @@ Setting = Callable[[Any, int], Scene]
 
 @dataclass(frozen=True)
 class Row:
-    """An endpoint (`METHOD path`, as routed) and its scene; what it promises is declared by its viewset.
+    """An endpoint (`METHOD path`, as routed) and its scene; the checks follow from the declaration of its viewset.
 
-    `items`: the list in its body, `identify`: the key that identifies an item. `flat`: whether queries are counted; by
-    default where the answer is a list. `missing_is`: the status for an unknown id where it is not 404. `again_is`: of a PUT or
-    PATCH that is repeated, where it is another one than the first time. `refused_with`: the status of every answer, where
-    this server has not what the endpoint is for. `settings`: of Django, for its scene.
+    `items`: the list in its body, `identify`: the key that identifies an item. `flat`: whether queries are counted; by default
+    where the response is a list. `missing_is`: the status for an unknown id where it is not 404. `again_is`: the status of a
+    repeated PUT or PATCH, where it differs from the first one. `refused_with`: the status of every response, where this server
+    lacks what the endpoint needs. `settings`: Django settings of its scene.
     """
 
     endpoint: str
@@ -84,31 +87,31 @@ class Row:
 
     @property
     def method(self) -> str:
-        """The HTTP method, in lower case."""
+        """Return the HTTP method in lower case."""
         return self.endpoint.partition(" ")[0].lower()
 
     @property
     def path(self) -> str:
-        """The path as declared."""
+        """Return the path as declared."""
         return self.endpoint.partition(" ")[2]
 
     @property
     def declared(self) -> Endpoint:
-        """What the viewset declares, by the URL configuration in use."""
+        """Return the declaration of the viewset, by the current URL configuration."""
         return find_endpoint(self.endpoint).declared(self.method)
 
     @property
     def access(self) -> Access:
-        """Who may call it."""
+        """Return the declared access."""
         return self.declared.access
 
     def parameters(self) -> list[str]:
-        """The names of the path's ids."""
+        """Return the names of the path's ids."""
         return [name for name in _PARAMETER.findall(self.path) if name == "id" or name.endswith("_id")]
 
 
 def find_endpoint(name: str) -> EndpointPattern:
-    """The endpoint `METHOD path` of the URL configuration in use. Fails when there is none."""
+    """Return the endpoint `METHOD path` of the current URL configuration; fail without one."""
     found = routed(settings.ROOT_URLCONF).get(name)
     assert found is not None, f"{name} is not routed"
     return found
@@ -116,13 +119,13 @@ def find_endpoint(name: str) -> EndpointPattern:
 
 @cache
 def routed(urlconf: str) -> dict[str, EndpointPattern]:
-    """The endpoints of a URL configuration by `METHOD path`."""
+    """Return the endpoints of a URL configuration by `METHOD path`."""
     patterns = endpoints(import_module(urlconf).urlpatterns)
     return {f"{method.upper()} {pattern.path}": pattern for pattern in patterns for method in pattern.actions}
 
 
 def reading_routes(path: str, *kinds: Kind) -> tuple[str, ...]:
-    """What stands behind a path in those of all endpoints that answer these kinds of callers, or any, to GET; "" for itself."""
+    """Return the paths below `path` whose GET is open to these kinds of callers, or to any; "" for the path itself."""
     found = tuple(
         each.path.removeprefix(path)
         for name, each in routed("social.urls").items()
@@ -133,7 +136,7 @@ def reading_routes(path: str, *kinds: Kind) -> tuple[str, ...]:
 
 
 def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, token: str | None = None) -> Any:
-    """One request: `params` in the query for GET, HEAD and DELETE, as JSON otherwise."""
+    """Send a request, with `params` in the query for GET, HEAD and DELETE, and as JSON otherwise."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     client = Client()
     if method in ("get", "head", "delete"):
@@ -143,7 +146,7 @@ def ask(method: str, path: str, params: Mapping[str, Any] | None = None, *, toke
 
 
 def every_access(urlconf: str) -> Callable[..., None]:
-    """A test function: one case per endpoint with all promises about callers; ids in paths are nobody's."""
+    """Return a test function with one case per endpoint and all checks of access; ids in paths do not exist."""
 
     @pytest.mark.django_db
     @pytest.mark.parametrize("endpoint", routed(urlconf))
@@ -155,14 +158,14 @@ def every_access(urlconf: str) -> Callable[..., None]:
 
 
 def keeps_its_access(row: Row, callers: Any) -> None:
-    """All promises about callers, of one scene."""
+    """Run all checks of access with one scene."""
     scene = row.scene(callers, 2)
     for promise in of_callers(row.access):
         promise(row, callers, scene)
 
 
 def a_stranger_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Without a token: 401 with a challenge (403 on moderators' endpoints), and nothing is said of the object."""
+    """Without a token: 401 with a challenge (403 on moderators' endpoints), and no information about the object."""
     status = 403 if row.access.kind is Kind.STAFF else 401
     for response in _refused(row, scene, status, token=None):
         if status == 401:
@@ -170,25 +173,25 @@ def a_stranger_is_refused(row: Row, callers: Any, scene: Scene | None = None) ->
 
 
 def a_stranger_is_welcome(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Without a token: neither 401 nor 403, unless OAuth wants an application's own credentials."""
+    """Without a token: neither 401 nor 403, unless OAuth requires an application's own credentials."""
     response = send(row, scene, token=None)
     if response.status_code in (401, 403):
         assert response.json()["error"] == "invalid_client", seen(row, response)
 
 
 def a_wrong_token_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """A token nobody gave out: 401; on moderators' endpoints 403."""
+    """An unknown token: 401; on moderators' endpoints 403."""
     _refused(row, scene, 403 if row.access.kind is Kind.STAFF else 401, token="nobody-gave-this-out")
 
 
 def a_wrong_token_counts_as_none(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """A token nobody gave out, where none is needed: the answer is the one without."""
+    """An unknown token, where none is needed: the same response as without one."""
     response, without = send(row, scene, token="nobody-gave-this-out"), send(row, scene, token=None)
     assert response.status_code == without.status_code, seen(row, response)
 
 
 def a_narrow_token_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """A token with every scope but those that open this callers: 403."""
+    """A token with every scope except those that the endpoint accepts: 403."""
     others = [scope for scope in SCOPES if scope not in row.access.sufficient_scopes]
     make_token = callers.app_token if row.access.kind is Kind.APP_TOKEN else callers.user_token
     for response in _refused(row, scene, 403, token=make_token(*others)):
@@ -196,7 +199,7 @@ def a_narrow_token_is_refused(row: Row, callers: Any, scene: Scene | None = None
 
 
 def a_role_without_the_permission_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Somebody of no role, with a scope that opens it: 403, and nothing is said of the object."""
+    """A user without a role, with a sufficient scope: 403, and no information about the object."""
     _refused(row, scene, 403, token=callers.other_user_token(*row.access.scopes))
 
 
@@ -212,16 +215,16 @@ def a_user_is_refused(row: Row, callers: Any, scene: Scene | None = None) -> Non
 
 
 def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Any one of the declared scopes, or a parent of one, is enough."""
+    """Each of the declared scopes, or a parent of one, is sufficient."""
     by_application = row.access.kind is Kind.APP_TOKEN or (
-        # Data that belongs to a user's token is of a person.
+        # Data that belongs to a user's token needs a user.
         row.access.kind is Kind.ANY_TOKEN and (scene is None or scene.token is None)
     )
     make_token = callers.app_token if by_application else callers.user_token
     for scope in sorted(row.access.sufficient_scopes):
         response = send(row, scene, token=make_token(scope))
         if response.status_code == 401 and by_application:
-            # Any token has the scope; the action itself is about a person.
+            # Any token has the scope; the action itself needs a user.
             response = send(row, scene, token=callers.user_token(scope))
         refused = response.status_code == 403 and "scope" in str(response.json().get("error"))
         assert not refused, f"{scope}: {seen(row, response)}"
@@ -229,7 +232,7 @@ def each_scope_opens(row: Row, callers: Any, scene: Scene | None = None) -> None
 
 
 def of_callers(access: Access) -> list[Callable[..., None]]:
-    """Which of them apply."""
+    """Return the checks that apply to an access."""
     found: list[Callable[..., None]] = []
     if access.kind in (Kind.ANYONE, Kind.OPTIONAL_USER):
         found.append(a_stranger_is_welcome)
@@ -251,7 +254,7 @@ def of_callers(access: Access) -> list[Callable[..., None]]:
 
 
 def token_for(row: Row, callers: Any, scene: Scene | None = None) -> str | None:
-    """A token that opens the row's callers with the first scope declared."""
+    """Return a token that the endpoint accepts, with the first declared scope."""
     if scene is not None and scene.token is not None:
         return scene.token
     access = row.access
@@ -267,8 +270,9 @@ def send(row: Row, scene: Scene | None, *, token: str | None) -> Any:
 
 
 def _refused(row: Row, scene: Scene | None, status: int, *, token: str | None) -> list[Any]:
-    """The answers about what is there and about nobody's ids, with parameters and without any: all have this status, since
-    who calls is checked before anything is looked at (contract, behaviours section 3).
+    """Return the responses for existing objects and for unknown ids, with and without parameters.
+
+    All must have this status, since the caller is checked before any object (contract, behaviours section 3).
     """
     responses = [send(row, about, token=token) for about in (scene, None)]
     for response in responses:

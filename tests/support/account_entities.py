@@ -1,4 +1,4 @@
-"""The shapes of people: their accounts, relations and settings (contract, entities)."""
+"""JSON schemas of accounts, relations and settings (contract, entities)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shapes of what staff see (contract, entities "Admin entities")."""
+"""JSON schemas of entities for staff (contract, entities "Admin entities")."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ ADMIN_ENTITIES: dict[str, Schema] = {
             "requires_review": B,
         }
     ),
-    # The lists of what trends are the public ones for everybody but staff.
+    # For others than staff the lists of trends are the public ones.
     "AnyTrendingTag": {"anyOf": [entity("AdminTag"), entity("Tag")]},
     "AnyTrendingStatus": {"anyOf": [entity("AdminTrendsStatus"), entity("Status")]},
     "AnyTrendingStatusOfUser": {"anyOf": [entity("AdminTrendsStatus"), entity("StatusOfUser")]},

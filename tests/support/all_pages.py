@@ -1,4 +1,4 @@
-"""Every page of the site, from its URL patterns, and a server with something on each of them."""
+"""Every page of the site, from its URL patterns, and a server with content on each of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from tests.factories.statuses import (
 )
 from timelines.models import Conversation, ConversationPost, List, ListMember
 
-#: What stands for the parameters of paths: by the name of the URL, by the first part of the path, or everywhere.
+#: Values of path parameters: by the name of the URL, by the first part of the path, or everywhere.
 _CHOICES: Mapping[str, Any] = {
     "explore.kind": ("tags", "links", "people"),
     "public_timeline.origin": ("local", "remote"),
@@ -57,7 +57,7 @@ _CHOICES: Mapping[str, Any] = {
     "name": "tree",
 }
 
-#: Names of URLs that answer with no page to any reader: files, redirects, and what takes forms.
+#: Names of URLs that are not pages: files, redirects, and targets of forms.
 FORMS_AND_FILES: frozenset[str] = frozenset({
     "act_on_announcement", "act_on_conversation", "act_on_person",
     "act_on_post", "act_on_tag", "begin_again", "block", "change_scheduled", "coloured_icon",
@@ -73,7 +73,7 @@ FORMS_AND_FILES: frozenset[str] = frozenset({
     "settings_undo_past", "settings_unfeature_tag", "severed_followers", "severed_following",
     "tag_feed", "unlink_identity", "web_client",
 })  # fmt: skip
-#: Names of pages that need more than their path: a query, a second factor, the password once more, an issuer.
+#: Names of pages that need more than their path: a query, a second factor, a confirmed password, an issuer.
 OF_A_STATE: frozenset[str] = frozenset({
     "account_set_password", "identities", "identity_again", "recover", "socialaccount_signup",
     "interact", "mfa_deactivate_totp", "oauth_authorize", "oauth_native", "change_email", "mfa_activate_totp",
@@ -82,7 +82,7 @@ OF_A_STATE: frozenset[str] = frozenset({
 
 
 def patterns_of(patterns: Iterable[Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """The name of each URL and the expression of its path, without those of the API and the administration below them."""
+    """Yield the name of each URL and the expression of its path, without the API and the admin."""
     for pattern in patterns:
         if isinstance(pattern, EndpointPattern) or getattr(pattern, "namespace", None) == "admin":
             continue
@@ -94,7 +94,7 @@ def patterns_of(patterns: Iterable[Any], before: str = "") -> Iterator[tuple[str
 
 
 def all_paths(values: Mapping[str, Any]) -> dict[str, str]:
-    """The paths of the site but those of the API and the administration, each with the name of its URL, or an empty one."""
+    """Return the paths of the site without the API and the admin, with the names of their URLs, or "" for unnamed ones."""
     known, paths = {**_CHOICES, **values}, {}
     for name, expression in patterns_of(get_resolver().url_patterns):
         for path, parameters in normalize(expression):
@@ -110,7 +110,7 @@ def all_paths(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def furnish(user: User) -> dict[str, Any]:
-    """Give somebody one of everything that pages show; the values of paths that lead to it."""
+    """Create one object of every kind that pages show, and return the path parameters that lead to them."""
     account, now = user.account, clock.now()
     bob, zoe = make_user("bob", discoverable=True).account, make_remote("zoe", "far.example")
     post = make_status(account, "one #tree", media=[make_media(account, "A tree"), make_media(account)])
@@ -179,7 +179,7 @@ def furnish(user: User) -> dict[str, Any]:
 
 
 def signed_in(username: str) -> Client:
-    """Somebody of `make_user` who has just signed in by the form: some pages ask again who has not."""
+    """Return a client that has just signed in by the form, so that no page asks for the password again."""
     client = Client()
     answer = client.post("/auth/sign_in", {"login": username, "password": "correct horse"})
     assert answer.status_code in (302, 303), answer.content

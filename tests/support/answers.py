@@ -1,6 +1,6 @@
-"""Checks every answer of the API that a test gets in its process against what the endpoint declares.
+"""Checks every response of the API in a test against the declaration of the endpoint.
 
-`watched()` is entered once for the whole run; what it finds is fetched by `problems`.
+`watched()` is entered once for the whole run; `problems` returns the faults.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check_answer(declared: Endpoint, body: Any, *, of_user: bool) -> None:
 
 
 def problems() -> list[str]:
-    """What was found since the last call."""
+    """Return the faults found since the last call."""
     found = _found.copy()
     _found.clear()
     return found
@@ -41,7 +41,7 @@ def problems() -> list[str]:
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Check the answers of all endpoints but the tests' own, and that they read only parameters they declare."""
+    """Check the responses of all endpoints except the tests' own, and that they read only declared parameters."""
     dispatch, parameters, values = ApiViewSet.dispatch, ApiRequest.parameters, Reading.values
 
     def checked(self: ApiViewSet, request: Any, *args: Any, **kwargs: Any) -> Any:
@@ -77,7 +77,7 @@ def watched() -> Iterator[None]:
 
 
 class _Recorded(dict[str, Any]):
-    """Parameters that remember which of them were read."""
+    """Parameters that record the names which are read."""
 
     def __init__(self, values: dict[str, Any]) -> None:
         super().__init__(values)
@@ -88,7 +88,6 @@ class _Recorded(dict[str, Any]):
         return super().__getitem__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """As of a dict."""
         self.names.add(name)
         return super().get(name, default)
 

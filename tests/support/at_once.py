@@ -1,4 +1,4 @@
-"""Does several things at the same moment, each in a thread with a database connection of its own."""
+"""Runs several calls at the same time, each in a thread with its own database connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_databa
 
 
 def at_once(number: int, action: Callable[[int], Any]) -> list[Any]:
-    """What `action(0)`, `action(1)`... answered, all begun at the same moment; an exception is an answer."""
+    """Run `action(0)`, `action(1)`... at the same time, and return their results or exceptions."""
     barrier = threading.Barrier(number)
     answers: list[Any] = [None] * number
 
@@ -37,6 +37,6 @@ def at_once(number: int, action: Callable[[int], Any]) -> list[Any]:
 
 
 def until_waiting(number: int) -> None:
-    """Return when so many statements wait for a lock."""
-    # Asked on another connection each time: a transaction sees the same activity until it ends.
+    """Wait until this many queries wait for a lock."""
+    # Each query uses another connection, because a transaction sees the same activity until it ends.
     eventually(lambda: at_once(1, lambda _place: rows_of(_WAITING, {})) == [[(number,)]])

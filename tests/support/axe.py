@@ -20,10 +20,10 @@ needs_axe = [
     pytest.mark.skipif(find_chromium() is None, reason="there is no Chromium on this machine"),
     pytest.mark.skipif(not AXE.is_file(), reason="AXE_CORE does not name the script of axe-core"),
 ]
-# The size of targets is off by default.
+# The rule for the size of targets is off by default.
 _EVERYTHING = {"rules": {"target-size": {"enabled": True}}}
 _COLOURS = {"runOnly": ["color-contrast"]}
-# Colours that are on their way to others are nobody's to read.
+# Wait for transitions of colours, which would be measured in between.
 _VIOLATIONS = """(async () => {
   await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
   await Promise.allSettled(document.getAnimations().map(each => each.finished));
@@ -34,15 +34,16 @@ _LOADED = "JSON.stringify(performance.getEntriesByType('resource').map(each => e
 
 
 def show_at(tab: Tab, width: int, theme: str) -> None:
-    """Set the width of the window, 844 pixels high, and whether the reader wants it dark."""
+    """Set the width of the window, 844 pixels high, and the preferred theme."""
     tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
     size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
     tab.call("Emulation.setDeviceMetricsOverride", **size)
 
 
 def violations(tab: Tab, *, colours_only: bool = False) -> list[Any]:
-    """The rules of axe-core that the page breaks, each with its first element; where the page was looked at in another theme
-    before, its colours are enough.
+    """Return the violated rules of axe-core, each with its first element.
+
+    With `colours_only` only colours are checked, which is enough for a page that was checked in another theme.
     """
     tab.run(f"window.axe || (() => {{ {AXE.read_text()}; }})(); 0")
     script = _VIOLATIONS % json.dumps(_COLOURS if colours_only else _EVERYTHING)
@@ -52,12 +53,12 @@ def violations(tab: Tab, *, colours_only: bool = False) -> list[Any]:
 
 
 def loaded_from_elsewhere(tab: Tab, site: str) -> list[str]:
-    """The addresses of other servers that the page has asked."""
+    """Return the addresses of other hosts that the page has requested."""
     return [name for name in json.loads(tab.run(_LOADED)) if not name.startswith(site)]
 
 
 def sign_in(tab: Tab, url: str, user: User) -> None:
-    """Give the browser a session of somebody."""
+    """Give the browser a session of the user."""
     client = Client()
     client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
     share_session(tab, url, client)

@@ -1,4 +1,4 @@
-"""What every endpoint promises, so that a test module only declares how to make the data of a row.
+"""Tests of the rules for all endpoints: a test module only declares how to create the data of each row.
 
     def three_bookmarks(callers, size):                       # called with 2 and with 20
         ...
@@ -10,9 +10,9 @@
     ]
     test_promises = battery(ROWS)
 
-`battery` makes a few tests per row, for the promises that apply by what the viewset declares. It wants a fixture `callers` (see
-`CallerTokens`) where the test stands. In a file `test_battery*.py` it is found by the test that no endpoint is without a row.
-`every_access(urlconf)` makes the promises about callers for all endpoints of a URL configuration, without rows.
+`battery` makes a few tests per row, for the rules that follow from the declaration of the viewset. It needs a fixture `callers`
+(see `CallerTokens`). Another test checks that every endpoint has a row in a file `test_battery*.py`.
+`every_access(urlconf)` makes the tests of access for all endpoints of a URL configuration, without rows.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ _SIZES = (2, 20)
 
 
 def without_row(rows: Iterable[Row]) -> list[str]:
-    """The endpoints of the URL configuration in use that have no row."""
+    """Return the endpoints of the current URL configuration that have no row."""
     spoken_of = {row.endpoint for row in rows}
     return [name for name in routed(settings.ROOT_URLCONF) if name not in spoken_of]
 
 
 def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., None]:
-    """A test function: one case per row and group of promises. `urlconf`: where the endpoints are routed."""
+    """Return a test function with one case per row and group of checks; `urlconf` is where the endpoints are routed."""
     declared = {name: pattern.declared(name.partition(" ")[0].lower()) for name, pattern in routed(urlconf).items()}
     unknown = [row.endpoint for row in rows if row.endpoint not in declared]
     assert not unknown, f"not routed: {unknown}"
-    # An action that stands behind two methods (PUT and PATCH) is the same code and the same declaration.
+    # An action behind two methods (PUT and PATCH) has the same code and the same declaration.
     first = {id(declaration): endpoint for endpoint, declaration in reversed(declared.items())}
     cases = [
         pytest.param(row, promise, id=f"{row.endpoint}: {name}")
@@ -85,7 +85,7 @@ def battery(rows: Sequence[Row], urlconf: str = "social.urls") -> Callable[..., 
 
 
 def promises(row: Row, declared: Endpoint) -> list[tuple[str, Promise]]:
-    """The promises that apply to a row; those that can share a scene are one, since making scenes is what takes the time."""
+    """Return the checks that apply to a row; those that can share a scene are one, since creating scenes is slow."""
     found: list[tuple[str, Promise]] = [("keeps its callers", keeps_its_access)]
     if row.parameters():
         found.append(("an id that is nobody's, none or not one's own is not found", wrong_ids_are_not_found))
@@ -108,7 +108,7 @@ def promises(row: Row, declared: Endpoint) -> list[tuple[str, Promise]]:
 
 
 def wrong_ids_are_not_found(row: Row, callers: Any) -> None:
-    """The three promises about ids."""
+    """Run the three checks of ids."""
     scene = row.scene(callers, _SIZES[0])
     an_unknown_id_is_not_found(row, callers, scene)
     what_is_no_id_is_not_found(row, callers, scene)
@@ -116,7 +116,7 @@ def wrong_ids_are_not_found(row: Row, callers: Any) -> None:
 
 
 def an_unknown_id_is_not_found(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """404 for an id that nobody has, for each id of the path."""
+    """For each id of the path, an unknown id gets 404."""
     scene = scene or row.scene(callers, _SIZES[0])
     for name in row.parameters():
         ids = {**scene.ids, name: NOBODYS_ID}
@@ -125,7 +125,7 @@ def an_unknown_id_is_not_found(row: Row, callers: Any, scene: Scene | None = Non
 
 
 def what_is_no_id_is_not_found(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """404 for letters, signs, fractions, suffixes and numbers beyond 64 bits where an id belongs."""
+    """Letters, signs, fractions, suffixes and numbers beyond 64 bits in place of an id get 404."""
     scene = scene or row.scene(callers, _SIZES[0])
     for name in row.parameters():
         for wrong in ("abc", "-1", "1.5", f"{scene.ids.get(name, 1)}.json", "99999999999999999999", "%00"):
@@ -136,10 +136,10 @@ def what_is_no_id_is_not_found(row: Row, callers: Any, scene: Scene | None = Non
 
 
 def what_is_foreign_is_not_found(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """404, and the very answer of an unknown id, for what exists and may not be reached (security rows 19 and 20)."""
+    """An object that the caller cannot access gets 404 with the same body as an unknown id (security rows 19 and 20)."""
     scene = scene or row.scene(callers, _SIZES[0])
     if scene.foreign is None:
-        return  # the endpoint's owner says why
+        return  # the module of the endpoint gives the reason
     foreign = ask(
         row.method, fill(row.path, {**scene.ids, **scene.foreign}), scene.params, token=token_for(row, callers, scene)
     )
@@ -152,7 +152,7 @@ def what_is_foreign_is_not_found(row: Row, callers: Any, scene: Scene | None = N
 
 
 def answers_with_its_entity(row: Row, callers: Any) -> None:
-    """2xx, JSON in UTF-8, the declared entity, every id a string; a `Link` header only where pages are declared."""
+    """The response is 2xx, JSON in UTF-8, the declared entity, with string ids; `Link` only where pages are declared."""
     scene = row.scene(callers, _SIZES[0])
     response = ask(row.method, fill(row.path, scene.ids), scene.params, token=token_for(row, callers, scene))
     _is_as_declared(row, response)
@@ -180,24 +180,24 @@ _ODD: tuple[Any, ...] = (-1, True, None, "x", "", [], {})
 
 
 def bad_values_are_no_error_of_the_server(row: Row, callers: Any) -> None:
-    """The two promises about values."""
+    """Run the two checks of values."""
     scene = row.scene(callers, _SIZES[0])
     wrong_types_are_no_error_of_the_server(row, callers, scene)
     long_values_are_no_error_of_the_server(row, callers, scene)
 
 
 def wrong_types_are_no_error_of_the_server(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Each parameter as a list, an object, a huge number, a text that cannot be stored: 2xx, or 4xx with an error."""
+    """Each parameter as a list, an object, a huge number, or a text that cannot be stored gets 2xx, or 4xx with an error."""
     _bear(row, callers, scene, _WRONG, _ODD)
 
 
 def long_values_are_no_error_of_the_server(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Each parameter far longer than anything is meant to be."""
+    """Each parameter with an extremely long value gets 2xx, or 4xx with an error."""
     _bear(row, callers, scene, ("x" * 100_000, ["9" * 30] * 1000))
 
 
 def _bear(row: Row, callers: Any, scene: Scene | None, each: Sequence[Any], together: Sequence[Any] = ()) -> None:
-    """Ask with every parameter replaced by each of some values, and with all of them replaced at once."""
+    """Send requests with every parameter replaced by each of these values, and with all of them replaced at once."""
     scene = scene or row.scene(callers, _SIZES[0])
     path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
     in_query = row.method in ("get", "head", "delete")
@@ -214,7 +214,7 @@ def _bear(row: Row, callers: Any, scene: Scene | None, each: Sequence[Any], toge
 
 
 def _spelled(name: str, value: Any) -> dict[str, Any]:
-    """A value as a query has it."""
+    """Return a value as query parameters."""
     if isinstance(value, dict):
         return {f"{name}[a][b]": 1}
     if isinstance(value, list):
@@ -225,7 +225,7 @@ def _spelled(name: str, value: Any) -> dict[str, Any]:
 
 
 def may_be_repeated(row: Row, callers: Any) -> None:
-    """As `answers_with_its_entity`, and a second, equal request (a client that got no answer) is 2xx or refused with 4xx."""
+    """As `answers_with_its_entity`; a second, equal request (by a client without a response) gets 2xx or 4xx."""
     scene = row.scene(callers, _SIZES[0])
     path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
     first, second = (ask(row.method, path, scene.params, token=token) for _time in range(2))
@@ -236,19 +236,19 @@ def may_be_repeated(row: Row, callers: Any) -> None:
 
 
 def is_flat_over_pages(row: Row, callers: Any) -> None:
-    """`is_flat` and `shows_each_item_once`, of one scene."""
+    """Run `is_flat` and `shows_each_item_once` with one scene."""
     shows_each_item_once(row, callers, is_flat(row, callers))
 
 
 def is_flat(row: Row, callers: Any) -> Scene:
-    """The declared entity; the number of queries does not depend on the number of rows. Returns the scene of 20."""
+    """Check that the number of queries does not depend on the number of rows, and return the scene with 20."""
     counts = {}
     for size in _SIZES:
         scene = row.scene(callers, size)
         path, token = fill(row.path, scene.ids), token_for(row, callers, scene)
         params = {**scene.params, **({"limit": 40} if row.declared.paging is not None else {})}
         _is_as_declared(row, ask(row.method, path, scene.params, token=token))
-        ask(row.method, path, params, token=token)  # what is read once per process is not the endpoint's doing
+        ask(row.method, path, params, token=token)  # values that are loaded once per process do not count
         with CaptureQueriesContext(connection) as captured:
             response = ask(row.method, path, params, token=token)
         assert 200 <= response.status_code < 300, seen(row, response)
@@ -260,7 +260,7 @@ def is_flat(row: Row, callers: Any) -> Scene:
 
 
 def shows_each_item_once(row: Row, callers: Any, scene: Scene | None = None) -> None:
-    """Walking `next` meets every item once, newest first; walking `prev` back meets them again."""
+    """Following `next` shows every item once, newest first; following `prev` shows them again."""
     scene = scene or row.scene(callers, _SIZES[1])
     token, path = token_for(row, callers, scene), fill(row.path, scene.ids)
     paging = row.declared.paging
@@ -311,7 +311,7 @@ def _walk_from(row: Row, link: str, rel: str, token: str | None) -> list[list[An
 
 
 def _links(response: Any) -> dict[str, str]:
-    """rel -> path with query, of a Link header."""
+    """Return the paths with queries in a Link header, by relation."""
     found = {}
     for url, rel in re.findall(r'<([^>]+)>; rel="([^"]+)"', response.headers.get("Link", "")):
         parts = urlsplit(url)

@@ -1,4 +1,4 @@
-"""Files of blocks as staff bring them to the admin and take them from there."""
+"""Files of blocks that staff import and export in the admin."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from django.test.utils import CaptureQueriesContext
 
 
 def chosen(client: Client, path: str, data: bytes, **sent: str) -> Any:
-    """The answer to a chosen file: what it would do, or the form again."""
+    """Upload a file, and return the preview of its effects, or the form with errors."""
     file = SimpleUploadedFile("blocks.csv", data)
     return client.post(f"{path}import_file/", {"confirmed": "yes", "file": file, **sent})
 
 
 def confirmed(client: Client, path: str, shown: Any) -> str:
-    """Press the button of the page that says what a file would do."""
+    """Confirm the preview of a file, and return the page that follows."""
     hidden = dict(re.findall(r'type="hidden" name="(lines|replace)" value="([^"]*)"', shown.content.decode()))
     sent = {name: html.unescape(value) for name, value in hidden.items()}
     return str(client.post(f"{path}import_file/", sent, follow=True).content.decode())
 
 
 def statements_of(call: Callable[[], object]) -> int:
-    """The number of statements that a call takes."""
+    """Return the number of queries that a call takes."""
     with CaptureQueriesContext(connection) as queries:
         call()
     return len(queries)
 
 
 def exported(client: Client, path: str) -> str:
-    """The file that the admin gives out."""
+    """Return the file that the admin exports."""
     answer: Any = client.get(f"{path}export_file/")
     return b"".join(answer.streaming_content).decode()

@@ -1,4 +1,4 @@
-"""A browser for tests that knows nothing but HTML forms."""
+"""A browser for tests that only handles HTML forms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import requests
 
 
 class Forms(HTMLParser):
-    """The forms of a page: where each is sent, and what it holds."""
+    """The forms of a page: the target and the values of each."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

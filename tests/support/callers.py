@@ -1,4 +1,4 @@
-"""The callers of the battery: one main person, one unrelated, one application."""
+"""The callers of the battery: a main user, an unrelated one, and an application."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from tests.factories.accounts import ALL_SCOPES, make_application, make_token, m
 
 
 class Callers:
-    """Tokens of the same two people through a test, each made when needed; the usual scopes of clients when none is named."""
+    """Tokens of two users, which stay the same during a test; the usual scopes of clients if none is given."""
 
     scopes = ALL_SCOPES
 
     @cached_property
     def user(self) -> User:
-        """The main user."""
+        """Return the main user, created on first use."""
         return make_user("main")
 
     @cached_property
     def other(self) -> User:
-        """Somebody unrelated."""
+        """Return the unrelated user, created on first use."""
         return make_user("other")
 
     @property
     def account(self) -> Account:
-        """The main user's."""
+        """Return the main user's account."""
         return self.user.account
 
     @property
     def stranger(self) -> Account:
-        """The unrelated one's."""
+        """Return the unrelated user's account."""
         return self.other.account
 
     def user_token(self, *scopes: str) -> str:
-        """A token of the main user."""
+        """Return a token of the main user."""
         return make_token(self.user, " ".join(scopes) or self.scopes)
 
     def other_user_token(self, *scopes: str) -> str:
-        """A token of somebody unrelated."""
+        """Return a token of the unrelated user."""
         return make_token(self.other, " ".join(scopes) or self.scopes)
 
     def app_token(self, *scopes: str) -> str:
-        """An application's own token."""
+        """Return an application's own token."""
         names = " ".join(scopes) or self.scopes
         return make_token(None, names, make_application(names))

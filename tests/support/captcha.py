@@ -15,9 +15,7 @@ from tests.support.site import listening
 
 
 class CaptchaService:
-    """The service: `right` is the answer that is right, `asked` are the forms it was sent, `answer` stands in the place of its
-    own.
-    """
+    """The service: `right` is the correct answer, `asked` are the received forms, and `answer` replaces its response."""
 
     def __init__(self) -> None:
         self.right, self.asked = "solved", list[dict[str, str]]()
@@ -44,7 +42,7 @@ class CaptchaService:
 
 @contextmanager
 def captcha_service() -> Iterator[CaptchaService]:
-    """A service that answers."""
+    """Run a captcha service during the block."""
     service = CaptchaService()
     thread = threading.Thread(target=service.http.serve_forever, args=(0.01,), daemon=True)
     thread.start()

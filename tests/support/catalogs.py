@@ -1,7 +1,7 @@
-"""Collects every translatable sentence of the sources, and keeps the gettext catalogues in step with them.
+"""Collects every translatable sentence of the sources, and updates the gettext catalogs.
 
-`python -m tests.support.catalogs` (`make messages`) adds new sentences to the `.po` files, drops those that are gone
-and writes the `.mo` files; it needs no GNU gettext.
+`python -m tests.support.catalogs` (`make messages`) adds new sentences to the `.po` files, drops removed ones and writes the
+`.mo` files; it does not need GNU gettext.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _constant(node: ast.expr) -> str | None:
 
 
 def _calls(source: str) -> Iterator[Key]:
-    # Reading words is much quicker than reading nodes.
+    # A search for words is much faster than parsing.
     for node in ast.walk(ast.parse(source)) if _CALL.search(source) else ():
         if not isinstance(node, ast.Call):
             continue
@@ -60,7 +60,7 @@ _TEMPLATE_CALL = re.compile(r"\b(n?p?gettext|_)\((?=\s*u?['\"])")
 def _template_calls(source: str) -> Iterator[Key]:
     code = templatize(source)
     for match in _TEMPLATE_CALL.finditer(code):
-        # A sentence may have parentheses of its own: the call ends where what was read so far is Python.
+        # A sentence may contain parentheses: the call ends where the text so far is valid Python.
         end = code.find(")", match.end())
         while end != -1:
             try:
@@ -73,7 +73,7 @@ def _template_calls(source: str) -> Iterator[Key]:
 
 
 def sentences() -> dict[Key, set[str]]:
-    """Every translatable sentence of Python files and templates, with the files it stands in."""
+    """Return every translatable sentence of Python files and templates, with the files that contain it."""
     found: dict[Key, set[str]] = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
@@ -91,7 +91,7 @@ def sentences() -> dict[Key, set[str]]:
 
 
 def catalogue(language: str) -> polib.POFile:
-    """The `.po` file of a language, empty when there is none yet."""
+    """Return the `.po` file of a language, empty if there is none yet."""
     path = LOCALES / language / "LC_MESSAGES" / "django.po"
     if path.exists():
         return polib.pofile(str(path), wrapwidth=120)
@@ -108,7 +108,7 @@ def catalogue(language: str) -> polib.POFile:
 
 
 def update() -> None:
-    """Bring every catalogue in step with the sources. English sentences are their own translation, where none is written."""
+    """Update every catalog from the sources; English sentences are their own translation unless one is written."""
     current = sentences()
     for language in LANGUAGES:
         po = catalogue(language)

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven by the DevTools protocol, for what only a browser can show: scripts and passkeys."""
+"""A headless Chromium, controlled by the DevTools protocol, for tests of scripts and passkeys."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from websockets.sync.client import ClientConnection, connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 _SECONDS = 60.0
-#: Names of keys: the code of the key, and what it types.
+#: Names of keys, with their codes and the characters that they type.
 _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "Escape": (27, "")}
-#: How often a page is asked whether something is to be seen.
+#: Seconds between two checks of a page.
 _PAUSE = 0.05
 _FOCUSED = """(() => { const style = getComputedStyle(document.activeElement);
     return style.outlineStyle !== 'none' && style.outlineWidth !== '0px'; })()"""
-# The middle of an element, once it is in sight; null while there is none, or while something else covers it there.
+# The centre of an element when it is visible; null if there is none, or if another element covers it there.
 _PLACE = """(() => {
   const found = document.querySelector(%s);
   if (!found) return null;
@@ -36,12 +36,12 @@ _PLACE = """(() => {
 
 
 def find_chromium() -> str | None:
-    """The browser of this machine, if it has one."""
+    """Return the path of this machine's browser, or None."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 class Tab:
-    """One tab: it goes to addresses and runs scripts there; `problems` is what its console has reported."""
+    """A tab that opens addresses and runs scripts; `problems` holds the errors of its console."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
@@ -49,7 +49,7 @@ class Tab:
         self.problems: list[str] = []
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """The result of one command of the protocol. Raises RuntimeError for what the browser refuses."""
+        """Return the result of a command of the protocol; raise RuntimeError if the browser refuses it."""
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
         answer = self._read(lambda message: message.get("id") == self.number)
@@ -59,32 +59,32 @@ class Tab:
         return result
 
     def run(self, script: str) -> Any:
-        """The value of an expression in the page, run as if a person had asked for it."""
+        """Return the value of an expression in the page, evaluated as a user gesture."""
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, userGesture=True)
         return answer["result"].get("value")
 
     def go(self, url: str) -> None:
-        """Open an address and wait until its page is there."""
+        """Open an address and wait until its page is loaded."""
         self.call("Page.navigate", url=url)
         self._read(_is("Page.loadEventFired"))
 
     def fill(self, **values: str) -> None:
-        """Type into the fields with these names."""
+        """Set the values of the fields with these names."""
         for name, value in values.items():
             self.run(f"document.querySelector('[name={name}]').value = {json.dumps(value)}")
 
     def press(self, selector: str) -> str:
-        """Press a button and wait until the page it leads to is there; the path of that page."""
+        """Press a button, wait until the next page is loaded, and return its path."""
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
         self._read(_is("Page.frameNavigated"))
         self._read(_is("Page.loadEventFired"))
         return str(self.run("location.pathname"))
 
     def wait(self, expression: str, seconds: float = _SECONDS) -> Any:
-        """The value of an expression, as soon as it is true in this page or in the one that is being opened."""
+        """Return the value of an expression as soon as it is true, in this page or in the next one."""
         deadline = time.monotonic() + seconds
         while True:
-            # A page that goes while it is asked answers with an error.
+            # An unloading page responds with an error.
             with contextlib.suppress(RuntimeError):
                 if value := self.run(expression):
                     return value
@@ -92,19 +92,19 @@ class Tab:
             time.sleep(_PAUSE)
 
     def click(self, selector: str) -> None:
-        """Click an element with the mouse, as soon as it is in sight and nothing covers it; needs no script of the page."""
+        """Click an element with the mouse as soon as it is visible and uncovered; this needs no script of the page."""
         x, y = self.wait(_PLACE % json.dumps(selector))
         for event in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=event, x=x, y=y, button="left", clickCount=1)
 
     def type(self, selector: str, text: str) -> None:
-        """Replace what stands in a field by a text, typed in."""
+        """Replace the value of a field by typing a text."""
         self.click(selector)
         self.run(f"document.querySelector({json.dumps(selector)}).select()")
         self.call("Input.insertText", text=text)
 
     def attach(self, selector: str, path: Path) -> None:
-        """Choose a file in a field for files."""
+        """Choose a file in a file field."""
         root = self.call("DOM.getDocument")["root"]["nodeId"]
         node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
@@ -117,12 +117,12 @@ class Tab:
         self.call("Input.dispatchKeyEvent", type="keyUp", **options)
 
     def letter(self, letter: str) -> None:
-        """Press the key of a letter or a sign."""
+        """Press the key of a letter or symbol."""
         self.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
 
     def tab_to(self, selector: str, presses: int = 100) -> None:
-        """Press Tab until an element has the focus. Fails when it never gets it, or when the focus cannot be seen there."""
+        """Press Tab until an element has the focus; fail if it never gets it, or if the focus is not visible."""
         for _press in range(presses):
             self.key("Tab")
             if self.run(f"document.activeElement.matches({json.dumps(selector)})"):
@@ -136,7 +136,7 @@ class Tab:
         self.call("Input.insertText", text=text)
 
     def enter(self, selector: str) -> str:
-        """Go to a link or a button by the keyboard and press Enter; the path of the page it leads to."""
+        """Go to a link or a button by the keyboard, press Enter, and return the path of the next page."""
         self.tab_to(selector)
         self.key("Enter")
         self._read(_is("Page.frameNavigated"))
@@ -159,7 +159,7 @@ def _is(event: str) -> Callable[[dict[str, Any]], bool]:
 
 @contextlib.contextmanager
 def open_tab(folder: Path) -> Iterator[Tab]:
-    """A tab in a browser of its own, whose profile is kept in this folder."""
+    """Open a tab in a new browser, whose profile is in this folder."""
     browser = find_chromium()
     assert browser is not None
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", f"--user-data-dir={folder}"]

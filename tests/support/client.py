@@ -1,4 +1,4 @@
-"""A client program for tests: every request goes through the whole stack of middleware, as one over a socket would."""
+"""A client program for tests, whose requests pass through all middleware."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def forget_identities() -> None:
-    """Have this process know of tokens no more than one that has just begun."""
+    """Clear the tokens that this process has cached."""
     admission._local.clear()
     admission._decoded.clear()
 
 
 class Api:
-    """`Api(token).get("/api/v1/...")`; answers have `.status_code`, `.json()` and headers by `["Link"]`."""
+    """`Api(token).get("/api/v1/...")`; responses have `.status_code`, `.json()` and headers by `["Link"]`."""
 
     def __init__(self, token: str | None = None) -> None:
         self.token = token
@@ -34,8 +34,9 @@ class Api:
         return sent
 
     def remember_token(self) -> None:
-        """Have the token in Redis, so that requests whose queries are counted ask the database nothing for it: a process
-        remembers it for a second only, and while it does it does not store it.
+        """Cache the token in Redis, so that counted requests do not query the database for it.
+
+        A process caches it for a second only, and during this time does not store it in Redis.
         """
         redis.client("cache").delete(redis.key("cache", "token", admission.checksum_of(self.token or "")))
         forget_identities()
@@ -50,7 +51,7 @@ class Api:
         form: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> Any:
-        """`data` is sent as JSON, `form` as an urlencoded body as it stands."""
+        """Send a request; `data` is sent as JSON, `form` as an urlencoded body."""
         body, content_type = b"", "application/octet-stream"
         if form is not None:
             body, content_type = form.encode(), "application/x-www-form-urlencoded"
@@ -59,27 +60,23 @@ class Api:
         return self.client.generic(method, path, body, content_type, headers=self._headers(headers))
 
     def get(self, path: str, data: dict[str, Any] | None = None, **options: Any) -> Any:
-        """`data` becomes the query."""
+        """Send a GET request, with `data` in the query."""
         return self.client.get(path, data or {}, headers=self._headers(options.get("headers")))
 
     def post(self, path: str, data: Any = None, **options: Any) -> Any:
-        """POST."""
         return self.request("POST", path, data, **options)
 
     def put(self, path: str, data: Any = None, **options: Any) -> Any:
-        """PUT."""
         return self.request("PUT", path, data, **options)
 
     def patch(self, path: str, data: Any = None, **options: Any) -> Any:
-        """PATCH."""
         return self.request("PATCH", path, data, **options)
 
     def delete(self, path: str, data: Any = None, **options: Any) -> Any:
-        """DELETE."""
         return self.request("DELETE", path, data, **options)
 
     def upload(self, method: str, path: str, **fields: Any) -> Any:
-        """A multipart request."""
+        """Send a multipart request."""
         from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
         body = encode_multipart(BOUNDARY, fields)
@@ -87,7 +84,7 @@ class Api:
 
 
 def signed_in(user: User, **environment: Any) -> Client:
-    """A browser in which somebody has signed in, with their second factor where they have one."""
+    """Return a browser in which the user has signed in, with a second factor if they have one."""
     browser = Client(**environment)
     browser.force_login(user)
     return browser

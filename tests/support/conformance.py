@@ -1,7 +1,7 @@
-"""`make conformance`: plays recorded scenarios of Mastodon against a server of this tree and compares the answers.
+"""`make conformance`: plays recorded scenarios of Mastodon against a server of this tree and compares the responses.
 
-The recordings are no part of the repository: the folder that CONFORMANCE names holds them and their player, `play.py`.
-Without it there is nothing to compare with, which is no failure.
+The recordings are not part of the repository: the folder that CONFORMANCE names holds them and their player, `play.py`. Without
+it there is nothing to compare with, which is not an error.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from typing import Final
 from tests.support.instance import ROOT, Instance
 
 PLAYER: Final = ROOT / os.environ.get("CONFORMANCE", "../shared/conformance") / "play.py"
-#: How many steps of each scenario are known to answer as Mastodon does: "scenario alike".
+#: The number of steps of each scenario that equal Mastodon's: "scenario number".
 COUNTS: Final = ROOT / "tests" / "conformance.txt"
 
 
 def play(patterns: Sequence[str] = (), *, quiet: bool = False, out: Path | None = None) -> dict[str, int]:
-    """Play the scenarios whose names fit, all without patterns, against a server started for it.
+    """Play the scenarios that match the patterns, or all, on a new server, and return the number of equal steps of each.
 
-    Prints each difference unless quiet; `out` keeps the server's answers. Returns how many steps of each answered alike.
+    Differences are printed unless `quiet`; `out` is where the server's responses are stored.
     """
     with Instance() as server, tempfile.TemporaryDirectory() as folder:
-        # The events of a post would arrive late, on streams that are opened after it.
+        # Without this wait, events of a post could arrive late, on streams that are opened after it.
         server.wait_for("worker")
         owner = shlex.join([sys.executable, "manage.py", "modify_account"]) + " {username} --role Owner"
-        # The patterns come first: argparse takes none after options (bpo-15112).
+        # The patterns come first, because argparse accepts none after options (bpo-15112).
         command = [sys.executable, str(PLAYER), "compare", *patterns]
         command += ["--base-url", server.base_url, "--out", str(out or folder)]
         done = subprocess.run(
@@ -52,7 +52,7 @@ def play(patterns: Sequence[str] = (), *, quiet: bool = False, out: Path | None 
 
 
 def recorded() -> dict[str, int]:
-    """What COUNTS holds."""
+    """Return the numbers in COUNTS."""
     lines = COUNTS.read_text().splitlines()
     return {name: int(alike) for name, alike in (line.split() for line in lines if not line.startswith("#"))}
 
@@ -65,7 +65,7 @@ def record(found: Mapping[str, int]) -> None:
 
 
 def fallen(found: Mapping[str, int]) -> list[str]:
-    """A line for each scenario that answers less alike than COUNTS says."""
+    """Return a line for each scenario with fewer equal steps than in COUNTS."""
     known = recorded()
     return [
         f"{name}: {alike} steps answer alike, {known[name]} did"
@@ -75,7 +75,7 @@ def fallen(found: Mapping[str, int]) -> list[str]:
 
 
 def main() -> int:
-    """Play, say what fell, and write the numbers if asked to."""
+    """Play the scenarios, print those with fewer equal steps, and write the numbers on request."""
     parser = argparse.ArgumentParser(prog="make conformance", description=__doc__)
     parser.add_argument("scenarios", nargs="*", help="names, or patterns such as 'accounts_*'; all without")
     parser.add_argument("--quiet", action="store_true", help="the counts only, no differences")

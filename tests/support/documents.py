@@ -1,4 +1,4 @@
-"""Writes what is made from the declarations of the endpoints: `make documents`."""
+"""Writes the documents that are generated from the declarations of the endpoints: `make documents`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TABLE = re.compile(r"(?<=\n## Endpoints\n\n).*?\Z", re.DOTALL)
 
 
 def table() -> str:
-    """The endpoints as a table in Markdown, in the order of their paths."""
+    """Return the endpoints as a table in Markdown, sorted by path."""
     from social.api.routing import endpoints
     from social.urls import urlpatterns
 
@@ -56,7 +56,7 @@ def table() -> str:
 
 
 def named(permission: IntFlag | None) -> str:
-    """The names of the permissions of which one is needed, in the order of their bits."""
+    """Return the names of the permissions of which one is needed, in the order of their bits."""
     return " or ".join(one.name or "" for one in permission) if permission is not None else ""
 
 
@@ -68,29 +68,29 @@ def _paging(paging: Any) -> str:
 
 
 def with_table(text: str) -> str:
-    """The text of docs/coverage.md with the table as it should be."""
+    """Return the text of docs/coverage.md with the current table."""
     return _TABLE.sub(lambda _found: table(), text)
 
 
 def settings_page() -> str:
-    """docs/settings.md from the declarations."""
+    """Return docs/settings.md from the declarations."""
     rows = (f"| `{name}` | {default} | {meaning} |\n" for name, (default, meaning) in SETTINGS.items())
     return f"{_SETTINGS_HEAD}{''.join(rows)}"
 
 
 def migrations(root: Path) -> dict[str, str]:
-    """The digests of all migrations below `root`, by their paths."""
+    """Return the digests of all migrations below `root`, by path."""
     paths = (path for path in root.glob("*/migrations/[0-9]*.py") if not path.parts[-3].startswith("."))
     return {str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 def landed_of(text: str) -> dict[str, str]:
-    """The digests of the migrations that have landed, by their paths."""
+    """Return the digests of the migrations that have landed, by path."""
     return {name: digest for digest, name in map(str.split, text.splitlines())}
 
 
 def with_migrations(text: str, root: Path) -> str:
-    """The lines of LANDED with lines for migrations that have none; lines of edited migrations stay, so that a test fails."""
+    """Add lines to LANDED for new migrations; lines of edited migrations stay, so that a test fails."""
     return "".join(f"{it}  {name}\n" for name, it in sorted((migrations(root) | landed_of(text)).items()))
 
 

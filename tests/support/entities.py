@@ -1,9 +1,9 @@
-"""The shape of every entity as JSON Schema, written from the contract (entities), strict about unknown keys.
+"""JSON schemas of all entities, written from the contract (entities); unknown keys are refused.
 
     check("Status", body)                 # one
     check_all("Status", body)             # a list
 
-Both also walk the ids of the whole body (SEED-041, SEED-042, SEED-043).
+Both also check all ids in the body (SEED-041, SEED-042, SEED-043).
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ _WHERE = "tests/support/*entities.py, where post_entities.py has posts"
 
 
 def shape_of(name: str) -> Schema:
-    """The shape of an entity. Fails for one that has none."""
+    """Return the schema of an entity; fail if it has none."""
     assert name in ENTITIES, f"the entity {name} has no shape: add it in {_WHERE}"
     return ENTITIES[name]
 
@@ -133,13 +133,14 @@ def check(name: str, body: Any) -> None:
         problems = sorted(found, key=lambda problem: list(map(str, problem.absolute_path)))
         places = [f"{'.'.join(map(str, problem.absolute_path)) or '(top)'}: {problem.message}" for problem in problems]
         raise AssertionError("\n  ".join((f"not the entity {name}, whose shape is in {_WHERE}:", *places[:20])))
-    if name != "OpenApi":  # whose ids are schemas of ids
+    if name != "OpenApi":  # its ids are schemas of ids
         check_ids(body)
 
 
 def _leaves(problem: ValidationError) -> list[ValidationError]:
-    """The problem itself; of a value that is none of several alternatives, the problems of the alternative that it is most
-    like: one of its type, then the one with the fewest problems.
+    """Return the problem; for a value that matches none of several schemas, the problems of the most similar one.
+
+    That is a schema of the value's type, then the one with the fewest problems.
     """
     alternatives: dict[int | str, list[ValidationError]] = {}
     for each in problem.context or ():
@@ -155,19 +156,19 @@ def _is_of_another_type(problem: ValidationError) -> bool:
 
 
 def check_all(name: str, body: Any) -> None:
-    """`check` for every item of a list."""
+    """Run `check` for every item of a list."""
     assert isinstance(body, list), f"a list of {name} expected, not {type(body).__name__}"
     for item in body:
         check(name, item)
 
 
-# Ids of other worlds: strings, but no 64-bit integers.
+# Ids of other kinds: strings, but not 64-bit integers.
 _FOREIGN_IDS = frozenset({"client_id", "device_id", "key_id", "group_key"})
 _NUMERIC = re.compile(r"(?:[0-9]{1,19}|-99)\Z")
 
 
 def check_ids(body: Any, place: str = "(top)") -> None:
-    """Ids are decimal strings below 2**63 or null, and no number beside an id repeats it (SEED-041, 042, 043)."""
+    """Check that ids are decimal strings below 2**63 or null, and not repeated as numbers (SEED-041, 042, 043)."""
     if isinstance(body, list):
         for index, item in enumerate(body):
             check_ids(item, f"{place}[{index}]")
@@ -179,7 +180,7 @@ def check_ids(body: Any, place: str = "(top)") -> None:
         if key in _FOREIGN_IDS:
             continue
         if key == "id" and value == "" and "history" in body:
-            continue  # a hashtag that nobody has used yet (contract, entities "Tag")
+            continue  # a hashtag that was not used yet (contract, entities "Tag")
         if key == "id" or key.endswith("_id"):
             assert value is None or _is_id(value), f"{here} is no id: {value!r}"
         elif key.endswith("_ids"):

@@ -1,4 +1,4 @@
-"""The tests that need federation: left out when the server runs without it (`tests.federation.test_unplugged`)."""
+"""The marker for tests that need federation; they are skipped on a server without it (`tests.federation.test_unplugged`)."""
 
 from __future__ import annotations
 

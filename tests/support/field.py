@@ -1,5 +1,6 @@
-"""The documents, pages and files of the folder of field reports, and what should come of them. The folder is not part of the
-repository: `FIELD` names it, and tests are skipped where it is not.
+"""The inputs of the field reports (documents, pages and files), and the expected results.
+
+The folder is not part of the repository: `FIELD` names it, and tests are skipped without it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _FOLDER: Final = Path(__file__).parents[2] / os.environ.get("FIELD", "../shared/
 
 needs_folder = pytest.mark.skipif(not _FOLDER.is_dir(), reason="the inputs are not beside this folder")
 
-#: Title and description that the card of each page should have.
+#: The expected title and description of the card of each page.
 PAGES: Final = {
     "05-page-euc-kr-uhc.html": ("똠방각하", ""),
     "05-page-shift_jis-nec.html": ("①ニュース㈱", ""),
@@ -30,23 +31,23 @@ PAGES: Final = {
 
 
 def names() -> list[str]:
-    """The inputs there are; each begins with its number."""
+    """Return the names of the inputs; each begins with its number."""
     return sorted(path.name for path in _FOLDER.glob("[0-9]*"))
 
 
 def bytes_of(name: str) -> bytes:
-    """The one input whose name begins so."""
+    """Return the one input whose name begins so."""
     (found,) = _FOLDER.glob(f"{name}*")
     return found.read_bytes()
 
 
 def text_of(name: str) -> str:
-    """The one input whose name begins so, as text."""
+    """Return the one input whose name begins so, as text."""
     return bytes_of(name).decode()
 
 
 def document_of(name: str, stranger: str, person: str) -> dict[str, Any]:
-    """An input whose stranger and person here are those with these ids."""
+    """Return an input with the ids of its remote and local account replaced by these."""
     home = "/".join(stranger.split("/")[:3])
     text = text_of(name).replace("https://r.example/u/ann", stranger).replace("https://r.example/u/mod", stranger)
     text = text.replace("https://r.example", home).replace("https://our.example/users/fielda", person)
@@ -55,13 +56,13 @@ def document_of(name: str, stranger: str, person: str) -> dict[str, Any]:
 
 
 def finger() -> dict[str, Any]:
-    """The WebFinger document of input 04: an address of somebody's own domain, the account elsewhere."""
+    """Return the WebFinger document of input 04: an address on another domain than its account."""
     found: dict[str, Any] = json.loads(text_of("04").partition("\n\n")[2])
     return found
 
 
 def signature_headers() -> list[str]:
-    """The values of input 09."""
+    """Return the values of input 09."""
     lines = text_of("09").splitlines()
     found = [line.removeprefix("Signature:").strip() for line in lines if line.startswith("Signature:")]
     assert len(found) >= 5
@@ -69,14 +70,14 @@ def signature_headers() -> list[str]:
 
 
 def signature_header(form: str, key_id: str, header: str) -> str:
-    """A value of input 09 with the key and signature of another header, written in its form."""
+    """Return a value of input 09 with the key and signature of another header."""
     signature = header.rpartition('signature="')[2].rstrip('"')
     written = form.replace('"K"', f'"{key_id}"').replace('"S"', f'"{signature}"')
     return written.replace('"..."', '"(request-target) host date digest"')
 
 
 def check_picture(name: str, data: bytes) -> None:
-    """Input 07 is the same gradient, 08 the grey that it looks like, 16 moves."""
+    """Check a picture: input 07 is a gradient, 08 the grey that it looks like, and 16 is animated."""
     image = Image.open(io.BytesIO(data))
     if name.startswith("07"):
         _check_greys(image, range(256))

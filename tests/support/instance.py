@@ -1,4 +1,4 @@
-"""Runs the whole server as an operator would, `manage.py run`, on free loopback ports and a data directory of its own."""
+"""Runs the whole server as an operator would, `manage.py run`, on free loopback ports and with a new data directory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.runtime.processes import PATIENCE, descendants, eventually
 from tests.support import kept_schema
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-#: The parts that can be killed, and how their processes are found. The web worker is the child of "web" that answers.
+#: The parts that can be killed, and how their processes are found. The web worker is the child of "web" that responds.
 PARTS: Final = {
     "postgres": "bin/postgres",
     "valkey": "valkey-server",
@@ -37,25 +37,25 @@ PARTS: Final = {
     "worker": "social.runtime.serve\0worker\0",
     "scheduler": "social.runtime.serve\0scheduler\0",
 }
-# INSTANCE_SETTINGS names other settings than an operator's, for the servers of a whole run of tests.
+# INSTANCE_SETTINGS names further settings for all servers of a test run.
 _OWN = ("DATABASE_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE", "LOCAL_DOMAIN", "WEB_DOMAIN", "DATA_DIR")
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 class Instance:
-    """One running server. Use as a context manager; everything it started ends with it."""
+    """A running server, used as a context manager; everything it started ends with it."""
 
     def __init__(self, **environment: str) -> None:
         self.port, self.streaming_port = free_port(), free_port()
         self.base_url = f"http://localhost:{self.port}"
         self.data_dir = Path(tempfile.mkdtemp(prefix="social-run-"))
-        # Run by root, PostgreSQL is `nobody`: where that one cannot enter, its files would stay in /var/lib/social.
+        # Started by root, PostgreSQL runs as `nobody`: if that user cannot enter the folder, its files would go to
+        # /var/lib/social.
         self.data_dir.chmod(0o755)
         self.environment = {name: value for name, value in os.environ.items() if name not in _OWN}
         self.environment |= {
@@ -79,7 +79,7 @@ class Instance:
         shutil.rmtree(self.data_dir, ignore_errors=True)
 
     def start(self, seconds: float = 3 * PATIENCE) -> float:
-        """Start and wait until a request is answered; returns how long that took, in seconds."""
+        """Start, wait until a request succeeds, and return how long that took, in seconds."""
         if apps.ready and "DATABASE_URL" not in self.environment and not (self.data_dir / "postgres").exists():
             self._fill_database()
         began = time.monotonic()
@@ -105,7 +105,7 @@ class Instance:
         raise AssertionError(f"no answer from {self.base_url}:\n{self.log.read_text()[-4000:]}")
 
     def _fill_database(self) -> None:
-        """Create the kept tables, since applying all migrations takes longer than most tests."""
+        """Create the cached tables, since applying all migrations takes longer than most tests."""
         generate_secrets(self.data_dir)
         servers = Embedded(self.data_dir, valkey_wanted=False)
         servers.start()
@@ -115,7 +115,7 @@ class Instance:
             servers.stop()
 
     def stop(self) -> float:
-        """SIGTERM, as an operator's Ctrl-C; returns how long the stop took, in seconds."""
+        """Send SIGTERM, as an operator's Ctrl-C does, and return how long the stop took, in seconds."""
         if self.process is None or self.process.poll() is not None:
             return 0.0
         began = time.monotonic()
@@ -128,7 +128,7 @@ class Instance:
         return time.monotonic() - began
 
     def manage(self, *arguments: str) -> str:
-        """The output of `manage.py ARGUMENTS` on this server."""
+        """Return the output of `manage.py ARGUMENTS` on this server."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=60, check=False
@@ -137,13 +137,13 @@ class Instance:
         return done.stdout
 
     def create_account(self, username: str, *more: str) -> dict[str, Any]:
-        """A confirmed account with an access token, made by the operator's command."""
+        """Create a confirmed account with an access token by the operator's command."""
         arguments = ("--email", f"{username}@example.com", "--confirmed", "--token", "read write follow push")
         answer: dict[str, Any] = json.loads(self.manage("create_account", username, *arguments, *more))
         return answer
 
     def sign_up(self, username: str) -> mastodon.Mastodon:
-        """A client of somebody who signs up by the API; much quicker than `create_account`."""
+        """Return a client of a user who signs up by the API; this is much faster than `create_account`."""
         scopes = ["read", "write", "follow", "push"]
         client_id, secret = mastodon.Mastodon.create_app("Tests", api_base_url=self.base_url, scopes=scopes)
         app = mastodon.Mastodon(client_id=client_id, client_secret=secret, api_base_url=self.base_url)
@@ -152,11 +152,11 @@ class Instance:
         return mastodon.Mastodon(access_token=token, api_base_url=self.base_url)
 
     def redis(self) -> redis.Redis:
-        """A connection to its Valkey, which serves all roles."""
+        """Return a connection to its Valkey, which serves all roles."""
         return redis.Redis.from_url(Embedded(self.data_dir).redis_url, socket_timeout=2)
 
     def part(self, name: str) -> int | None:
-        """The process id of one of PARTS, None while it does not run."""
+        """Return the process id of one of PARTS, or None if it does not run."""
         assert self.process is not None
         for pid in self._children():
             if PARTS[name] in _command_line(pid):
@@ -173,7 +173,7 @@ class Instance:
         return found
 
     def kill(self, name: str, seconds: float = 60.0) -> float:
-        """`kill -9` one of PARTS and wait until its successor does its work; returns how long that took, in seconds."""
+        """Kill one of PARTS by SIGKILL, wait until its successor works, and return how long that took, in seconds."""
         pid = eventually(lambda: self.part(name), seconds)
         assert pid is not None
         killed_at = time.time()
@@ -183,7 +183,7 @@ class Instance:
         return time.time() - killed_at
 
     def wait_for(self, name: str, seconds: float = 60.0) -> None:
-        """Wait until one of PARTS does its work: the worker starts after the web server."""
+        """Wait until one of PARTS works: the worker starts after the web server."""
         eventually(lambda: self._works(name, 0.0), seconds)
 
     def _works(self, name: str, since: float) -> bool:

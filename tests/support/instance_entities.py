@@ -1,4 +1,4 @@
-"""The shapes of the instance documents and of the authorization server's metadata (contract, entities)."""
+"""JSON schemas of the instance documents and of the authorization server's metadata (contract, entities)."""
 
 from __future__ import annotations
 

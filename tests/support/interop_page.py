@@ -1,5 +1,6 @@
-"""Writes `docs/interop.md` from the recorded documents of Mastodon 4.6.5 and from what the tests hold of each: what becomes
-of it here, and how what is sent here in the same situation differs.
+"""Writes `docs/interop.md` from the recorded documents of Mastodon 4.6.5 and the tests of each.
+
+The page lists the effect of each document here, and differences in the documents that this server sends in the same situation.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ federation, and "behaviours" its section about behaviour.
 
 
 def page() -> str:
-    """The page as it should be."""
+    """Return the current text of the page."""
     understood = sum(name not in REFUSED for name in FILES)
     equal = sum(name not in DIFFERENCES for name in FILES)
     lines = [
@@ -99,7 +100,7 @@ def page() -> str:
 
 
 def refusals() -> str:
-    """The section about what is not taken, from the reasons in the code."""
+    """Return the section about refused documents, from the reasons in the code."""
     rows = (
         f"| {' | '.join(reason.key.split('.'))} | {reason.sentence} | {reason.rule} | {reason.senders} |"
         for kind in (Reason, FetchReason, FileReason, PageReason)

@@ -1,5 +1,6 @@
-"""An issuer of OpenID Connect on this machine, with keys of its own: it signs in whoever a test says; and the way of a browser
-to it and back.
+"""An issuer of OpenID Connect on this machine, which signs in the user that a test names.
+
+Its keys are its own. Helpers go through a browser's redirects to it and back.
 """
 
 from __future__ import annotations
@@ -31,20 +32,22 @@ from tests.support.site import listening
 
 CLIENT = "social"
 SECRET = "a secret of the client"  # of a test
-#: Somebody new, as the form of the sign-up has them.
+#: The form values of a new user.
 NEW = {"username": "ann", "email": "ann@org.example", "agreement": "on"}
 
 
 @cache
 def key(name: str) -> JWK:
-    """A key pair, made once: that takes the longest."""
+    """Return a key pair, cached because generating it is slow."""
     return JWK.generate(kty="RSA", size=2048, kid=name, use="sig")
 
 
 class TestIssuer:
-    """The issuer. `person` are the claims about who signs in; `changed` are claims of the ID token that are other than they
-    should be, None for one that is left out; `sign` makes a token of claims. `broken` says how an endpoint, by its path,
-    answers instead: "slow", "huge", "redirect" or "text".
+    """The issuer, with settings for wrong behaviour.
+
+    `person` are the claims about the user who signs in; `changed` are wrong claims of the ID token, None for one that is left
+    out; `sign` makes a token of claims. `broken` is the kind of wrong response of an endpoint, by its path: "slow", "huge",
+    "redirect" or "text".
     """
 
     __test__ = False
@@ -101,18 +104,18 @@ class TestIssuer:
         self.url = f"http://127.0.0.1:{self.http.server_port}{path}"
 
     def settings(self, **changed: Any) -> Issuer:
-        """The issuer as the settings of this server name it."""
+        """Return the issuer as this server's settings configure it."""
         values = {"id": "org", "name": "The Organisation", "issuer": self.url, "client_id": CLIENT}
         return Issuer(**values | {"client_secret": SECRET} | changed)
 
     def consent(self, asked: dict[str, str]) -> str:
-        """The address to which the browser of somebody who has signed in is led: with a code."""
+        """Return the address, with a code, to which the issuer redirects a browser after the sign-in."""
         code = token_urlsafe(8)
         self.codes[code] = asked
         return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
 
     def exchange(self, sent: dict[str, str]) -> dict[str, Any] | None:
-        """The tokens for a code, once, for the client and the browser to which it was given."""
+        """Return the tokens for a code, once, for the client and the browser to which it was given."""
         asked = self.codes.pop(sent.get("code", ""), None)
         challenge = urlsafe_b64encode(sha256(sent.get("code_verifier", "").encode()).digest()).rstrip(b"=").decode()
         if asked is None or (sent.get("client_id"), sent.get("client_secret")) != (CLIENT, SECRET):
@@ -125,7 +128,7 @@ class TestIssuer:
         return {"access_token": "access", "token_type": "Bearer", "id_token": self.sign(claims)}
 
     def signed(self, claims: dict[str, Any], **header: Any) -> str:
-        """A token with the issuer's signature."""
+        """Return a token with the issuer's signature."""
         token = JWT(header={"alg": "RS256", "kid": self.key.get("kid"), **header}, claims=claims)
         token.make_signed_token(self.key)
         return str(token.serialize())
@@ -144,7 +147,7 @@ class TestIssuer:
 
 
 def begin(browser: Client, path: str = "/auth/with/org", **form: Any) -> str:
-    """The address of the issuer to which a sign-in leads."""
+    """Start a sign-in, and return the address of the issuer to which it leads."""
     page = browser.post(path, form)
     assert page.status_code == 200, page.content
     (address,) = re.findall(r'http-equiv="refresh" content="0;url=([^"]+)"', page.content.decode())
@@ -152,34 +155,34 @@ def begin(browser: Client, path: str = "/auth/with/org", **form: Any) -> str:
 
 
 def come_back(browser: Client, issuer: TestIssuer, address: str) -> Any:
-    """The answer to what the issuer has the browser ask for."""
+    """Sign in at the issuer, follow its redirect, and return the response."""
     return browser.get(way_back(issuer, address))
 
 
 def way_back(issuer: TestIssuer, address: str) -> str:
-    """The address here to which the issuer leads, with a code that it has given for what `address` asks."""
+    """Return the local address to which the issuer redirects, with a code for the request in `address`."""
     back = urlsplit(issuer.consent(asked_in(address)))
     return f"{back.path}?{back.query}"
 
 
 def asked_in(address: str) -> dict[str, str]:
-    """What an address asks the issuer."""
+    """Return the parameters of an authorization request."""
     return dict(_flat(urlsplit(address).query))
 
 
 def sign_in(browser: Client, issuer: TestIssuer, **form: Any) -> Any:
-    """The answer to a sign-in by the issuer."""
+    """Sign in by the issuer, and return the response."""
     return come_back(browser, issuer, begin(browser, **form))
 
 
 def is_signed_in(browser: Client, user: User | None = None) -> bool:
-    """Whether somebody, or this user, is signed in."""
+    """Return whether a user, or this user, is signed in."""
     number = browser.session.get("_auth_user_id")
     return number is not None and (user is None or number == str(user.pk))
 
 
 def member(issuer: TestIssuer, **values: Any) -> User:
-    """Somebody who signs in by the issuer."""
+    """Create a user who signs in by the issuer."""
     user = make_user(**values)
     SocialAccount.objects.create(user=user, provider="org", uid=issuer.person["sub"], extra_data={"name": "ann"})
     return user
@@ -191,7 +194,7 @@ def _flat(query: str) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def issuing() -> Iterator[TestIssuer]:
-    """An issuer that answers."""
+    """Run an issuer during the block."""
     issuer = TestIssuer()
     thread = threading.Thread(target=issuer.http.serve_forever, args=(0.01,), daemon=True)
     thread.start()

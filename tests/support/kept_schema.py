@@ -1,7 +1,7 @@
-"""Keeps the tables of one run for the next: making them by all migrations takes ten seconds of the processor.
+"""Caches the tables for the next test run: creating them by all migrations takes ten seconds of processor time.
 
-What is kept belongs to the contents of all migrations. Whatever differs is made by the migrations as on any server, and so
-is everything in the first run.
+The cache depends on the contents of all migrations. After a change, and in the first run, the migrations create the tables as
+on any server.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _IMPORT: Final = re.compile(r"^(?:import|from) ((?:social|accounts|statuses|time
 
 @cache
 def fingerprint(version: str) -> str:
-    """What the tables depend on: PostgreSQL, Django, the apps, their migrations and what these import of our own."""
+    """Return a digest of everything the tables depend on: PostgreSQL, Django, apps, migrations, and the modules they import."""
     sources = {sys.modules[one.__module__].__file__ for one in MigrationLoader(None).disk_migrations.values()}
     imported = {name for path in sources if path for name in _IMPORT.findall(Path(path).read_text())}
     sources |= {spec.origin for name in imported if (spec := importlib.util.find_spec(name)) is not None}
-    # Sorted by content: where packages are installed has nothing to do with it.
+    # Sorted by content, because the installation's paths do not matter.
     contents = sorted(hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in sources if path)
     whole = f"{version} {django.__version__} {sorted(apps.app_configs)} {contents}"
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
 def load(postgres: Postgres) -> None:
-    """Have the database of the tests made from what was kept, if that is the same."""
+    """Create the test database from the cached tables, if they are current."""
     if not _path(postgres).exists():
         return
     with psycopg.connect(postgres.conninfo(), autocommit=True) as server:
@@ -52,7 +52,7 @@ def load(postgres: Postgres) -> None:
 
 
 def fill(postgres: Postgres, database: str = "social") -> None:
-    """Create the kept tables in an empty database; none if they are not kept. The next `setup` applies what is missing."""
+    """Create the cached tables in an empty database, if there are any; the next `setup` applies missing migrations."""
     path = _path(postgres)
     if path.exists():
         options = ("-q", "-X", "-v", "ON_ERROR_STOP=1")
@@ -60,7 +60,7 @@ def fill(postgres: Postgres, database: str = "social") -> None:
 
 
 def keep(postgres: Postgres) -> None:
-    """Keep the tables that have just been made, unless they are kept."""
+    """Cache the tables that were just created, unless they are cached."""
     path = _path(postgres)
     if path.exists():
         return
@@ -68,7 +68,7 @@ def keep(postgres: Postgres) -> None:
     for old in FOLDER.glob("*.sql"):
         if old != path:
             old.unlink(missing_ok=True)
-    made = path.with_suffix(f".{os.getpid()}")  # another worker may be at it too
+    made = path.with_suffix(f".{os.getpid()}")  # another worker may write it at the same time
     name = str(connection.settings_dict["NAME"])
     _run(postgres, "pg_dump", "--no-owner", "-d", postgres.conninfo(name), "-f", str(made))
     made.replace(path)

@@ -1,4 +1,4 @@
-"""A mail server on this machine, which keeps what it is sent and answers as a test says."""
+"""A mail server on this machine, which stores the mails that it gets and responds as a test says."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import time
 
 
 class MailServer:
-    """Listens until its `socket` is closed. `answer` is what RCPT gets, and each message takes `pause` seconds.
+    """A server that listens until its `socket` is closed.
 
-    `received` are the lines of all clients; `messages` are pairs of a recipient and a message that was taken.
+    `answer` is the response to RCPT, and each message takes `pause` seconds. `received` are the lines of all clients;
+    `messages` are pairs of a recipient and an accepted message.
     """
 
     def __init__(self, answer: bytes = b"250 ok", pause: float = 0.0) -> None:

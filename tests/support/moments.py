@@ -1,4 +1,4 @@
-"""Another moment for Python and PostgreSQL alike."""
+"""Sets the clocks of Python and PostgreSQL to another time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db import connection
 
 from social.kernel import clock
 
-# The moments of a transaction and of a statement stand still; ids differ by the one that goes on.
+# The times of transactions and statements are fixed; the one that runs makes ids differ.
 _CLOCKS: Final = {
     "now": "STABLE RETURN '{moment}'::timestamptz",
     "statement_timestamp": "STABLE RETURN '{moment}'::timestamptz",
@@ -22,8 +22,9 @@ _CLOCKS: Final = {
 
 @contextmanager
 def at(moment: datetime) -> Iterator[None]:
-    """Python's clock stands still at `moment`, and so does PostgreSQL's for the transaction of the test: what Python calls
-    now belongs with the ids and the times that PostgreSQL gives. CURRENT_TIMESTAMP alone stays the actual time.
+    """Stop Python's clock at `moment`, and PostgreSQL's for the transaction of the test, so that ids and times of both agree.
+
+    Only CURRENT_TIMESTAMP remains the actual time.
     """
     with time_machine.travel(moment, tick=False), connection.cursor() as cursor:
         cursor.execute("SELECT pg_catalog.clock_timestamp()")
@@ -32,12 +33,15 @@ def at(moment: datetime) -> Iterator[None]:
         for name, body in _CLOCKS.items():
             defined = body.format(moment=moment.astimezone(UTC), actual=actual.astimezone(UTC))
             cursor.execute(f"CREATE OR REPLACE FUNCTION moments.{name}() RETURNS timestamptz LANGUAGE sql {defined}")
-        # The schema of PostgreSQL's own functions comes first wherever it is not named.
+        # The schema of PostgreSQL's own functions would come first if it were not named.
         cursor.execute("SET LOCAL search_path TO moments, pg_catalog, public")
         yield
         cursor.execute("SET LOCAL search_path TO DEFAULT")
 
 
 def at_noon() -> AbstractContextManager[None]:
-    """`at` noon of tomorrow: no day ends while a test counts what happened on it, and what was stored before is over."""
+    """Stop the clocks at noon of the next day.
+
+    No day ends while a test counts by days, and everything stored before is in the past.
+    """
     return at((clock.now() + timedelta(days=1)).replace(hour=12, minute=0, second=0, microsecond=0))

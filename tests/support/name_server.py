@@ -1,4 +1,4 @@
-"""A name server on loopback, for tests of what is asked of the DNS."""
+"""A name server on loopback, for tests of DNS queries."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ import dns.rrset
 
 @dataclass
 class NameServer:
-    """Answers from `zone`: by name and type, the records as they stand in a zone file.
+    """Answers from `zone`: records as in a zone file, by name and type.
 
-    A name that is in it for no type does not exist; one in `silent` is never answered. `asked` is what was asked for.
+    A name without records of any type does not exist; one in `silent` gets no answer. `asked` are the queries.
     """
 
     zone: Mapping[tuple[str, str], Sequence[str]]
@@ -29,14 +29,14 @@ class NameServer:
     port: int = 0
 
     def resolver(self) -> dns.resolver.Resolver:
-        """A resolver that asks this server and no other."""
+        """Return a resolver that asks only this server."""
         made = dns.resolver.Resolver(configure=False)
         made.nameservers = ["127.0.0.1"]
         made.port = self.port
         return made
 
     def answer(self, packet: bytes) -> bytes | None:
-        """The answer to a question; None for silence."""
+        """Return the answer to a query, or None for silence."""
         question = dns.message.from_wire(packet)
         name = question.question[0].name.to_text(omit_final_dot=True)
         kind = dns.rdatatype.to_text(question.question[0].rdtype)
@@ -55,7 +55,7 @@ class NameServer:
 
 @contextmanager
 def name_server(zone: Mapping[tuple[str, str], Sequence[str]], *, silent: Sequence[str] = ()) -> Iterator[NameServer]:
-    """A name server that answers until the end of the block."""
+    """Run a name server during the block."""
     server = NameServer(zone, frozenset(silent))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
         listening.bind(("127.0.0.1", 0))

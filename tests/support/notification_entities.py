@@ -1,4 +1,4 @@
-"""The shapes of notifications and of what they tell of (contract, entities)."""
+"""JSON schemas of notifications and of entities in them (contract, entities)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Makes the OpenAPI document from what the endpoints declare: drf-spectacular walks, this module knows our declarations.
+"""Generates the OpenAPI document from the declarations of the endpoints, by drf-spectacular.
 
-`make documents` writes it to social/api/openapi.json, which `/api/openapi.json` serves as it stands, so that no web process
-loads the generator.
+`make documents` writes it to social/api/openapi.json, which `/api/openapi.json` serves unchanged, so that no web process loads
+the generator.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _SETTINGS: Final = {
 
 
 def encoded_document() -> bytes:
-    """The document as it is stored: readable, and the same for the same declarations."""
+    """Return the stored form of the document, which is readable, and the same for the same declarations."""
     return orjson.dumps(make_document(), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS) + b"\n"
 
 
 def make_document() -> dict[str, Any]:
-    """The document of all endpoints of the server. Fails when it is not valid OpenAPI 3.1."""
+    """Return the document of all endpoints of the server; fail if it is not valid OpenAPI 3.1."""
     before = ApiViewSet.schema
     ApiViewSet.schema = _Declared()
     try:
@@ -196,7 +196,7 @@ def _of_field(field: Any) -> Schema:
 
 
 _SECURITY_SCHEMES: Final = {
-    # For people at a page that shows the document, who have a token and no application. By its name it stands above the scopes.
+    # For users of a page that shows the document, who have a token and no application. Its name places it above the scopes.
     "bearer": {"type": "http", "scheme": "bearer"},
     "oauth": {
         "type": "oauth2",
@@ -221,7 +221,7 @@ def _security(access: Access) -> list[dict[str, list[str]]]:
 
 
 def _reachable(paths: dict[str, Any]) -> dict[str, Schema]:
-    """The entities that the paths refer to, with those they refer to."""
+    """Return the entities that the paths refer to, directly or through others."""
     prefix = '"#/components/schemas/'
     found: dict[str, Schema] = {}
     waiting = [orjson.dumps(paths).decode()]
@@ -236,5 +236,5 @@ def _reachable(paths: dict[str, Any]) -> dict[str, Schema]:
 
 
 def write() -> None:
-    """Store the document where it is served from."""
+    """Write the document to the file that is served."""
     DOCUMENT.write_bytes(encoded_document())

@@ -1,4 +1,4 @@
-"""A PostgreSQL apart from that of the suite, which a test may stop and start."""
+"""A PostgreSQL other than that of the test run, which a test can stop and start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from social.runtime.embedded import Embedded
 
 @contextmanager
 def own_postgres() -> Iterator[Embedded]:
-    """A running one, without Valkey; it ends with the block."""
+    """Run a PostgreSQL without Valkey during the block."""
     folder = Path(tempfile.mkdtemp(prefix="social-p-"))
     folder.chmod(0o755)
     embedded = Embedded(folder, durable=False, valkey_wanted=False)

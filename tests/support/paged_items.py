@@ -1,6 +1,6 @@
-"""What an endpoint that pages by cursor lists, and how its items come and go while somebody pages.
+"""The items of each endpoint that pages by cursor, and how they are added and removed between pages.
 
-`ITEMS` has an entry for each such endpoint: a function that sets the scene for a caller and returns its `Items`. Those of
+`ITEMS` has an entry for each such endpoint: a function that creates the data for a caller and returns its `Items`. Those of
 timelines are in `tests.support.timeline_items`.
 """
 
@@ -65,8 +65,8 @@ from timelines.models import LinkPublisher, List, ListMember
 class Items:
     """The items of one list, newest first by their keys.
 
-    A key is the number that the pages are cut at: the id of the row that puts the item into the list. `here` are the
-    items that stand in the list now, by their identifiers in answers, with their keys. `listed`: the list in a body.
+    A key is the number in the cursors: the id of the row that puts the item into the list. `here` are the current items, by
+    their identifiers in responses, with their keys. `listed`: the list in a body.
     """
 
     make: Callable[[int], tuple[str, int]]
@@ -80,18 +80,18 @@ class Items:
     _numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def add(self) -> str:
-        """One more item."""
+        """Add an item."""
         identifier, key = self.make(next(self._numbers))
         self.here[identifier] = key
         return identifier
 
     def drop(self, identifier: str) -> None:
-        """The item leaves the list."""
+        """Remove the item from the list."""
         self.take(identifier)
         del self.here[identifier]
 
     def disturb(self, number: int) -> None:
-        """Something else happens that may take items away, or change nothing."""
+        """Do something else that may remove items, or change nothing."""
 
 
 def rows(
@@ -100,7 +100,7 @@ def rows(
     key: Callable[[Any], int] = lambda row: row.pk,
     **more: Any,
 ) -> Items:
-    """Items that are rows: `make` makes one, `name` identifies it in answers, and it leaves by being deleted."""
+    """Return items that are rows: `make` creates one, `name` identifies it in responses, and deleting removes it."""
     made: dict[str, Any] = {}
 
     def new(number: int) -> tuple[str, int]:
@@ -177,7 +177,7 @@ def _targets(model: Any) -> Callable[[Callers], Items]:
 
 
 class _Waiting:
-    """People made beforehand, who join a list in another order than they were made: it is paged by their ids."""
+    """Accounts created beforehand, which join a list in another order than that of their ids."""
 
     def __init__(self) -> None:
         self.people = [make_remote() for _number in range(16)]
@@ -232,7 +232,7 @@ def _favourited_by(callers: Callers) -> Items:
 
 
 class Posts(Items):
-    """Items that are posts, which leave by being deleted."""
+    """Items that are posts, which are removed by being deleted."""
 
     def __init__(self, make: Callable[[int], Status], name: Callable[[Status], object], **more: Any) -> None:
         self.made: dict[str, Status] = {}

@@ -1,4 +1,4 @@
-"""An authenticator in software, as browsers and security keys make them (WebAuthn Level 2, sections 6 and 7)."""
+"""An authenticator in software, like those of browsers and security keys (WebAuthn Level 2, sections 6 and 7)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PRESENT, VERIFIED, ATTESTED = 0x01, 0x04, 0x40
 
 @dataclass
 class SoftwareKey:
-    """A passkey of one account on one server; its fields can be set wrong to see what the server makes of it."""
+    """A passkey of one account on one server; tests can set its fields to wrong values."""
 
     origin: str = "http://social.localhost"
     relying_party: str = "social.localhost"
@@ -32,7 +32,7 @@ class SoftwareKey:
     private: ec.EllipticCurvePrivateKey = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
 
     def create(self, options: dict[str, Any]) -> str:
-        """What a browser answers to `navigator.credentials.create`, as JSON."""
+        """Return the browser's response of `navigator.credentials.create`, as JSON."""
         wanted = options["publicKey"]
         self.handle = wanted["user"]["id"]
         public = cbor.encode(dict(ES256.from_cryptography_key(self.private.public_key())))
@@ -45,7 +45,7 @@ class SoftwareKey:
         return self._credential(response, {"credProps": {"rk": True}})
 
     def get(self, options: dict[str, Any], **changed: Any) -> str:
-        """What a browser answers to `navigator.credentials.get`, as JSON; `changed` replaces parts of the response."""
+        """Return the browser's response of `navigator.credentials.get`, as JSON; `changed` replaces parts of it."""
         data = self._data()
         client_data = self._client_data("webauthn.get", options["publicKey"]["challenge"])
         signed = data + sha256(websafe_decode(client_data)).digest()

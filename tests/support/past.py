@@ -1,4 +1,4 @@
-"""Archives of somebody's own posts, made from the public descriptions of their formats."""
+"""Archives of a user's posts, made from the public descriptions of their formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
 
 
 def note(number: int | str, content: str = "<p>hello</p>", **members: Any) -> dict[str, Any]:
-    """A public post of the author, as Mastodon writes it into its archive."""
+    """Return a public post of the author, as in an archive of Mastodon."""
     return {
         "id": f"{OLD}/statuses/{number}",
         "type": "Note",
@@ -33,13 +33,13 @@ def note(number: int | str, content: str = "<p>hello</p>", **members: Any) -> di
 
 
 def create(document: dict[str, Any]) -> dict[str, Any]:
-    """The activity that stands in the outbox for a post."""
+    """Return the activity for a post in the archive's outbox."""
     kept = {name: document[name] for name in ("published", "to", "cc") if name in document}
     return {"id": f"{document['id']}/activity", "type": "Create", "actor": OLD, **kept, "object": document}
 
 
 def mastodon(*items: Any, files: dict[str, bytes] | None = None, likes: list[str] | None = None) -> dict[str, bytes]:
-    """The files of an archive of Mastodon with these posts (documents of type Note are put into activities)."""
+    """Return the files of an archive of Mastodon with these posts (documents of type Note are put into activities)."""
     activities = [
         create(item) if isinstance(item, dict) and item.get("type") in ("Note", "Question") else item for item in items
     ]
@@ -55,7 +55,7 @@ def mastodon(*items: Any, files: dict[str, bytes] | None = None, likes: list[str
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
-    """A zip file of these files."""
+    """Return a zip file of these files."""
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
         for name, data in files.items():
@@ -64,7 +64,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
 
 
 def tarred(files: dict[str, bytes], *more: tarfile.TarInfo) -> bytes:
-    """A tar.gz file of these files, and of members without content."""
+    """Return a tar.gz file of these files, and of members without content."""
     target = io.BytesIO()
     with tarfile.open(fileobj=target, mode="w:gz") as file:
         for member in more:

@@ -1,4 +1,4 @@
-"""How tests of waiting hold on any machine: attempts are counted, and where time must be looked at the limit is generous."""
+"""Helpers for tests of waiting on any machine: attempts are counted, and time limits are generous."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import pytest
 
 from social.kernel.circuits import Circuit
 
-#: Seconds: many times what a busy machine takes for something that happens at once, a fraction of what the next sweep,
-#: retry or deadline would take.
+#: In seconds; many times what an immediate effect takes on a busy machine, but less than the next sweep, retry or deadline.
 SOON: Final = 15.0
 
 
 def watch_circuits(monkeypatch: pytest.MonkeyPatch) -> list[Circuit]:
-    """The circuit of every attempt that failed. One that has opened stays open: by itself it would be tried each second."""
+    """Return the list of circuits of failed attempts.
+
+    An open circuit stays open, instead of being tried each second.
+    """
     failed: list[Circuit] = []
 
     def note(circuit: Circuit) -> None:

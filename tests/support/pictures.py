@@ -1,4 +1,4 @@
-"""Pictures of pages for the documents, from the demonstration data: `make pictures`.
+"""Writes the screenshots of the documents from the demonstration data: `make pictures`.
 
 They are taken at the port of `make run`, which must be free, so that they show the address that a newcomer sees.
 """
@@ -21,9 +21,9 @@ from tests.support.chromium import Tab, open_tab
 from tests.support.instance import ROOT, Instance
 
 FOLDER: Final = ROOT / "docs" / "pictures"
-#: A picture weighs no more than this many bytes, so that the pages of the documents open quickly.
+#: The maximum size of a picture in bytes, so that the pages of the documents open quickly.
 LIMIT: Final = 150_000
-#: Pictures by their names: the page, its width and height, and whether it is dark.
+#: Pictures by their names: the page, its width and height, and whether the theme is dark.
 PAGES: Final = {
     "profile": ("/@mei", 1100, 900, False),
     "admin": ("/admin/", 1280, 900, False),

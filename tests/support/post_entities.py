@@ -1,4 +1,4 @@
-"""The shapes of posts and what belongs to them: files, polls, quotes, hashtags, previews, filters (contract, entities)."""
+"""JSON schemas of posts and their files, polls, quotes, hashtags, previews and filters (contract, entities)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.schema import (
     one_of,
 )
 
-# As the columns are named; a draft of a scheduled post has null for what was left out.
+# The members have the names of the columns; a draft of a scheduled post has null for missing values.
 _AUTHOR_COLUMNS: dict[str, Schema] = {"spoiler_text": S}
 _STATUS: dict[str, Schema] = {
     **_AUTHOR_COLUMNS,
@@ -149,7 +149,7 @@ POST_ENTITIES: dict[str, Schema] = {
     "Mention": exactly({"id": ID, "username": S, "url": URL, "acct": S}),
     "ShallowTag": exactly({"name": S, "url": URL}),
     "Tag": exactly(
-        # A hashtag that nobody has used yet has no id.
+        # A hashtag that was not used yet has no id.
         {
             "id": {"anyOf": [ID, {"const": ""}]},
             "name": S,

@@ -1,7 +1,7 @@
-"""Devices that subscribe to Web Push, and the push service that they use: a web server on a loopback address.
+"""Devices that subscribe to Web Push, and their push service: a web server on a loopback address.
 
-What a device receives is decrypted from the texts of RFC 8291, RFC 8188 and the draft `aesgcm` alone, with the arithmetic of
-P-256 written out and HMAC of the standard library: nothing of it is shared with what encrypts.
+A device decrypts by the texts of RFC 8291, RFC 8188 and the draft `aesgcm`, with the arithmetic of P-256 written out and HMAC
+of the standard library: no code is shared with the encryption.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _Point = tuple[int, int] | None
 
 
 def unbase64(text: str) -> bytes:
-    """Bytes of Base64 in the alphabet for addresses."""
+    """Return the bytes of URL-safe Base64."""
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
 def base64_of(raw: bytes) -> str:
-    """Base64 in the alphabet for addresses, without padding."""
+    """Return URL-safe Base64 without padding."""
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
@@ -80,7 +80,7 @@ def _read(raw: bytes) -> tuple[int, int]:
 
 
 def _derive(salt: bytes, secret: bytes, info: bytes, length: int) -> bytes:
-    """HKDF of one block (RFC 5869)."""
+    """Return the output of HKDF with one block (RFC 5869)."""
     pseudorandom = hmac.digest(salt, secret, hashlib.sha256)
     return hmac.digest(pseudorandom, info + b"\x01", hashlib.sha256)[:length]
 
@@ -91,7 +91,7 @@ def _open(key: bytes, nonce: bytes, sealed: bytes) -> bytes:
 
 
 def _parameters(header: str) -> dict[str, str]:
-    """`a=b;c=d` as a dictionary."""
+    """Return `a=b;c=d` as a dictionary."""
     pairs = (part.strip().partition("=") for part in header.split(";"))
     return {name: value.strip('"') for name, _equals, value in pairs}
 
@@ -107,7 +107,7 @@ class Received:
 
 @dataclass(frozen=True)
 class Device:
-    """A device with its keys; `number` makes them, so that they are the same in every run."""
+    """A device whose keys are derived from `number`, so that they are the same in every run."""
 
     number: int
     auth: bytes = b"sixteen bytes..."
@@ -118,14 +118,14 @@ class Device:
 
     @property
     def keys(self) -> dict[str, str]:
-        """As a client sends them."""
+        """Return the keys as a client sends them."""
         return {"p256dh": base64_of(self.public_key), "auth": base64_of(self.auth)}
 
     def _shared(self, sender_key: bytes) -> bytes:
         return _times(self.number, _read(sender_key))[0].to_bytes(32, "big")
 
     def open(self, headers: Mapping[str, Any] | Message, body: bytes) -> bytes:
-        """The message in a body, by the encoding that its headers name. Fails for any other."""
+        """Decrypt a body by the encoding that its headers name; fail for any other."""
         if headers["Content-Encoding"] == "aes128gcm":
             return self.open_standard(body)
         assert headers["Content-Encoding"] == "aesgcm"
@@ -133,7 +133,7 @@ class Device:
         return self.open_drafted(body, unbase64(salt), unbase64(_parameters(headers["Crypto-Key"])["dh"]))
 
     def open_standard(self, body: bytes) -> bytes:
-        """RFC 8291 section 3.4, RFC 8188 section 2."""
+        """Decrypt by RFC 8291 section 3.4 and RFC 8188 section 2."""
         salt, size, length = body[:16], int.from_bytes(body[16:20], "big"), body[20]
         sender_key, record = body[21 : 21 + length], body[21 + length :]
         assert len(record) <= size, "more than one record"
@@ -148,7 +148,7 @@ class Device:
         return message
 
     def open_drafted(self, body: bytes, salt: bytes, sender_key: bytes) -> bytes:
-        """draft-ietf-webpush-encryption-04 section 3, draft-ietf-httpbis-encryption-encoding-03 section 3."""
+        """Decrypt by draft-ietf-webpush-encryption-04 section 3 and draft-ietf-httpbis-encryption-encoding-03 section 3."""
         secret = _derive(self.auth, self._shared(sender_key), b"Content-Encoding: auth\0", 32)
         context = b"P-256\0\0\x41" + self.public_key + b"\0\x41" + sender_key
         key = _derive(salt, secret, b"Content-Encoding: aesgcm\0" + context, 16)
@@ -161,30 +161,30 @@ class Device:
 
 @dataclass
 class PushService:
-    """A push service: keeps what it receives, and answers 201, or what `answers` says for a path."""
+    """A push service that stores requests, and returns 201, or the status in `answers` for a path."""
 
     address: str
     received: list[Received] = field(default_factory=list)
     answers: dict[str, int] = field(default_factory=dict)
-    # Called with each request before it is answered, in a thread of its own.
+    # Called with each request before the response, in its own thread.
     before: Callable[[Received], None] | None = None
 
     def endpoint(self, name: str = "one") -> str:
-        """An address of it."""
+        """Return an address of the service."""
         return f"{self.address}/{name}"
 
     def at(self, name: str = "one") -> list[Received]:
-        """Everything that came to an address, in its order."""
+        """Return all requests to an address, in order."""
         return [each for each in self.received if each.path == f"/{name}"]
 
     def opened(self, device: Device, name: str = "one") -> list[dict[str, Any]]:
-        """Everything that came to an address, as the device reads it."""
+        """Return all messages to an address, decrypted by the device."""
         return [orjson.loads(device.open(each.headers, each.body)) for each in self.at(name)]
 
 
 @contextmanager
 def push_service() -> Iterator[PushService]:
-    """A push service that answers as long as the block lasts."""
+    """Run a push service during the block."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -204,7 +204,7 @@ def push_service() -> Iterator[PushService]:
 
     server = listening(Handler)
     server.daemon_threads = True
-    # Whoever asks may be killed meanwhile.
+    # The client may be killed meanwhile.
     server.handle_error = lambda _request, _address: None  # type: ignore[method-assign]  # of this one
     service = PushService(f"http://127.0.0.1:{server.server_port}")
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})

@@ -1,6 +1,6 @@
-"""Decides whether a value is as a JSON Schema says, for the keywords of our schemas (JSON Schema 2020-12).
+"""Checks values against a JSON Schema, for the keywords that the schemas of this project use (JSON Schema 2020-12).
 
-Every answer of every test is checked, and `jsonschema`, which also explains, takes milliseconds for one post.
+Every response of every test is checked, and `jsonschema`, which also explains errors, takes milliseconds for one post.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TYPES: Final[dict[str, Test]] = {
 
 
 class Definitions:
-    """Schemas by name, each made into a function when it is first asked for."""
+    """Schemas by name, each compiled to a function on first use."""
 
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self._schemas = schemas
@@ -41,7 +41,7 @@ class Definitions:
         return self.compile(self._schemas[name])
 
     def compile(self, schema: Schema) -> Test:
-        """A function that says whether a value is as the schema says. Raises KeyError for a keyword that is not known here."""
+        """Return a function that checks a value against the schema; raise KeyError for an unsupported keyword."""
         tests = [_KEYWORDS[keyword](self, rule, schema) for keyword, rule in schema.items()]
         if len(tests) == 1:
             return tests[0]
@@ -56,7 +56,7 @@ def _type(_definitions: Definitions, names: str | list[str], _schema: Schema) ->
 
 
 def _enum(_definitions: Definitions, allowed: list[Any], _schema: Schema) -> Test:
-    # True is no 1 in JSON.
+    # In JSON, true does not equal 1.
     return lambda value: any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in allowed)
 
 

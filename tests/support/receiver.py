@@ -1,4 +1,4 @@
-"""A server on this machine with very many addresses, that takes whatever is sent to it and notes when what came where."""
+"""A server on this machine with many addresses, which accepts every request and records its time and address."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Manner:
-    """Behaviour of a server: its answer, a status with further headers if there are any, and the seconds before it. With an
-    empty answer it closes the connection instead.
+    """The behaviour of a server: its response (a status with further headers), and the delay in seconds.
+
+    With an empty response it closes the connection instead.
     """
 
     answer: bytes = b"202 Accepted"
@@ -22,7 +23,7 @@ class Manner:
 
 @dataclass(frozen=True)
 class Came:
-    """A request: the moment of `time.perf_counter`, the address that it came to, its path and body."""
+    """A recorded request: the value of `time.perf_counter`, its address, path and body."""
 
     at: float
     address: str
@@ -31,10 +32,10 @@ class Came:
 
 
 class Receiver:
-    """Answers every request on one port of all its addresses, for as long as it is `running`. It has no documents: a GET is
-    answered 404, and not noted.
+    """Responds to every request on one port of all its addresses, while it is `running`.
 
-    `manners` are those of single addresses, the first is that of all others; they may be changed while it runs.
+    It has no documents: a GET gets 404, and is not recorded. `manners` are those of single addresses, and the first is that of
+    all others; they may be changed while it runs.
     """
 
     def __init__(self, manner: Manner | None = None, *, addresses: Sequence[str] = ("127.0.0.1",)) -> None:
@@ -81,7 +82,7 @@ class Receiver:
 
     @contextmanager
     def running(self) -> Iterator[Receiver]:
-        """It answers as long as the block lasts."""
+        """Respond to requests during the block."""
         thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         thread.start()
         assert self._ready.wait(10)

@@ -1,4 +1,4 @@
-"""An S3 server of its own on loopback for a test, empty each time."""
+"""An S3 server on loopback for one test, empty at the start."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ BUCKET = "files"
 
 @dataclass(frozen=True)
 class ObjectServer:
-    """A running server with one bucket that everybody may read."""
+    """A running server with one publicly readable bucket."""
 
     endpoint: str
     client: Any
 
     def url(self, query: str = "") -> str:
-        """What MEDIA_STORAGE would be."""
+        """Return the value of MEDIA_STORAGE for this server."""
         return f"s3+{self.endpoint.replace('://', '://key:secret@')}/{BUCKET}{query}"
 
     def entry(self, query: str = "") -> dict[str, Any]:
-        """Django's STORAGES entry for it."""
+        """Return Django's STORAGES entry for this server."""
         entry = env._media_storage(self.url(query))
         assert entry is not None
         return entry
 
     def keys(self) -> list[str]:
-        """The names of everything that is stored."""
+        """Return the names of all stored objects."""
         return sorted(item["Key"] for item in self.client.list_objects_v2(Bucket=BUCKET).get("Contents", ()))
 
 
 @contextmanager
 def object_server() -> Iterator[ObjectServer]:
-    """Start it, on a free port."""
+    """Run an S3 server on a free port during the block."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:

@@ -1,4 +1,4 @@
-"""The contract's type letters (entities) as JSON Schema, and how to put them together."""
+"""Builders of JSON schemas from the contract's type letters (entities)."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ FREE: Schema = {"type": "object"}
 
 
 def nullable(schema: Schema) -> Schema:
-    """`schema`, or null."""
+    """Return a schema for a value of `schema` or null."""
     return {"anyOf": [schema, NULL]}
 
 
 def many(schema: Schema, **rules: Any) -> Schema:
-    """A list of `schema`."""
+    """Return a schema for a list of `schema`."""
     return {"type": "array", "items": schema, **rules}
 
 
 def one_of(*values: str) -> Schema:
-    """One of some words."""
+    """Return a schema for one of these words."""
     return {"enum": list(values)}
 
 
 def entity(name: str) -> Schema:
-    """Another entity by its name."""
+    """Return a schema that refers to another entity."""
     return {"$ref": f"#/$defs/{name}"}
 
 
 def exactly(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    """An object with these keys and no others."""
+    """Return a schema for an object with exactly these keys."""
     return {
         "type": "object",
         "properties": {**required, **(optional or {})},
@@ -52,7 +52,7 @@ def exactly(required: dict[str, Schema], optional: dict[str, Schema] | None = No
 
 
 def extended(schema: Schema, required: dict[str, Schema]) -> Schema:
-    """An object of `exactly`, with more keys."""
+    """Return a schema of `exactly` with more keys."""
     properties = {**schema["properties"], **required}
     return schema | {"properties": properties, "required": [*schema["required"], *required]}
 

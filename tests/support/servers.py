@@ -1,4 +1,4 @@
-"""A pytest plugin that gives the suite its own PostgreSQL and Valkey before Django's settings are read.
+"""A pytest plugin that gives the tests their own PostgreSQL and Valkey before Django's settings are read.
 
 TEST_DATABASE_URL and TEST_REDIS_URL name servers to use instead.
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from social.runtime.embedded import Embedded
 
-#: The servers of this process; None where they are named from outside or not wanted.
+#: The servers of this process; None if environment variables name other ones, or if none are needed.
 embedded: Embedded | None = None
 _WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 
@@ -33,7 +33,7 @@ def _with_redis_database(url: str, number: int) -> str:
 
 
 def _start(*, wanted: bool) -> None:
-    """Name the servers in the environment, and start them if they are wanted here."""
+    """Name the servers in the environment, and start them if this process needs them."""
     global embedded
     from social.runtime.embedded import Embedded
     from social.runtime.secrets_file import generate_secrets
@@ -66,7 +66,7 @@ def _start(*, wanted: bool) -> None:
 
 
 def administrator(database: str) -> psycopg.Connection[Any]:
-    """A connection as the superuser of the suite's PostgreSQL; of one named from outside, as the role that was given."""
+    """Return a connection as the superuser of the tests' PostgreSQL; on an external one, as the configured role."""
     import psycopg
 
     from social.runtime.postgres import ADMIN
@@ -79,7 +79,7 @@ def administrator(database: str) -> psycopg.Connection[Any]:
 
 
 def _allow_tests() -> None:
-    """Let the server's role create databases and write rows without triggers, as only tests do."""
+    """Let the server's role create databases and disable triggers, which only tests need."""
     from social.runtime.postgres import ADMIN
 
     with administrator("postgres") as admin:
@@ -98,8 +98,10 @@ os.environ["LOG_LEVEL"] = "error"
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]:
-    """Each worker of pytest-xdist has servers of its own: what is published in Valkey reaches subscribers of all its
-    databases. The process that hands out the tests runs none and has no servers."""
+    """Start servers for each worker of pytest-xdist, because a Valkey message reaches subscribers in all its databases.
+
+    The process that distributes the tests runs none and has no servers.
+    """
     _start(wanted=bool(_WORKER) or not getattr(early_config.known_args_namespace, "numprocesses", None))
     if "TEST_REDIS_URL" in os.environ:
         os.environ["REDIS_URL"] = _with_redis_database(

@@ -1,4 +1,4 @@
-"""A web site of somebody else's, on this machine."""
+"""A web site of a third party on this machine."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _used_ports: set[int] = set()
 
 
 def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
-    """A web server on a loopback port that no other server of this process has had.
+    """Return a web server on a loopback port that no other server of this process has had.
 
-    The code under test remembers for half a minute which ports could not be reached, as it does with hosts.
+    The tested code caches for half a minute which ports could not be reached, as it does with hosts.
     """
-    # Head and body leave in two writes: on a connection that is kept the second would wait 40 ms for the client.
+    # Head and body are sent by two writes: on a kept connection the second would be delayed by 40 ms.
     handler.disable_nagle_algorithm = True
     refused: list[ThreadingHTTPServer] = []
     while (server := ThreadingHTTPServer(("127.0.0.1", 0), handler)).server_port in _used_ports:
@@ -29,13 +29,13 @@ def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
 
 
 class Site:
-    """A web server on a loopback address: answers by path, and the paths it was asked for."""
+    """A web server on a loopback address, with responses by path, and the requested paths."""
 
     def __init__(self) -> None:
         self.pages: dict[str, Answer] = {}
         self.asked: list[str] = []
         self.before_answer: Callable[[], object] = lambda: None
-        # Writes to the connection itself, instead of an answer.
+        # Writes to the connection directly, instead of a response.
         self.instead: Callable[[BaseHTTPRequestHandler], Any] | None = None
         site = self
 
@@ -62,14 +62,14 @@ class Site:
         self.address = f"http://{self.host}"
 
     def show(self, path: str, body: str | bytes, status: int = 200, **headers: str) -> str:
-        """Answer a path with this from now on; its address. Names of headers have low lines for hyphens."""
+        """Set the response of a path, and return its address; names of headers have underscores for hyphens."""
         self.pages[path] = (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
         return self.address + path
 
 
 @contextmanager
 def serving() -> Iterator[Site]:
-    """A site that answers as long as the block lasts."""
+    """Run a site during the block."""
     site = Site()
     thread = threading.Thread(target=site.server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

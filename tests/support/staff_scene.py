@@ -16,7 +16,7 @@ from tests.factories.statuses import make_media, make_status
 from timelines.models import Trend
 
 MOMENT = datetime(2026, 11, 20, 12, tzinfo=UTC)
-#: What a row of a model needs beside what `made` finds by itself.
+#: Values that a row of a model needs in addition to those that `made` derives.
 VALUES: dict[str, dict[str, Any]] = {
     "accounts.IpBlock": {"network": "198.51.100.0/24", "first": "198.51.100.0", "last": "198.51.100.255"},
     "accounts.QuarantinedFile": {"sha256": "0" * 64, "reason": "Bad.1"},
@@ -27,7 +27,7 @@ _LETTERS = (models.TextField, models.CharField)
 
 
 def made(model: type[models.Model]) -> models.Model:
-    """A row of a model: one that is there, or a new one with something in each column that needs it."""
+    """Return an existing row of a model, or a new one with a value in each column that needs one."""
     found = model._default_manager.first()
     if found is not None:
         return found
@@ -56,7 +56,7 @@ def made(model: type[models.Model]) -> models.Model:
 
 
 def scene() -> User:
-    """A server with something on every page; who owns it."""
+    """Create content for every page, and return the owner."""
     boss, ada = make_user("boss", role="Owner"), make_user("ada").account
     User.objects.filter(pk=make_user("waiting").pk).update(approved=False, sign_up_reason="I like trees")
     zoe = make_remote("zoe", "there.example")

@@ -1,4 +1,4 @@
-"""Ends event streams of Mastodon.py."""
+"""Helper that ends event streams of Mastodon.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mastodon.streaming import SSEStreamHandle
 
 
 def end_stream(handle: SSEStreamHandle) -> None:
-    """End it for good, and at once: its own `close` waits until something arrives."""
+    """End the stream at once: its own `close` waits until an event arrives."""
     handle.closed = True
     handle.connection.raw.shutdown()
     handle.join(30)

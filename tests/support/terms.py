@@ -1,11 +1,11 @@
-"""The words of a document that its @context does not explain: other servers may leave out what they name."""
+"""Finds terms of a document that its @context does not define, because other servers may drop them."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-# What https://www.w3.org/ns/activitystreams and https://w3id.org/security/v1 explain, of what is sent here.
-# Mastodon leaves featuredCollections unexplained, and so is it here.
+# The terms in sent documents that https://www.w3.org/ns/activitystreams and https://w3id.org/security/v1 define. Mastodon
+# leaves featuredCollections undefined, and so does this server.
 _WORDS: Final = """
     Accept Add Announce Application Article Audio Block Collection CollectionPage Create Delete Document Event Flag Follow
     Group Image Like Link Mention Move Note Object OrderedCollection OrderedCollectionPage Organization Page Person
@@ -22,7 +22,7 @@ _BY_LANGUAGE: Final = ("contentMap", "nameMap", "summaryMap")
 
 
 def check_terms(document: dict[str, Any]) -> None:
-    """Fail for members and types of an ActivityPub document, or of those within it, that no context explains."""
+    """Fail if a member or type of an ActivityPub document, or of a nested one, is not defined by a context."""
     words = _unexplained(document, _VOCABULARY) if "@context" in document else set()
     assert not words, f"no @context explains {sorted(words)}: add each to TERMS in federation/documents/context.py"
 

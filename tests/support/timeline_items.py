@@ -1,4 +1,4 @@
-"""What timelines list, and what happens in them while somebody pages: see `tests.support.paged_items`."""
+"""Items of timelines, and events in them between pages; see `tests.support.paged_items`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from timelines.models import Conversation, List, ListMember, Trend, TrendKind, T
 
 
 class Timeline(Posts):
-    """A timeline of several authors' posts; what happens meanwhile is chosen by a number."""
+    """A timeline with posts of several authors; `disturb` chooses an event by a number."""
 
     def __init__(self, callers: Callers, post: Callable[[Account, int], Status], **more: Any) -> None:
         self.callers = callers
@@ -39,17 +39,17 @@ class Timeline(Posts):
         )
 
     def disturb(self, number: int) -> None:
-        """A block, a mute, what else `events` has, a FLUSHALL of feeds, or the work that waits."""
+        """Run one event: a block, a mute, one of `events`, a FLUSHALL of feeds, or the waiting jobs."""
         author = self.authors[number % len(self.authors)]
         self.events[number % len(self.events)](author)
 
     def without(self, author: Account) -> None:
-        """What the author wrote has left the timeline; somebody else writes from now on."""
+        """Remove the author's posts from the expected items; another account posts from now on."""
         self.here = {name: key for name, key in self.here.items() if self.made[name].account_id != author.id}
         self.authors[self.authors.index(author)] = self.newcomer()
 
     def newcomer(self) -> Account:
-        """Somebody whose posts come into the timeline."""
+        """Return a new account whose posts appear in the timeline."""
         return make_account(discoverable=True)
 
     def _block(self, author: Account) -> None:
@@ -71,7 +71,7 @@ class Timeline(Posts):
 
 
 class Followed(Timeline):
-    """A timeline of people whom the reader follows: home, or a list."""
+    """A timeline of followed accounts: home, or a list."""
 
     def __init__(self, callers: Callers, list_id: int | None = None, **more: Any) -> None:
         self.list_id = list_id
@@ -81,13 +81,13 @@ class Followed(Timeline):
         self.events += [self._unfollow, self._follow]
 
     def add(self) -> str:
-        """One more post, which has reached its readers."""
+        """Add a post, and deliver it."""
         made = super().add()
         work()
         return made
 
     def newcomer(self) -> Account:
-        """Somebody who is followed."""
+        """Return a new account that is followed."""
         author = super().newcomer()
         self._join(author)
         return author
@@ -163,7 +163,7 @@ def _profile(callers: Callers) -> Items:
 
 
 class Conversations(Items):
-    """Conversations: a new post in one moves it to the top, a deleted one to the place of the post before."""
+    """Conversations: a new post moves its conversation to the top, and deleting it moves the conversation back."""
 
     def __init__(self, callers: Callers) -> None:
         self.callers = callers
@@ -191,7 +191,7 @@ class Conversations(Items):
         work()
 
     def disturb(self, number: int) -> None:
-        """Somebody writes once more in a conversation, or deletes what they wrote last."""
+        """Add a post to a conversation, or delete its last one."""
         names = sorted(self.here)
         if not names:
             return

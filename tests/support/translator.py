@@ -1,4 +1,4 @@
-"""A translation service on this machine, which speaks LibreTranslate's and DeepL's API and puts everything in capitals."""
+"""A translation service on this machine, with the APIs of LibreTranslate and DeepL, which returns text in capitals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY = "a key:fx"
 
 
 class Translator:
-    """The service. `asked` are the bodies it was sent, by path; `answer` stands in the place of its own answer."""
+    """The service: `asked` are the received bodies by path, and `answer` replaces its response."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, Any]] = []
@@ -51,7 +51,7 @@ class Translator:
 
     @property
     def translations(self) -> list[Any]:
-        """The requests for translations."""
+        """Return the requests for translations."""
         return [body for _path, body in self.asked if body is not None]
 
     def find_answer(self, path: str, body: Any, headers: Any) -> tuple[int, bytes]:
@@ -81,7 +81,7 @@ class Translator:
 
 
 def in_capitals(html: str) -> str:
-    """The HTML with its text in capitals, but in elements with `translate="no"`."""
+    """Return the HTML with its text in capitals, except in elements with `translate="no"`."""
     written: list[str] = []
     opened: list[bool] = []
     for token in tokenise(html):
@@ -98,7 +98,7 @@ def in_capitals(html: str) -> str:
 
 @contextmanager
 def translating() -> Iterator[Translator]:
-    """A service that answers."""
+    """Run a translation service during the block."""
     translator = Translator()
     thread = threading.Thread(target=translator.http.serve_forever, args=(0.01,), daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""The recorded documents of Mastodon 4.6.5, and how ours compare with them.
+"""The recorded documents of Mastodon 4.6.5, and their comparison with this server's.
 
 The records are the project's shared ones (`make conformance` finds them in the same place); without them FILES is empty.
 """
@@ -22,22 +22,25 @@ _PUBLIC: Final = "https://www.w3.org/ns/activitystreams#Public"
 
 
 def record(name: str) -> dict[str, Any]:
-    """A recorded request or answer."""
+    """Return a recorded request or response."""
     found: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
     return found
 
 
 def differences(ours: Any, theirs: Any) -> set[str]:
-    """What a document of ours has and the recorded one has not, and the other way round: members, the types of what they
-    hold, terms of the context. What is text, and how much of it, is for other tests.
+    """Return the differences of a document from the recorded one: members, types of values, and terms of the context.
+
+    Texts are compared by other tests.
     """
     here, there = set(_parts(ours)), set(_parts(theirs))
     return {f"only ours: {part}" for part in here - there} | {f"only Mastodon's: {part}" for part in there - here}
 
 
 def request_differences(path: str, headers: Mapping[str, str], theirs: Mapping[str, Any]) -> set[str]:
-    """How a request of ours differs from the recorded one: the kind of inbox, the headers, the value of Accept and
-    Content-Type, who signs, and what is signed in which order.
+    """Return the differences of a request from the recorded one.
+
+    Compared are the kind of inbox, the headers, the values of Accept and Content-Type, the signer, and the signed parts in
+    their order.
     """
     here, there = set(_request(path, headers)), set(_request(theirs["path"], theirs["headers"]))
     return {f"only ours: {part}" for part in here - there} | {f"only Mastodon's: {part}" for part in there - here}
@@ -87,13 +90,13 @@ _KINDS: Final = {str: "text", int: "number", float: "number", bool: "yes or no",
 
 
 def compare(name: str, ours: Any) -> None:
-    """Fail where a document differs from the recorded one in other things than DIFFERENCES says, or does not explain itself."""
+    """Fail if a document differs from the recorded one in ways that DIFFERENCES does not list, or has undefined terms."""
     check_terms(ours)
     _agree(name, differences(ours, record(name)["body"]))
 
 
 def compare_delivery(name: str, asked: Any) -> None:
-    """Fail where a delivery of ours differs from the recorded one, its body or the request, in other things than that."""
+    """Fail if the body or the request of a delivery differs from the recorded one in ways that DIFFERENCES does not list."""
     theirs = record(name)
     check_terms(json.loads(asked.body))
     found = differences(json.loads(asked.body), theirs["body"])
@@ -101,7 +104,7 @@ def compare_delivery(name: str, asked: Any) -> None:
 
 
 def compare_request(name: str, asked: Any) -> None:
-    """Fail where a request of ours differs from the recorded one, whatever its body, in other things than that."""
+    """Fail if a request, apart from its body, differs from the recorded one in ways that DIFFERENCES does not list."""
     _agree(name, request_differences(asked.path, asked.headers, record(name)))
 
 
@@ -122,7 +125,7 @@ _UNSIGNED: Final = {
 _ENCRYPTION: Final = "section 4: for end-to-end encryption, which Mastodon 4.6 does not have"
 _DEVICES_TERM: Final = {'only ours: @context devices = {"@id": "toot:devices", "@type": "@id"}': _ENCRYPTION}
 _PROFILE: Final = _DEVICES_TERM | {"only ours: devices: text": _ENCRYPTION}
-# Documents of people name the vocabulary of signatures for their keys anyway.
+# Actor documents contain the vocabulary of signatures for their keys anyway.
 _UNSIGNED_PROFILE: Final = _UNSIGNED | _DEVICES_TERM | {"only ours: object.devices: text": _ENCRYPTION}
 _UNSIGNED_DOCUMENT: Final = _UNSIGNED | {"only Mastodon's: @context https://w3id.org/security/v1": _NO_LD_SIGNATURE}
 _NO_DATE: Final = {
@@ -134,7 +137,7 @@ def _signer(ours: str, theirs: str, reason: str) -> dict[str, str]:
     return {f"only ours: signed by the {ours}": reason, f"only Mastodon's: signed by the {theirs}": reason}
 
 
-#: Where what is sent here differs from a record, and why, as the contract (federation) says.
+#: Differences of sent documents from the records, with the reason from the contract (federation).
 DIFFERENCES: Final[dict[str, dict[str, str]]] = {
     **dict.fromkeys(
         (

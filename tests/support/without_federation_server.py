@@ -1,4 +1,4 @@
-"""Settings of a server as an operator runs it, with federation not installed."""
+"""Settings of a server as an operator runs it, without federation."""
 
 from social.settings.base import *  # noqa: F403 (settings are the module's names, all of them)
 from social.settings.base import INSTALLED_APPS

@@ -1,4 +1,4 @@
-"""Does the work that waits in the outbox, as a worker would, inside the test's process."""
+"""Runs the waiting jobs as a worker would, inside the test's process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.client import Api
 
 
 def work(rounds: int = 20) -> int:
-    """Drain every queue until nothing is due; returns how many rows were done. Fails when a reaction fails."""
+    """Drain every queue until nothing is due, and return how many rows were processed; fail if a reaction fails."""
     done = 0
     for _round in range(rounds):
         queues = list(OutboxRow.objects.values_list("queue", flat=True).distinct())
@@ -24,7 +24,7 @@ def work(rounds: int = 20) -> int:
 
 
 def show(address: str) -> Any:
-    """Ask for a file as somebody without a token does; what waits for the network is done meanwhile, as by a worker."""
+    """Request a file without a token; jobs that wait for the network run meanwhile, as in a worker."""
     waits: list[later.Wait] = []
     answer = Api().client.get(address.removeprefix("http://social.localhost"), **{later.KEY: waits})  # type: ignore[arg-type]  # no header, but the server's
     if waits:

@@ -1,4 +1,4 @@
-"""What the tests of the timelines app share."""
+"""Fixtures for the tests of the timelines app."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from timelines.stores import feed
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    # A server that does not have the scripts yet would forget all feeds at the first call of each, in the midst of a test.
+    # A server without the scripts would drop all feeds at the first call of each, in the middle of a test.
     feed.drop_all()
     yield
     redis.circuit("feeds").close()
@@ -27,7 +27,7 @@ def _fresh() -> Iterator[None]:
 
 
 def work() -> None:
-    """Do what waits in the queue of this app, as a worker would. Fails when a reaction fails."""
+    """Run the jobs in the queue of this app, as a worker would; fail if a reaction fails."""
     while drain("feeds"):
         pass
     failed = OutboxRow.objects.filter(queue="feeds").exclude(last_error="").values_list("subscriber", "last_error")
@@ -47,12 +47,12 @@ class Person:
 
     @property
     def id(self) -> int:
-        """The account's id."""
+        """Return the account's id."""
         return self.account.id
 
 
 def person(username: str | None = None, scopes: str = ALL_SCOPES) -> Person:
-    """Somebody signed up, with a token."""
+    """Create a user with a token."""
     user = make_user(username)
     return Person(user, Api(make_token(user, scopes)))
 
@@ -69,14 +69,14 @@ def author() -> Person:
 
 @pytest.fixture
 def indexable(author: Person) -> Person:
-    """Somebody whose public posts everybody may find."""
+    """A user whose public posts everyone may find."""
     Account.objects.filter(id=author.id).update(indexable=True)
     author.account.refresh_from_db()
     return author
 
 
 def follow(one: Person, other: Person) -> None:
-    """`one` follows `other`, and all reactions have run."""
+    """Let `one` follow `other`, and run all reactions."""
     follow_account(account=one.account, target=other.account, change=FollowChange())
     work()
 

@@ -1,4 +1,4 @@
-"""What tests of the home timeline share."""
+"""Helpers for the tests of the home timeline."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ HOME = "/api/v1/timelines/home"
 
 
 def ids(person: Person, **params: Any) -> list[int]:
-    """The posts of a page of the person's home timeline."""
+    """Return the ids of the posts on a page of the user's home timeline."""
     response = person.api.get(HOME, params)
     assert response.status_code == 200, response.content
     return [int(status["id"]) for status in response.json()]
 
 
 def cached(person: Person) -> list[int]:
-    """The posts in the person's home feed."""
+    """Return the ids of the posts in the user's home feed."""
     return [item.id for item in feed.read(feed.home(person.id), person.id, Cursor(2000)).items]
 
 
 def posts(person: Person, number: int) -> list[int]:
-    """Write so many posts."""
+    """Create posts, and return their ids."""
     return [make_status(person.account, f"post {i}").id for i in range(number)]

@@ -1,4 +1,4 @@
-"""Clients of the streaming API, for tests."""
+"""Clients of the streaming API for tests."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Socket:
         return entity
 
     def is_silent(self) -> bool:
-        """Whether nothing came: asks for an error and sees that it is the first answer."""
+        """Return whether no message has come: the response to a wrong command must be the next one."""
         self.say(type="subscribe", stream="no such stream")
         return self.next() == {"error": "Unknown stream type", "status": 400}
 
     def is_closed(self, within: float) -> int:
-        """The code with which the server closes the socket in time."""
+        """Return the code with which the server closes the socket within this time."""
         with pytest.raises(ConnectionClosed) as closed:
             self.socket.recv(within)
         assert closed.value.rcvd is not None
@@ -67,17 +67,17 @@ class Socket:
 
 
 def open_socket(server: StreamingServer, someone: Person, stream: str = "", **query: str) -> Socket:
-    """A socket of theirs; with `stream` one that has begun to listen to it, and with whose feed nothing more happens."""
+    """Open a socket of a user; with `stream`, wait until the subscription is active and its feed is settled."""
     token = str(someone.api.token)
     socket = Socket(server, token, **({"stream": stream} if stream else {}), **query)
     if stream:
-        # Messages of a client are answered one after the other: this one when the subscription is complete.
+        # Commands of a client are answered in order: this one when the subscription is complete.
         assert socket.is_silent()
     return socket
 
 
 def open_from_page(server: StreamingServer, browser: Client, *, origin: str = "", stream: str = "user") -> Socket:
-    """A socket that a page of this server opens in a signed-in browser, or a page of another `origin`."""
+    """Open a socket as a page of this server, or of another `origin`, in a signed-in browser."""
     name = settings.SESSION_COOKIE_NAME
     headers = {"Cookie": f"other=1; {name}={browser.cookies[name].value}", "Origin": origin or settings.BASE_URL}
     socket = Socket(server, None, headers=headers, stream=stream)

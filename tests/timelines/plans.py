@@ -1,4 +1,4 @@
-"""What the plans of statements look at."""
+"""Helpers that measure how many rows query plans read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _HANDLED = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filte
 
 
 def looked_at(call: Callable[[], object], of: str = "") -> int:
-    """Rows that PostgreSQL handles at all steps of the plans of a call, those it throws away included; only of statements
-    that name the table `of`, if given. Other tests have no part in it: what they left behind is not counted.
+    """Return the number of rows that PostgreSQL handles in all plans of a call, discarded ones included.
+
+    With `of` only queries that name this table count. Rows left behind by other tests are not counted.
     """
     with CaptureQueriesContext(connection) as queries:
         call()
     rows = 0
     with connection.cursor() as cursor:
-        # Tables as small as those of tests may well be read from end to end, which depends on how many pages they have.
+        # PostgreSQL may read small tables sequentially, depending on their number of pages.
         cursor.execute("SET LOCAL enable_seqscan = off")
         for query in queries.captured_queries:
             if of not in query["sql"]:
@@ -29,7 +30,7 @@ def looked_at(call: Callable[[], object], of: str = "") -> int:
             plans: list[dict[str, Any]] = [json.loads(json.dumps(cursor.fetchone()[0]))[0]["Plan"]]
             while plans:
                 plan = plans.pop()
-                # Of an index that is read for a bitmap entries of dead rows are counted; those alive are counted above it.
+                # A bitmap index scan counts entries of dead rows; live ones are counted in the node above it.
                 if plan["Node Type"] != "Bitmap Index Scan":
                     rows += sum(plan.get(name, 0) for name in _HANDLED) * plan["Actual Loops"]
                 plans += plan.get("Plans", [])

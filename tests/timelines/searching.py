@@ -1,4 +1,4 @@
-"""Writes posts that search finds, and searches, for tests."""
+"""Helpers that write posts which search finds, and that search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEARCH = "/api/v2/search"
 
 
 def index() -> None:
-    """Do what waits in the queue of search."""
+    """Run the jobs in the queue of search."""
     while drain("search"):
         pass
     failed = OutboxRow.objects.filter(queue="search").exclude(last_error="").values_list("subscriber", "last_error")

@@ -1,4 +1,4 @@
-"""Runs the streaming process, as `manage.py run` does, on the test's own database and Valkey."""
+"""Runs the streaming process, as `manage.py run` does, on the test's database and Valkey."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class StreamingServer:
 
     @property
     def http(self) -> str:
-        """The base of its event streams."""
+        """Return the base address of its event streams."""
         return f"http://127.0.0.1:{self.port}/api/v1/streaming"
 
     @property
     def ws(self) -> str:
-        """The base of its sockets."""
+        """Return the base address of its sockets."""
         return f"ws://127.0.0.1:{self.port}/api/v1/streaming"
 
     def most_memory(self) -> int:
-        """The most bytes that objects took at once since the last call; only of a process that was `traced`."""
+        """Return the maximum number of bytes in objects since the last call; only for a `traced` process."""
         return self._memory()[0]
 
     def kept_memory(self) -> int:
-        """Bytes that objects take that are still in use; only of a process that was `traced`."""
+        """Return the bytes in objects that are still in use; only for a `traced` process."""
         return self._memory()[1]
 
     def _memory(self) -> list[int]:
@@ -58,7 +58,7 @@ class StreamingServer:
         return [int(number) for number in self.memory.read_text().split()]
 
 
-# Counted object by object: what the process takes from the system depends on what was free in it before.
+# Counted by object, because the memory that the process requests depends on what was free before.
 _TRACED = """
 import gc, os, signal, tracemalloc
 def report(*_signal):
@@ -88,10 +88,10 @@ def streaming_server(
     abort: float | None = None,
     traced: bool = False,
 ) -> Iterator[StreamingServer]:
-    """The process, listening, until the end of the block.
+    """Run the streaming process during the block.
 
     `ping`: seconds between pings instead of thirty; `request`: seconds for a request instead of ten; `abort`: seconds for
-    reading what is left instead of five; `traced`: says how much memory its objects take.
+    reading what is left instead of five; `traced`: reports how much memory its objects take.
     """
     port, database = _free_port(), connection.settings_dict
     environment = {

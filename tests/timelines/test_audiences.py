@@ -1,6 +1,7 @@
-"""Every surface shows each viewer what a naive model of the contract says, in generated worlds: public, hashtag and link pages,
-streams, search, posts by id, profiles, threads, quotes, conversations, notifications, and ActivityPub, signed and unsigned;
-strangers the same as HTML.
+"""Tests that every surface shows each viewer what a simple model of the contract says, with generated data.
+
+The surfaces are public, hashtag and link pages, streams, search, posts by id, profiles, threads, quotes, conversations,
+notifications, and ActivityPub, signed and unsigned; strangers get the same as HTML.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ Get = Callable[[str], Any]
 
 
 class Populated(World):
-    """A world whose people have chosen languages, let their posts be found, quoted, liked and kept, and been followed."""
+    """Generated data with languages, findable posts, quotes, favourites, bookmarks and follows."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -93,7 +94,7 @@ class Populated(World):
         )
         here = {person.id for person in self.here}
         mentioned = Status.objects.order_by("id").values_list("id", "mentions__account_id")
-        # The last post of a conversation is by somebody who has blocked its reader.
+        # The author of the last post in a conversation has blocked its reader.
         filed = {post.id: post.account for post in posts if is_filed(post)}
         for author, person in [(filed[post], person) for post, person in mentioned if post in filed][-1:]:
             if person in here and person != author.id:
@@ -109,7 +110,7 @@ class Populated(World):
 
 @contextmanager
 def listening() -> Iterator[list[tuple[str, Message]]]:
-    """What is published on the public streams and those of the hashtags meanwhile."""
+    """Collect the messages published on the public streams and those of the hashtags during the block."""
     names = {streams.channel_key(name): name for name in (*_PUBLIC, channels.hashtag("cats"), channels.hashtag("dogs"))}
     received: list[tuple[str, Message]] = []
     with redis.client("streams").pubsub() as subscription:
@@ -249,7 +250,7 @@ def see_contexts(get: Get, model: Model, world: Populated) -> None:
         assert shown == [
             str(post.id) if post.local else str(post.uri).rsplit("/", 1)[-1]
             for post in everything
-            if model.reads(start)  # absent and unreadable starts are answered alike (security row 76)
+            if model.reads(start)  # missing and unreadable parents get the same response (security row 76)
             and post.thread_root_id == start.thread_root_id
             and post.visibility in ("public", "unlisted")
             and post.reblog_of_id is None
@@ -303,12 +304,12 @@ def is_suspended(person: Account) -> bool:
 
 
 def see_that_it_agrees(surface: Any, world: Populated) -> None:
-    """Anybody, everybody here and, where servers read, everybody elsewhere is shown what the model says."""
+    """Check a surface for visitors, local users and, if servers read it, remote accounts, against the model."""
     if surface in FOR_SERVERS:
         surface(partial(get_signed, None), Model(None), world)
         for person in world.people:
             if not person.local:
-                # The suspended are strangers.
+                # Suspended accounts are treated as strangers.
                 surface(partial(get_signed, person), Model(None if is_suspended(person) else person), world)
         return
     if surface in FOR_STRANGERS or surface in FOR_ANYBODY:
@@ -330,7 +331,7 @@ def get_signed(signer: Account | None, path: str) -> Any:
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Populated]:
-    """A world for the tests of all surfaces."""
+    """Generated data for the tests of all surfaces."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield Populated(0)
         transaction.set_rollback(True)

@@ -1,4 +1,4 @@
-"""What every endpoint promises, for the endpoints of this app."""
+"""Battery rows of timelines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _posts(callers: Callers, size: int) -> None:
 
 def home(callers: Callers, size: int) -> Scene:
     _posts(callers, size)
-    feed.drop([feed.home(callers.account.id)])  # these posts were fanned out to nobody
+    feed.drop([feed.home(callers.account.id)])  # these posts were not fanned out
     return Scene()
 
 

@@ -1,4 +1,4 @@
-"""Promises about open streams that need no client on the other side: slow ones end, lost messages are made up for."""
+"""Tests of open streams without a real client: slow connections end, and lost messages are repeated."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Client:
-    """The near side of a connection: what was written, and how it was closed."""
+    """The local side of a connection, which records the messages and the closing."""
 
     def __init__(self, registry: ConnectionRegistry, identity: Identity, *, address: str = "127.0.0.1") -> None:
         self.written: asyncio.Queue[tuple[Stream, Message]] = asyncio.Queue()
@@ -188,7 +188,7 @@ async def test_a_user_disabled_while_an_earlier_change_is_looked_at_loses_the_st
         await in_thread(User.objects.filter(id=user.id).update, disabled_at=clock.now())
         await in_thread(publish_user_state, user=user)
         await in_thread(work)
-        # Both messages have come when one that was sent after them has.
+        # Both messages have arrived when the response to a later command has.
         await client.connection.subscribe("user")
         await in_thread(broadcast_to_account, int(identity.account_id or 0), Event.ANNOUNCEMENT, b"1")
         await client.next()
@@ -355,7 +355,7 @@ async def test_who_opens_a_stream_is_present(identity: Identity) -> None:
 
 
 class Meddling(ConnectionRegistry):
-    """Does something in the moment when a home stream is subscribed to and nothing has happened since."""
+    """A hub that calls `meddle` at the moment when a home stream is subscribed."""
 
     def __init__(self, channel: str, meddle: Callable[[], None]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Promises of conversations (contract, behaviours section 11; clients.md, trap 33)."""
+"""Tests of conversations (contract, behaviours section 11; clients.md, trap 33)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATH = "/api/v1/conversations"
 
 @pytest.fixture(autouse=True)
 def _followed(author: Person, reader: Person) -> None:
-    """What people write whom one does not follow waits: see tests/notifications/test_requests.py."""
+    """Let the reader follow the author, because messages of others are held: see tests/notifications/test_requests.py."""
     follow(reader.account, author.account)
 
 
@@ -37,7 +37,7 @@ def direct(author: Person, text: str, *, reply_to: Status | None = None) -> Stat
 
 
 def conversations(one: Person, **params: Any) -> list[tuple[list[str], str, bool]]:
-    """Whom each is with, the last post and whether it is unread."""
+    """Return the accounts, the last post and the unread state of each conversation."""
     answer = one.api.get(PATH, params)
     assert answer.status_code == 200
     return [

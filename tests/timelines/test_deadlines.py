@@ -1,4 +1,4 @@
-"""Who connects to the streaming server and asks for nothing is disconnected (contract, behaviours section 16)."""
+"""Tests that idle connections to the streaming server are closed (contract, behaviours section 16)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def connect(server: StreamingServer) -> socket.socket:
 
 
 def is_ended(connection: socket.socket, drip: bytes = b"") -> bool:
-    """Whether the server ends the connection while bytes of `drip` are sent, one each tenth of a second."""
+    """Return whether the server closes the connection while bytes of `drip` are sent, one each tenth of a second."""
     connection.settimeout(0.1)
     for place in itertools.count():
         try:

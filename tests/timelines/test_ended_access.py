@@ -1,4 +1,4 @@
-"""Whichever way somebody's access ends, their streams close within a second of it, without a worker (security row 24)."""
+"""Tests that streams close within a second after access has ended in any way, without a worker (security row 24)."""
 
 from __future__ import annotations
 

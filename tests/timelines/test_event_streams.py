@@ -1,4 +1,4 @@
-"""Promises of the event streams (SSE) over real sockets (contract, behaviours section 16; clients.md, trap 43)."""
+"""Tests of event streams (SSE) over real sockets (contract, behaviours section 16; clients.md, trap 43)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who follows nobody yet finds what trends and who wants to be found, as far as it may be shown to anybody."""
+"""Tests of the explore page: trends and discoverable accounts, limited to public content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of the fan-out: many posts at once, in a fixed number of queries, nothing lost when Redis fails."""
+"""Tests of the fan-out: many posts in a fixed number of queries, without losses when Redis fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one promise of feeds: whatever happened or was lost, a home timeline reads as SQL alone would have it."""
+"""Tests that a home timeline always equals the result of SQL alone, whatever happens or is lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 class Life:
-    """Somebody who reads now and then, while people around them post, follow, block and delete."""
+    """A reader who reads at times, and accounts around them that post, follow, block and delete."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -84,7 +84,7 @@ class Life:
         redis.client("feeds").flushdb()
 
     def read(self) -> None:
-        """Compare a page, chosen by chance, with what SQL says."""
+        """Compare a random page with the result of SQL."""
         work()
         known = list(Status.objects.values_list("id", flat=True)) or [1]
         bound = self.chance.choice([None, None, *known])
@@ -120,7 +120,7 @@ def live_a_life(seed: int, length: int) -> None:
     for _ in range(3):
         life.follow()
     for _ in range(length):
-        with contextlib.suppress(KernelError):  # somebody may not follow, answer or boost somebody: so be it
+        with contextlib.suppress(KernelError):  # the random action may not be permitted
             life.chance.choice(rare if life.chance.random() < 0.15 else common)()
     life.read()
 
@@ -134,7 +134,7 @@ def test_a_feed_that_comes_back_from_an_old_copy_of_redis_lacks_nothing(reader: 
     copy = connection.dump(feed_key(home(reader.id)))
     posted.append(str(make_status(author.account).id))
     work()
-    # What a server looks like that was killed and has loaded its last snapshot: data there is, and no scripts.
+    # The state of a server that was killed and has loaded its last snapshot: data, but no scripts.
     connection.restore(feed_key(home(reader.id)), 0, copy, replace=True)
     connection.script_flush()
     assert [status["id"] for status in reader.api.get("/api/v1/timelines/home").json()] == posted[::-1]

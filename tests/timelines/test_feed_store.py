@@ -1,4 +1,4 @@
-"""Promises of the feeds in Redis: exact above their lowest item, bounded, and never a lost post while one is built."""
+"""Tests of the feeds in Redis: complete down to their lowest item, limited, and without losses while one is built."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from timelines.stores import feed
 from timelines.stores.feed import FeedItem
 
 READER, OTHER = feed.home(7), feed.home(8)
-BASE = 117_000_000_000_000_000  # of the size of real ids, beyond the precision of a double
+BASE = 117_000_000_000_000_000  # as large as real ids, beyond the precision of a double
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,7 @@ def test_what_is_deleted_while_a_feed_is_built_does_not_come_back_from_the_side_
 
 def test_a_builder_whose_reading_is_out_of_date_stores_nothing() -> None:
     mark = feed.begin(READER)
-    feed.drop([READER])  # a block, after the builder has looked
+    feed.drop([READER])  # a block, after the builder has read the posts
     assert not feed.finish(READER, mark, [FeedItem(1)], complete=True)
     mark = feed.begin(READER)
     redis.client("feeds").flushall()

@@ -1,4 +1,4 @@
-"""What changes between people, and to posts, do to a home timeline: at once, and for good."""
+"""Tests of the immediate effect of changed relations and posts on a home timeline."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_an_expired_mute_hides_no_more(reader: Person, author: Person) -> None:
     Mute.objects.update(expires_at=end)
     assert end_timed_mutes() == 1
     work()
-    # Without its feed being lost: as when somebody is unmuted.
+    # The feed is not dropped, as it is after an unmute.
     assert ids(reader) == [later.id, *written[::-1]]
     assert direct.id not in ids(reader)
     redis.client("feeds").flushall()
@@ -108,7 +108,7 @@ def test_an_old_post_that_was_fetched_from_elsewhere_has_its_place_at_once(reade
     follow(reader, author)
     earlier, later = posts(author, 2)
     assert ids(reader) == [later, earlier]
-    # Between the two, as the ids have it.
+    # The post's id is between the two.
     moment = Status.objects.get(id=later).created_at
     fetched = make_remote_status(elsewhere, created_at=moment - timedelta(milliseconds=1), publish_event=False)
     work()

@@ -1,4 +1,4 @@
-"""What a home timeline costs in SQL for somebody who follows thousands of people and a thousand hashtags."""
+"""Tests of the cost in SQL of a home timeline for a user who follows thousands of accounts and a thousand hashtags."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZES = ((PEOPLE, 0), (PEOPLE, 10), (PEOPLE, TAGS), (0, TAGS), (20, 10), (50, 0)
 
 
 def copies(template: Status, author_sql: str, series: str) -> str:
-    """SQL that copies a post for every row of a series, spread over the last days, with other ids and authors."""
+    """Return SQL that copies a post for every row of a series, over the last days, with other ids and authors."""
     changed = {
         "id": f"%(now)s - ((n.number * 7919) %% {DAYS * 86_400})::bigint * 65536000 - n.number",
         "account_id": author_sql,
@@ -42,19 +42,17 @@ def copies(template: Status, author_sql: str, series: str) -> str:
 
 
 def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
-    """Buffers and milliseconds of the statement that reads a home page, and how many posts it found; prints how long the
-    same call takes time after time.
-    """
+    """Return buffers, milliseconds and the number of posts of the query that reads a home page; print repeated timings."""
     with CaptureQueriesContext(connection) as queries:
         found = list_home_items(account_id, cursor)
     assert len(queries) == 1
     plan: dict[str, Any] = {}
     with connection.cursor() as statement:
-        for _time in range(2):  # the second has everything in memory
+        for _time in range(2):  # at the second time everything is in memory
             statement.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {queries[0]['sql']}")
             (rows,) = statement.fetchone()
             plan = (json.loads(rows) if isinstance(rows, str) else rows)[0]
-    for _time in range(8):  # prepared by then, with a plan for any reader
+    for _time in range(8):  # the query is then prepared, with a plan for any reader
         began = time.perf_counter()
         list_home_items(account_id, cursor)
         print(f"  {1000 * (time.perf_counter() - began):.1f}", end="")
@@ -64,7 +62,7 @@ def blocks(account_id: int, cursor: Cursor) -> tuple[int, float, int]:
 
 @pytest.fixture
 def readers() -> dict[tuple[int, int], Account]:
-    """Readers by the numbers of people and hashtags they follow."""
+    """Readers by the numbers of accounts and hashtags that they follow."""
     authors = make_many_remote(PEOPLE)
     strangers = make_many_of("stranger", 500)
     tags = ensure_tags([(f"tag{number}", f"tag{number}") for number in range(TAGS)])
@@ -78,7 +76,7 @@ def readers() -> dict[tuple[int, int], Account]:
         )
         TagFollow.objects.bulk_create([TagFollow(account=reader, tag=tag) for tag in tags[:wanted]], batch_size=500)
     with connection.cursor() as statement:
-        # The ids say since when: for longer than the posts are old.
+        # The ids contain the time of the follow, which is thus before the posts.
         statement.execute("UPDATE accounts_tagfollow SET id = id - %s", [2 * DAYS * 86_400_000 << 16])
         ids = {"people": [one.id for one in authors], "strangers": [one.id for one in strangers], "now": now}
         series = f"generate_series(1, {PEOPLE * EACH})"
@@ -100,7 +98,7 @@ def readers() -> dict[tuple[int, int], Account]:
 
 
 def make_many_of(prefix: str, number: int) -> list[Account]:
-    """Very many accounts of another server."""
+    """Create many remote accounts."""
     return Account.objects.bulk_create(
         [
             Account(username=f"{prefix}{one}", domain="other.example", uri=f"https://other.example/{prefix}{one}")
@@ -122,12 +120,12 @@ def test_a_page_costs_a_few_index_reads_for_each_person_and_hashtag_followed(
             )
             assert found == 40
             if people == PEOPLE:
-                # Two of three posts are by people they follow: a page is found without asking each of them, for which it
-                # would be 9,000 or more. How many it is depends on what has been vacuumed.
+                # Two of three posts are by followed accounts: a page is found without a lookup for each of these, which would
+                # take 9,000 or more. The exact number depends on what has been vacuumed.
                 assert touched < 1500, (name, people, tags)
             else:
-                # The whole condition is asked of about a page of posts, whatever the people have written; each of these is
-                # asked a few times for ids alone.
+                # The whole condition is checked for about a page of posts; each followed account and hashtag is looked up a few
+                # times for ids only.
                 assert touched < 1500 + 20 * (people + tags), (name, people, tags)
 
 
@@ -142,6 +140,6 @@ def test_a_page_is_planned_once_for_readers_of_few_people_and_of_many(
             "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%%RECURSIVE%%walk%%'"
         )
         ((generic, custom),) = statement.fetchall()
-    # PostgreSQL tries five plans made for the values, and keeps the one for all if they are no cheaper.
+    # PostgreSQL tries five plans made for the values, and keeps the generic one if they are no cheaper.
     assert generic >= 10, (generic, custom)
     assert custom <= 5

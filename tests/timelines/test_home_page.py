@@ -1,4 +1,4 @@
-"""Home in the browser: what the API's home timeline shows, with the acts of each post, and without a script."""
+"""Tests of the home page in the browser: the posts of the API's home timeline, with their buttons, without a script."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ann() -> User:
 
 @pytest.fixture
 def bea(ann: User) -> User:
-    """Somebody whom ann follows."""
+    """A user whom Ann follows."""
     other = make_user("bea")
     follow_account(account=ann.account, target=other.account, change=FollowChange())
     return other
@@ -69,7 +69,7 @@ def test_the_script_gets_an_answer_without_a_page(browser: Client, ann: User, be
     assert Favourite.objects.filter(account=ann.account, status=post).count() == 1
     refused = answer(own, "boost")
     assert refused.status_code in (403, 404, 422)
-    # The form that is sent after it says why; nothing is said twice.
+    # The form that follows shows the reason, so no message repeats it.
     assert 'class="messages"' not in text_of(browser)
     browser.logout()
     assert answer(post, "unfavourite").status_code == 303
@@ -120,7 +120,7 @@ def test_home_takes_two_statements_more_than_the_api_and_no_more_for_many_posts(
             make_status(bea.account, f"more {number}")
         work()
     assert len(shown(text)) == 20
-    # Session, and user with what is unread; the API finds the holder of a token in Redis.
+    # Queries: the session, and the user with unread counts; the API finds the user of a token in Redis.
     assert all(page == api + 2 for api, page in counts), counts
     assert counts[0][1] == counts[1][1]
     assert len(text.encode()) < 60_000

@@ -1,4 +1,4 @@
-"""Promises of the home timeline: who sees which post there, row by row (contract, behaviours section 11)."""
+"""Tests of the rule for posts in the home timeline, row by row (contract, behaviours section 11)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_sql(viewer: Account) -> set[int]:
 
 
 class World:
-    """A reader, somebody they follow, and others."""
+    """A reader, a followed account, and others."""
 
     def __init__(self) -> None:
         self.reader, self.author, self.friend, self.stranger = (make_account() for _ in range(4))

@@ -1,4 +1,4 @@
-"""Promises of GET /api/v1/timelines/home: complete, in order, each post once, whatever happens to Redis."""
+"""Tests of GET /api/v1/timelines/home: complete, in order, without duplicates, whatever happens to Redis."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def walk(person: Person, rel: str, url: str) -> list[int]:
-    """Every post on the way that the Link header shows."""
+    """Return every post on the pages that the Link header leads to."""
     found: list[int] = []
     for _ in range(100):
         response = person.api.get(url)
@@ -230,7 +230,7 @@ def test_feeds_are_not_written_for_people_who_have_been_away_a_week(reader: Pers
     before = posts(author, 1)
     work()
     assert cached(reader) == []
-    redis.client("feeds").flushall()  # a week later the feed has run out
+    redis.client("feeds").flushall()  # a week later the feed has expired
     assert ids(reader) == before, "who comes back misses nothing"
     assert User.objects.get(id=reader.user.id).active_at > clock.now() - timedelta(minutes=1)
     after = posts(author, 1)

@@ -1,4 +1,4 @@
-"""The pages that lead here from other servers: follow, boost, favourite, reply, share (contract, federation section 13)."""
+"""Tests of the pages for users of other servers: follow, boost, favourite, reply, share (contract, federation section 13)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def browser(ann: User) -> Client:
 
 @pytest.fixture
 def counted(settings: Any) -> Iterator[None]:
-    """Rate limits as in real life, with nothing used up before and after."""
+    """Enable rate limits, with empty counters before and after the test."""
     settings.RATE_LIMITS = True
     redis.client("cache").flushdb()
     yield
@@ -49,7 +49,7 @@ def address(uri: str) -> str:
 
 
 def send(browser: Client, path: str, form: int = 0, **values: str) -> Any:
-    """Send a form of a page as a browser does, with what stands in it."""
+    """Send a form of a page with its values, as a browser does."""
     text = browser.get(path).content.decode()
     return browser.post(path, {**Forms(text).found[form][1], **values}, follow=True)
 

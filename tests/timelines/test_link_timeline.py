@@ -1,4 +1,4 @@
-"""Promises of GET /api/v1/timelines/link: public posts that show a link which trends (contract, behaviours section 11)."""
+"""Tests of GET /api/v1/timelines/link: public posts with a trending link (contract, behaviours section 11)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of lists: their settings, their members, their posts (contract, parameters "Lists", behaviours section 11)."""
+"""Tests of lists: settings, members and posts (contract, parameters "Lists", behaviours section 11)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def add(owner: Person, number: str, *account_ids: int | str) -> tuple[int, Any]:
 
 
 def posts(owner: Person, number: str, **params: Any) -> list[int]:
-    """The list's timeline, which is the same from the feed and after the loss of all feeds."""
+    """Return the list's timeline, which must be the same from the feed and after the loss of all feeds."""
     work()
 
     def read() -> list[int]:
@@ -197,7 +197,8 @@ def test_seed_137_lists_are_read_and_written_with_the_scopes_of_lists(reader: Pe
 
 
 @pytest.mark.django_db
-def test_seed_117_a_list_shows_what_its_members_write(reader: Person, author: Person) -> None:  # SEED-022, trap 34
+# SEED-022; clients.md, trap 34
+def test_seed_117_a_list_shows_what_its_members_write(reader: Person, author: Person) -> None:
     other, asked = person(), person()
     for each in (author, other):
         follow(reader, each)
@@ -383,7 +384,7 @@ def test_seed_024_a_list_is_streamed_to_its_owner_alone(
             assert theirs.next() == foreign
         theirs.say(type="subscribe", stream="list")
         assert theirs.next() == {"error": "Missing list name parameter", "status": 400}
-        # An id may come as a number, as everywhere (contract, parameters section 0).
+        # An id may be a number, as everywhere (contract, parameters section 0).
         theirs.say(type="subscribe", stream="list", list=int(number))
         assert theirs.next() == foreign
         socket.say(type="unsubscribe", stream="list", list=int(number))

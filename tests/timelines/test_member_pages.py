@@ -1,4 +1,4 @@
-"""Pages of members beside home: bookmarks, favourites, lists, conversations, followed hashtags, requests, mutes, blocks."""
+"""Tests of the pages of members: bookmarks, favourites, lists, conversations, followed hashtags, requests, mutes, blocks."""
 
 from __future__ import annotations
 

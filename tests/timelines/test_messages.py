@@ -1,4 +1,4 @@
-"""Messages of streams survive the way through Redis, and are written in the form of each kind of connection."""
+"""Tests of encoding stream messages for Redis, and for each kind of connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about people who are away: a post costs nothing for them, and they miss nothing."""
+"""Tests of absent users: a post costs nothing for them, and they miss none."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from timelines.services.presence import note_absent_people, record_presence
 
 pytestmark = pytest.mark.django_db
 ABSENT = 1500
-# Of each of them at least one row would be looked at. At which of its tables a join begins, some tens of rows, depends on the
-# statistics that PostgreSQL has of them, and on when it last gathered any.
+# At least one row would be read for each of them. The number also varies by some tens of rows with PostgreSQL's statistics,
+# which decide the order of joins.
 MORE = ABSENT // 15
 
 
@@ -42,7 +42,7 @@ def state_of(follower: Account, target: Account) -> str:
 
 
 def make_absent_followers(target: Account, number: int) -> None:
-    """People who follow an account and were here a month ago."""
+    """Create followers of an account who were last active a month ago."""
     long_ago = clock.now() - timedelta(days=30)
     accounts = Account.objects.bulk_create(
         [Account(username=f"absent{one}", uri=f"https://absent.example/{one}") for one in range(number)], batch_size=500
@@ -121,12 +121,12 @@ def test_lists_learn_who_is_away_however_few_there_were_when_the_planner_last_lo
     lists = List.objects.bulk_create(List(account_id=one, title="List") for one in people)
     ListMember.objects.bulk_create(ListMember(list=one, account=author.account) for one in lists)
     with connection.cursor() as cursor:
-        # Tables of a page or two are read from end to end for each person, which is no longer so from eight pages on.
+        # Tables of a page or two would be read sequentially for each user, but not larger ones.
         cursor.execute("SET LOCAL enable_seqscan = off")
     before = read()
     assert note_absent_people() == 300
     assert ListMember.objects.filter(absent=False).count() == List.objects.filter(absent=False).count() == 1
-    # Each step may look at each row a few times, but not at each for each.
+    # Each step may read each row a few times, but not each row for each other.
     assert read() - before < 50_000
 
 

@@ -1,4 +1,4 @@
-"""The pages of hashtags and of the public timelines: what anybody may read, and nothing else."""
+"""Tests of the pages of hashtags and of the public timelines: public posts only."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def ours_and_theirs() -> None:
 
 
 def words_of(path: str) -> list[str]:
-    """Which of two posts a page shows."""
+    """Return which of two posts a page shows."""
     answer = Client().get(path)
     assert answer.status_code == 200
     shown = answer.content.decode()
@@ -181,7 +181,7 @@ def test_the_pages_lead_from_the_newest_posts_to_the_oldest(path: str) -> None:
         shown = answer.content.decode()
         assert (f'href="{path}"' in shown) == (address != path)
         seen += re.findall(r"number (\d+)", re.sub(r"<head>.*</head>", "", shown, flags=re.DOTALL))
-        # What was read stays where it is when somebody posts.
+        # The next page does not shift when a post is added.
         make_status(author, f"later #garden {address}")
         older = re.search(r'href="(\?max_id=\d+)" rel="next"', shown)
         if older is None:

@@ -1,4 +1,4 @@
-"""Explore, public timelines and hashtags for members: what the API shows them, with acts, marks and filters."""
+"""Tests of explore, public timelines and hashtags for members: the API's content with buttons, marks and filters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _fresh_access(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # The setting is read again every two seconds, in one more statement, which would depend on the clock.
+    # The setting is reloaded every two seconds by one more query, which would depend on the clock.
     monkeypatch.setattr(public, "_ACCESS_SECONDS", 1e9)
     public.forget_access()
     yield

@@ -1,4 +1,4 @@
-"""Promises of the public and hashtag timelines: what stands there, for whom, and what it costs."""
+"""Tests of the public and hashtag timelines: posts, viewers, and costs."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_rare_language_costs_no_more_than_a_common_one(author: Person, reader:
 
 
 def copy_posts(template: Status, number: int, name: str) -> None:
-    """Newer posts like this one."""
+    """Insert newer copies of this post."""
     changed = {"id": "id + n", "uri": "uri || '/" + name + "/' || n"}
     columns = [field.column for field in Status._meta.concrete_fields]
     with connection.cursor() as cursor:
@@ -236,7 +236,7 @@ def test_a_page_of_forty_costs_as_many_queries_as_one_of_two(path: str, reader: 
             with CaptureQueriesContext(connection) as queries:
                 assert len(ids(reader.api, path, limit=size)) == size
             attempts.append(len(queries))
-        # What is kept for some seconds may be read anew during one of them.
+        # One of the attempts may reload values that are cached for some seconds.
         counted[size] = min(attempts)
     assert counted[2] == counted[40] <= 8
 

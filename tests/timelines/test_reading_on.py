@@ -1,4 +1,4 @@
-"""Promises to who reads on below what a feed holds, page after page."""
+"""Tests of reading page after page below the posts that a feed holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def pages(reader: Person, *, limit: int) -> Iterator[list[int]]:
-    """Pages from the top down to the last one that has posts."""
+    """Yield pages from the top to the last one that has posts."""
     page = ids(reader, limit=limit)
     while page:
         yield page
@@ -28,13 +28,13 @@ def pages(reader: Person, *, limit: int) -> Iterator[list[int]]:
 
 
 def kept(reader: Person) -> int:
-    """How many posts are in the feed."""
+    """Return how many posts are in the feed."""
     return feed.read(feed.home(reader.id), reader.id, Cursor(1)).size
 
 
 @pytest.fixture
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As little as what decides about repeated boosts allows is read at once."""
+    """Lower the number of posts that are read together, to the minimum for deciding about repeated boosts."""
     monkeypatch.setattr(service, "FIRST_PAGE_MARGIN", 10)
     monkeypatch.setattr(service, "NEXT_PAGES_MARGIN", 30)
 
@@ -52,8 +52,8 @@ def test_who_reads_on_below_a_feed_gets_several_pages_from_one_statement(reader:
         statements += sum("FROM walk" in query["sql"] for query in queries.captured_queries)
         assert len(walked) == 10 * (number + 1)
     assert walked == written[::-1]
-    # Sixty posts with the first page, of which forty decide about boosts; eighty from the third on and from the seventh on,
-    # and the rest with the eleventh.
+    # Sixty posts are read with the first page, of which forty decide about boosts; eighty with the third and seventh, and the
+    # rest with the eleventh.
     assert statements == 4
 
 
@@ -84,7 +84,7 @@ def test_what_was_read_on_is_forgotten_when_the_reader_comes_back_the_next_day(
     work()
     walked = [number for page in pages(reader, limit=10) for number in page]
     assert kept(reader) > 100
-    redis.client("feeds").delete(redis.key("feeds", "present", reader.id))  # it lasts for twelve hours
+    redis.client("feeds").delete(redis.key("feeds", "present", reader.id))  # it would last for twelve hours
     assert ids(reader, limit=10) == written[:-11:-1]
     assert kept(reader) == 15
     assert [number for page in pages(reader, limit=10) for number in page] == walked == written[::-1]
@@ -104,7 +104,7 @@ def test_a_boost_of_what_comes_soon_after_it_is_left_out_however_a_feed_was_made
     work()
     expected = [*above[::-1], *between[::-1], original.id]
     redis.client("feeds").flushdb()
-    # The first page reads down into the thirty posts, and does not see the original.
+    # The first page reads some of the thirty posts, but not the original.
     assert [number for page in pages(reader, limit=5) for number in page] == expected
     redis.client("feeds").flushdb()
     assert ids(reader, since_id=original.id, max_id=above[0], limit=40) == between[::-1]
@@ -122,7 +122,7 @@ def test_what_happens_while_somebody_reads_on_is_seen_at_once(reader: Person, au
     for _page in range(3):
         assert next(walk) == left[:10]
         left = left[10:]
-    # The feed holds more than the next two pages by now.
+    # The feed now holds more than the next two pages.
     deleted = mixed[::2][-18]
     assert author.api.delete(f"/api/v1/statuses/{deleted}").status_code == 200
     left.remove(deleted)

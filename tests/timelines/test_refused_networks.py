@@ -1,4 +1,4 @@
-"""Networks that nothing is answered to, and public timelines that are closed, are so in the streaming process too."""
+"""Tests of refused networks and closed public timelines in the streaming process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def application() -> AsyncIterator[StreamingApplication]:
 async def first_answer(
     application: StreamingApplication, kind: str, address: str, token: str, **headers: str
 ) -> dict[str, Any]:
-    """What the application sends first to who comes from `address`; then the client goes away."""
+    """Return the first message that the application sends to a client at `address`, which then disconnects."""
     sent: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     received: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
     received.put_nowait({"type": "websocket.connect"} if kind == "websocket" else {"type": "http.request"})

@@ -1,6 +1,4 @@
-"""Pages leave out the boosts that repeat what stands next to them, and no others, wherever a page begins and whatever holds its
-posts.
-"""
+"""Tests of leaving out exactly the boosts that repeat nearby posts, for any page and any source of posts."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ Page = Callable[[Cursor], FeedPage]
 
 @dataclass
 class Timeline:
-    """What a reader may see (the newest first), as SQL would answer, and how often it was asked."""
+    """The posts that a reader can see, newest first, as SQL returns them, with the number of queries."""
 
     items: list[FeedItem]
     asked: int = field(default=0)
@@ -40,7 +38,7 @@ class Timeline:
         return find_page(self.read, cursor)
 
     def in_feed(self, cursor: Cursor) -> FeedPage:
-        """From a feed that holds the newest posts, and from SQL where it does not reach."""
+        """Return a page from a feed that holds the newest posts, and from SQL below it."""
 
         def read(wanted: Cursor) -> Stretch:
             found = feed.read(READER, 1, wanted)
@@ -53,7 +51,7 @@ class Timeline:
 
 
 def timeline(number: int, *, boosts: float, among: int, seed: int = 0) -> Timeline:
-    """So many posts, of which this part are boosts of the newest few at their time."""
+    """Create a timeline with this share of boosts, each of one of the newest originals at its time."""
     chance = random.Random(number * boosts + seed)
     items: list[FeedItem] = []
     originals: list[int] = []
@@ -85,7 +83,7 @@ def walk_up(page: Page, limit: int) -> list[int]:
 def test_every_page_in_both_directions_shows_what_the_rule_says(boosts: float, among: int, limit: int) -> None:
     redis.client("feeds").flushdb()
     world = timeline(700, boosts=boosts, among=among)
-    feed.read(READER, 1, Cursor(1))  # a server that does not have the scripts yet forgets all feeds
+    feed.read(READER, 1, Cursor(1))  # a server without the scripts drops all feeds
     assert feed.finish(READER, feed.begin(READER), world.items[:300], complete=False)
     expected = shown(world.items)
     assert 0 < len(expected) < len(world.items)

@@ -1,4 +1,4 @@
-"""Promises of search: what is found, by whom, and in which order (contract, behaviours section 15)."""
+"""Tests of search: results, permissions and order (contract, behaviours section 15)."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_operators_narrow_what_is_found(reader: Person, author: Person) -> None:
         "dog has:poll in:library": ids(poll),
         "dog has:poll in:library in:library": ids(poll),
         "dog has:poll in:library in:all": ids(poll),
-        # Those of somebody who is not found in public.
+        # Posts of an author who is not publicly searchable.
         "dog has:poll in:library in:public": [],
         "dog has:poll -in:public": ids(poll),
         "dog has:poll -in:library": [],
@@ -225,7 +225,8 @@ def test_days_and_ids_bound_what_is_found(reader: Person) -> None:
     }
     assert {query: posts(reader, query) for query in found} == found
     assert posts(reader, "dog", min_id=str(first.id), max_id=str(late.id)) == ids(march, leap)
-    # As in the timelines: what is no number is 0, beyond 64 bits is the newest there can be (parameters section 0).
+    # As in the timelines: a value that is not a number counts as 0, and one beyond 64 bits as the maximum (parameters section
+    # 0).
     assert posts(reader, "dog", min_id="abc", max_id="9" * 30) == ids(late, march, leap, first)
     assert posts(reader, "dog", min_id=f"{first.id}abc") == ids(late, march, leap)
     assert posts(reader, "dog", max_id="abc") == []

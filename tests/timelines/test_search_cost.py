@@ -1,4 +1,4 @@
-"""What a page of search asks of the database, however much there is to be found."""
+"""Tests of the database cost of a page of search results, however many posts match."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_where_there_are_only_new_posts_nothing_older_is_asked_for(indexable: Pe
 
 
 def spread(author: Person | Account, text: str, ages: Sequence[float], **values: Any) -> list[int]:
-    """Posts of these ages in days, received and indexed; the newest first, as the ages are."""
+    """Create indexed remote posts of these ages in days, and return their ids, newest first."""
     account = author.account if isinstance(author, Person) else author
     made = [
         Status(
@@ -75,7 +75,7 @@ def spread(author: Person | Account, text: str, ages: Sequence[float], **values:
 
 
 def cost(one: Person, q: str) -> int:
-    """How many rows PostgreSQL handles to find the posts of a search."""
+    """Return how many rows PostgreSQL handles to find the posts of a search."""
 
     def find() -> None:
         assert len(search(one.api, q, type="statuses")["statuses"]) == 20
@@ -91,7 +91,7 @@ def test_pages_go_back_through_years_in_order_whether_posts_are_for_all_or_for_w
 ) -> None:
     monkeypatch.setattr(postgres_index, "_LIBRARY_LIMIT", few)
     stranger = make_remote()
-    # Ages at and around the ends of the stretches of time that are asked for one after the other, and far beyond them.
+    # Ages at the limits of the periods that are searched one after the other, and far beyond them.
     ages = [0.01, 0.5, 0.9, 1.5, 2.4, 3, 9, 12.5, 13, 24, 26, 37, 40, 150, 199, 205, 390, 410, 600, 610, 2000, 4000]
     public = spread(indexable, "a dog", ages)
     liked = spread(stranger, "the dog", [age + 0.002 for age in ages])

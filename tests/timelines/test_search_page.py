@@ -1,4 +1,4 @@
-"""Search in the browser finds what the API's search finds, and shows it with what can be done with it."""
+"""Tests of the search page: the same results as the API's, with buttons."""
 
 from __future__ import annotations
 

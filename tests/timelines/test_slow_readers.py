@@ -1,4 +1,4 @@
-"""Who reads nothing is disconnected, with bounded memory, and nobody else loses or waits for anything."""
+"""Tests of clients that do not read: they are disconnected, with limited memory, and without effects on others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MANY = 16 * QUEUE_SIZE
 
 
 def connect(server: StreamingServer, someone: Person, *, upgrade: bool) -> socket.socket:
-    """A client with a small window that has subscribed, and reads on when the test does."""
+    """Connect a subscribed client with a small window, which reads only when the test does."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.settimeout(60)
@@ -42,7 +42,7 @@ def connect(server: StreamingServer, someone: Person, *, upgrade: bool) -> socke
     client.sendall(f"GET {url} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n".encode())
     read_to(client, b"\r\n\r\n")
     if upgrade:
-        # An unknown stream, in a masked frame: its error is sent after the subscription.
+        # A subscription to an unknown stream, in a masked frame: its error is sent after the first subscription.
         client.sendall(b"\x81\xa2" + bytes(4) + b'{"type":"subscribe","stream":"no"}')
     read_to(client, b'"status":400}' if upgrade else b":)\n")
     return client
@@ -87,7 +87,7 @@ def test_who_reads_nothing_is_disconnected_and_others_get_everything(tmp_path: P
         idle = server.most_memory()
         for first in range(READERS_PER_ROUND, MANY, READERS_PER_ROUND):
             publish_and_read(range(first, first + READERS_PER_ROUND))
-        # Of each event that may wait a few forms are kept; without an end to what waits, one at least of all of them.
+        # A few encoded forms of each waiting event are kept; without a limit every event would wait.
         taken = server.most_memory() - idle
         assert taken < 8 * QUEUE_SIZE * SIZE, "what waits for who reads nothing has an end"
         assert eventually(lambda: process.num_fds() == before), "they are disconnected though they read nothing"

@@ -1,4 +1,4 @@
-"""Opening a socket, adding streams to it, and what ends it."""
+"""Tests of opening a socket, subscribing to streams, and closing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def refusal(url: str, **options: Any) -> tuple[int, str | None, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("how", ["query", "header", "protocol", "protocol and query"])
-def test_the_token_can_be_sent_in_three_ways(server: StreamingServer, reader: Person, how: str) -> None:  # trap 44
+# clients.md, trap 44
+def test_the_token_can_be_sent_in_three_ways(server: StreamingServer, reader: Person, how: str) -> None:
     token, url, options = str(reader.api.token), server.ws, {}
     if "query" in how:
         url += f"?access_token={quote(token)}"
@@ -110,7 +111,7 @@ def test_scopes_are_asked_per_stream(server: StreamingServer) -> None:  # securi
         assert socket.next() == scopes
         broadcast_notification(statuses_only.id, b'{"id":"1"}')
         broadcast_to_account(statuses_only.id, Event.FILTERS_CHANGED, None)
-        assert socket.next() == {"stream": ["user"], "event": "filters_changed"}  # trap 45
+        assert socket.next() == {"stream": ["user"], "event": "filters_changed"}  # clients.md, trap 45
 
 
 def test_notifications_come_on_both_user_streams(server: StreamingServer, reader: Person) -> None:
@@ -122,7 +123,8 @@ def test_notifications_come_on_both_user_streams(server: StreamingServer, reader
         assert found == ["user", "user:notification"]
 
 
-def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, author: Person) -> None:  # trap 43
+# clients.md, trap 43
+def test_streams_are_added_and_removed_over_one_socket(server: StreamingServer, author: Person) -> None:
     with open_socket(server, author) as socket:
         for _ in range(2):  # the second one is ignored
             socket.say(type="subscribe", stream="hashtag", tag="Cats")

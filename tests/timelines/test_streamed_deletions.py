@@ -1,4 +1,4 @@
-"""Promises of the streaming API: where it says that a post was deleted (contract, behaviours section 16)."""
+"""Tests of the streams that announce a deleted post (contract, behaviours section 16)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_deletion_says_nothing_to_those_whom_the_post_was_not_for(
 
 
 def deletions(socket: Socket) -> list[str]:
-    """The posts whose deletion the socket has received, and it has received nothing of them else."""
+    """Return the posts whose deletion the socket has received; it must have received no other update of them."""
     found = []
     socket.say(type="subscribe", stream="no such stream")
     while "error" not in (message := socket.next()):
@@ -91,7 +91,7 @@ def deletions(socket: Socket) -> list[str]:
 
 def test_a_stream_of_posts_of_this_server_says_nothing_of_posts_of_others_that_are_deleted(
     server: StreamingServer, reader: Person, author: Person
-) -> None:  # behaviours section 16: a deletion goes where the post was
+) -> None:  # behaviours section 16: a deletion is sent to every stream that had the post
     theirs = make_remote_status(make_remote(), "<p>#x</p>", tags=[("x", "x")])
     own = make_status(author.account, "#x")
     work()
@@ -108,7 +108,7 @@ def test_a_stream_of_posts_of_this_server_says_nothing_of_posts_of_others_that_a
 
 def test_a_stream_of_posts_with_files_says_only_of_those_that_they_are_deleted(
     server: StreamingServer, reader: Person, author: Person
-) -> None:  # behaviours section 16: a deletion goes where the post was
+) -> None:  # behaviours section 16: a deletion is sent to every stream that had the post
     def remote_picture(server_name: str) -> Status:
         status = make_remote_status(make_remote(domain=server_name), "<p>a picture</p>")
         make_remote_media(status, copied=False)
@@ -144,7 +144,7 @@ def make_list(owner: Person, *members: Person) -> str:
 
 
 def look(someone: Person, list_number: str | None = None) -> None:
-    """Ask for the home timeline, and for that of a list."""
+    """Request the home timeline, and that of a list."""
     work()
     for timeline in ("home", *([f"list/{list_number}"] if list_number else ())):
         assert someone.api.get(f"/api/v1/timelines/{timeline}").status_code == 200
@@ -168,7 +168,7 @@ def test_what_a_mute_or_a_block_takes_out_is_deleted_from_open_streams(
             gone = [socket.next() for _ in range(2)]
             assert {event["payload"] for event in gone if event["event"] == "delete"} == {str(mine.id), str(about.id)}
             assert socket.is_silent()
-        # Who reads a stream asks for no timeline in between.
+        # A client with a stream requests no timeline in between.
         mute_account(account=reader.account, target=friend.account)
         work()
         for socket in (at_home, in_list):
@@ -216,7 +216,7 @@ def test_a_mute_takes_out_of_streams_what_another_change_has_taken_out_of_the_fe
     muted, unfollowed = make_status(author.account), make_status(stranger.account)
     work()
     with open_socket(server, reader, "user") as at_home, open_socket(server, reader, "list", list=number) as in_list:
-        # Nobody has seen to any of these before all are made: each finds the feed as the one before it has left it.
+        # All changes are made before any is processed: each finds the feed as the one before has left it.
         unfollow_account(account=reader.account, target=stranger.account)
         mute_account(account=reader.account, target=author.account)
         work()

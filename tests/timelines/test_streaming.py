@@ -1,4 +1,4 @@
-"""Promises of the streaming API over real sockets (contract, behaviours section 16; clients.md, traps 43-46)."""
+"""Tests of the streaming API over real sockets (contract, behaviours section 16; clients.md, traps 43-46)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_a_post_reaches_followers_at_once_as_they_would_read_it(
     server: StreamingServer, reader: Person, author: Person
-) -> None:  # SEED-139, SEED-141, trap 46
+) -> None:  # SEED-139, SEED-141; clients.md, trap 46
     follow(reader, author)
     with open_socket(server, reader, "user") as socket:
         status = make_status(author.account, "hello #world", media=[make_media(author.account)])
@@ -87,7 +87,7 @@ def test_a_post_is_streamed_again_when_the_preview_of_its_link_is_there(
 
 def test_filters_are_applied_to_what_is_streamed_and_changes_are_announced(
     server: StreamingServer, reader: Person, author: Person
-) -> None:  # trap 45, behaviours section 16 "filters_changed"
+) -> None:  # clients.md, trap 45; behaviours section 16 "filters_changed"
     follow(reader, author)
     with open_socket(server, reader, "user") as home, open_socket(server, reader, "public") as public:
         made = reader.api.post(
@@ -325,7 +325,7 @@ def test_an_edit_reaches_streams_as_each_viewer_would_read_it(server: StreamingS
     author, mentioned = person(), person("mentioned")
     follow(reader, author)
     status = make_status(author.account, "one #tag")
-    # However old a post is: it is the edit that is new.
+    # The age of the post does not matter, because the edit is new.
     Status.objects.filter(id=status.id).update(created_at=clock.now() - timedelta(days=3))
     reader.api.post(f"/api/v1/statuses/{status.id}/favourite")
     work()

@@ -1,4 +1,4 @@
-"""SEED-127: the main server sends streaming clients to where streams are served."""
+"""Tests of the redirect from the main server to the streaming server (SEED-127)."""
 
 from __future__ import annotations
 

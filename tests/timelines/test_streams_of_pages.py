@@ -1,4 +1,4 @@
-"""Pages of signed-in people receive events by the session of their browser (adr/0038), and nobody else does."""
+"""Tests of streams for pages of signed-in users, who are identified by their session (adr/0038)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_no_page_of_another_site_and_no_other_request_receives_events_by_a_sessi
         {"Cookie": cookie, "Origin": "null"},
         {"Cookie": f"{name}=unknown", "Origin": own},
         {"Origin": own},
-        # A token that is wrong is not made good by a session.
+        # A session does not replace a wrong token.
         {"Cookie": cookie, "Origin": own, "Authorization": "Bearer wrong"},
     ):
         with pytest.raises(InvalidStatus) as refused:

@@ -1,4 +1,4 @@
-"""Promises of trends: what trends, for how long, and that staff decide what is shown (contract, behaviours section 18)."""
+"""Tests of trends: their selection, their duration, and reviews by staff (contract, behaviours section 18)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PATH = "/api/v1/trends"
 
 
 def used(name: str, people: list[Account], *, days_ago: int = 0) -> Tag:
-    """A hashtag that these people used once."""
+    """Create a hashtag that these accounts used once."""
     tag, _made = Tag.objects.get_or_create(name=name, defaults={"display_name": name})
     day = clock.now().date() - timedelta(days=days_ago)
     TagUse.objects.bulk_create([TagUse(tag=tag, day=day, account=one) for one in people], batch_size=100)

@@ -1,5 +1,6 @@
-"""Home timelines and lists are what a naive model of the contract says, in generated worlds, however they are made: by the
-fan-out, by a feed that is built, from SQL alone, or judged when they are read.
+"""Tests that home timelines and lists equal a simple model of the contract, with generated data.
+
+They are made in every way: by the fan-out, by building a feed, from SQL alone, and with rules applied at reading.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ ALL = Cursor(500)
 
 
 def timelines(people: list[Account]) -> dict[str, tuple[Account, List | None]]:
-    """Every home timeline and list, by the name of its feed, with its reader."""
+    """Return every home timeline and list, by the name of its feed, with its reader."""
     found: dict[str, tuple[Account, List | None]] = {feed.home(person.id): (person, None) for person in people}
     for each in List.objects.select_related("account"):
         found[feed.of_list(each.id)] = (each.account, each)
@@ -55,7 +56,7 @@ def in_sql(reader: Account, wanted: List | None) -> set[int]:
 
 
 def step_by_step(reader: Account, size: int, *, ascending: bool) -> list[int]:
-    """The posts of a home timeline from SQL, few at a time, newest first."""
+    """Return the posts of a home timeline from SQL, a few at a time, newest first."""
     found: list[int] = []
     while True:
         last = found[-1] if found else None
@@ -99,9 +100,9 @@ def see_that_all_ways_agree(seed: int) -> None:
             for size in (1, 3):
                 assert step_by_step(reader, size, ascending=False) == sorted(by_sql, reverse=True), name
                 assert step_by_step(reader, size, ascending=True) == sorted(by_sql, reverse=True), name
-        feed.read(name, reader.id, ALL)  # a server that does not have the scripts yet forgets all feeds
+        feed.read(name, reader.id, ALL)  # a server without the scripts drops all feeds
         assert feed.finish(name, feed.begin(name), [], complete=True)
-    # One after the other, as they were written.
+    # One after the other, in the order of creation.
     for row in sorted(rows, key=lambda row: row.id):
         fan_out_posts([StatusPublished(status_id=row.id, account_id=row.account_id, local=row.local)])
     for name, (reader, _list) in found.items():
@@ -117,7 +118,7 @@ def see_that_all_ways_agree(seed: int) -> None:
                 assert way[name] == expected[name], name
 
 
-# In the last one there are posts with several of the hashtags that somebody follows.
+# The last one contains posts with several followed hashtags.
 @pytest.mark.parametrize("seed", [1, 2, 151])
 def test_timelines_are_what_the_contract_says_however_they_are_made(seed: int) -> None:
     see_that_all_ways_agree(seed)

@@ -1,6 +1,6 @@
-"""Random worlds of people who follow, block, mute, list and write, and a naive model of what each of them reads.
+"""Random data with follows, blocks, mutes, lists and posts, and a simple model of each reader's timelines.
 
-The model is written from the contract (behaviours section 11), one loop per rule, and shares nothing with the code.
+The model is written from the contract (behaviours section 11), one loop per rule, and shares no code with the program.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ELSEWHERE = ("one.example", "two.example")
 
 
 def write(author: Account, *, mentions: Sequence[Account] = (), tags: Sequence[Tag] = (), **values: Any) -> Status:
-    """A post as it stands in the database, without its events."""
+    """Insert the row of a post, without its events."""
     values.setdefault("local", author.local)
     if not author.local:
         values.setdefault("uri", f"{author.uri}/statuses/{Status.objects.count()}")
@@ -35,7 +35,7 @@ def write(author: Account, *, mentions: Sequence[Account] = (), tags: Sequence[T
 
 
 class World:
-    """Five people here and two of other servers, what they want of each other, and what they write."""
+    """Five local and two remote accounts, with relations and posts."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -95,7 +95,7 @@ class World:
             "language": chance.choice([None, "", "de", "en"]),
             "deleted_at": clock.now() if chance.random() < 0.1 else None,
         }
-        # A third of what is written here is for this server only, and so is what is about it.
+        # A third of the local posts are local-only, and so are replies to them.
         values["local_only"] = author.local and self.reach.random() < 0.3
         originals = [post for post in posts if post.reblog_of_id is None]
         if kind < 0.35 and originals:
@@ -116,7 +116,7 @@ class World:
 
 
 class Model:
-    """What one person reads, by the rules of the contract one after another."""
+    """The timelines of one reader, by the rules of the contract one after another."""
 
     def __init__(self, reader: Account | None) -> None:
         self.reader = reader
@@ -141,16 +141,16 @@ class Model:
         self.languages = user.preferences.get("chosen_languages") if user is not None else None
 
     def home(self) -> list[int]:
-        """The home timeline, the newest first."""
+        """Return the home timeline, newest first."""
         return _aggregated([post for post in _posts() if self._comes_home(post)])
 
     def of_list(self, wanted: List) -> list[int]:
-        """A list's timeline, the newest first."""
+        """Return a list's timeline, newest first."""
         members = set(wanted.members.values_list("account_id", flat=True))
         return _aggregated([post for post in _posts() if self._is_listed(post, wanted, members)])
 
     def public(self, local: bool | None) -> list[int]:
-        """A public timeline, the newest first."""
+        """Return a public timeline, newest first."""
         found = [post for post in _posts() if self._is_in_public(post) and local in (None, post.account.domain is None)]
         own_thread = [post for post in found if not _answers(post) or post.in_reply_to_account_id == post.account_id]
         shown = [
@@ -161,14 +161,14 @@ class Model:
         return [post.id for post in reversed(shown)]
 
     def hashtag(self, name: str) -> list[int]:
-        """A hashtag's timeline, the newest first; nothing of one that only posts for some people carry."""
+        """Return a hashtag's timeline, newest first; it is empty if only restricted posts use the hashtag."""
         used = set(StatusTag.objects.filter(tag__name=name).values_list("status_id", flat=True))
         if Tag.objects.get(name=name).private:
             return []
         return [post.id for post in reversed(_posts()) if post.id in used and self._is_in_public(post)]
 
     def link(self, linking: Collection[int]) -> list[int]:
-        """The timeline of a link that these posts show, the newest first."""
+        """Return the timeline of a link that these posts contain, newest first."""
         return [
             post.id
             for post in reversed(_posts())
@@ -186,7 +186,7 @@ class Model:
         return person.id in self.hidden or person.id in self.blockers or person.domain in self.domains
 
     def streams(self, post_id: int) -> bool:
-        """Whether a post of a public or hashtag timeline is streamed to the reader, too."""
+        """Return whether a post of a public or hashtag timeline is streamed to the reader, too."""
         post = Status.objects.select_related("account").get(id=post_id)
         if self.languages and post.language and post.language not in self.languages:
             return False
@@ -200,7 +200,7 @@ class Model:
         return quoted.id not in self.blockers and (own or not self._hides(quoted))
 
     def lists(self, post: Status) -> bool:
-        """Whether a thread, or a list of posts by their ids, shows a post."""
+        """Return whether a thread, or a list of posts by their ids, shows a post."""
         parts = [post] if post.reblog_of is None else [post, post.reblog_of]
         return self.reads(post) and all(self._may_list(part.account) for part in parts)
 
@@ -227,7 +227,7 @@ class Model:
         }
 
     def conversations(self) -> list[int | None]:
-        """The last posts of the reader's conversations, the one with the newest first; None for one that may not be read."""
+        """Return the last posts of the reader's conversations, newest first; None for an unreadable one."""
         last: dict[tuple[int, frozenset[int]], Status] = {}
         roots: dict[int, int] = {}
         for post in _posts():
@@ -239,7 +239,7 @@ class Model:
         return [post.id if self.reads(post) else None for post in newest_first]
 
     def replies(self, parent: Status, *, of_author: bool) -> list[Status]:
-        """The answers to a post that its collection names, the oldest first: its author's own, or those of others."""
+        """Return the replies in a post's collection, oldest first: its author's own, or those of others."""
         return [
             post
             for post in _posts()
@@ -250,7 +250,7 @@ class Model:
         ]
 
     def outbox(self, author: Account) -> list[int]:
-        """What the collection of somebody's activities names, the newest first."""
+        """Return the posts in the outbox of an account, newest first."""
         open_to = ("public", "unlisted") if self.reader is None else ("public", "unlisted", "private")
         return [
             post.id
@@ -259,23 +259,23 @@ class Model:
         ]
 
     def shows_on_profile(self, post: Status) -> bool:
-        """Whether its author's page shows a post."""
+        """Return whether its author's page shows a post."""
         boosted = post.reblog_of
         return self.reads(post) and (
             boosted is None or boosted.account_id == self.reader_id or not self._hides(boosted.account)
         )
 
     def quotes(self, post: Status, quoted: Status) -> bool:
-        """Whether the list of quotes of a post shows this one."""
+        """Return whether the list of quotes of a post shows this one."""
         accepted = Quote.objects.filter(status=post, quoted_status=quoted, state="accepted").exists()
         return accepted and (self.reads(post) if quoted.account_id == self.reader_id else self.lists(post))
 
     def notifiers(self) -> set[int]:
-        """Whose notifications are listed, if everybody has made one."""
+        """Return the accounts whose notifications are listed, if each account has caused one."""
         return {person.id for person in Account.objects.filter(username__startswith="someone", suspended_at=None)}
 
     def finds(self, scope: str) -> list[int]:
-        """What a search finds among posts that all fit, the newest first."""
+        """Return the results of a search that all posts match, newest first."""
         return [post.id for post in reversed(_posts()) if self._finds(post, scope)]
 
     def _finds(self, post: Status, scope: str) -> bool:
@@ -364,7 +364,7 @@ def _answers(post: Status) -> bool:
 
 
 def is_filed(post: Status) -> bool:
-    """Whether a post stands in conversations."""
+    """Return whether a post is part of conversations."""
     return post.visibility == "direct" and post.reblog_of_id is None and post.deleted_at is None
 
 
@@ -388,8 +388,10 @@ def _aggregated(posts: Sequence[Status]) -> list[int]:
 
 
 def shown(items: Sequence[tuple[int, int]]) -> list[int]:
-    """The posts of a timeline (id, original's id or 0; the newest first) that are shown: a boost is not, if the same post or
-    another boost of it is among the forty next older ones, shown or not.
+    """Return the posts of a timeline that are shown, without repeated boosts.
+
+    A boost is left out if the same post or another boost of it is among the forty next older posts, shown or not. Posts are
+    given as (id, original's id or 0), newest first.
     """
     found = []
     for place, (post, original) in enumerate(items):

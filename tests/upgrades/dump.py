@@ -1,8 +1,8 @@
 """Makes the dump of a server as an earlier commit leaves it: `python -m tests.upgrades.dump COMMIT`.
 
-The commit's own code runs with its own servers and gets people, a list, followed hashtags, hashtags and posts over HTTP.
-Two files appear in `dumps/`: the database as SQL, and what a client and the next server must know of it (tokens, ids, the
-secrets of that server, which has never been anywhere else). Every issue adds the last commit before it.
+The commit's own code runs with its own servers and creates accounts, a list, followed hashtags, and posts over HTTP. Two files
+are written to `dumps/`: the database as SQL, and the facts that a client and the next server need (tokens, ids, and the secrets
+of that server, which were never used elsewhere). Every issue adds the last commit before it.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from tests.runtime.processes import ROOT, clean_environment, free_ports, fresh_f
 DUMPS: Final = Path(__file__).parent / "dumps"
 DOMAIN: Final = "upgraded.localhost"
 
-# What only `psql` understands, and what servers older than the one that dumps do not know.
+# Commands that only `psql` supports, and settings that older servers do not have.
 _NOT_SQL: Final = re.compile(r"^(?:\\|SET transaction_timeout).*\n", re.MULTILINE)
 
 
 def kept_dumps() -> list[str]:
-    """The names of the dumps in `dumps/`, the oldest first: ids say when they were made."""
+    """Return the names of the dumps in `dumps/`, oldest first, by the times in their ids."""
     facts = {path.stem: json.loads(path.read_text()) for path in DUMPS.glob("*.json")}
     return sorted(facts, key=lambda name: int(facts[name]["posts"]["answer"]))
 
 
 class Client:
-    """Somebody's client of a server on this machine."""
+    """A user's client of a server on this machine."""
 
     def __init__(self, port: str, token: str) -> None:
         self.address, self.token = f"http://127.0.0.1:{port}", token
 
     def ask(self, method: str, path: str, **values: Any) -> Any:
-        """The JSON that is answered. Raises HTTPError for a refusal."""
+        """Return the JSON of a response; raise HTTPError for a refusal."""
         headers = {"Host": DOMAIN, "Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         body = json.dumps(values).encode() if values else None
         with urlopen(Request(self.address + path, body, headers, method=method), timeout=120) as response:
@@ -73,7 +73,7 @@ def main(commit: str) -> None:
 
 
 def _fill(program: list[str], environment: dict[str, str]) -> dict[str, Any]:
-    """People and what they do; what a test must know of them."""
+    """Create accounts and their content, and return the facts that a test needs."""
 
     def create_account(name: str, role: str | None = None) -> dict[str, str]:
         command = [*program, "create_account", name, "--email", f"{name}@example.com", "--confirmed"]
@@ -99,7 +99,7 @@ def _fill(program: list[str], environment: dict[str, str]) -> dict[str, Any]:
 
 
 def _dumped(data_dir: Path) -> str:
-    """The database as statements that any client can run."""
+    """Return the database as SQL statements that any client can run."""
     servers = Embedded(data_dir, durable=False, valkey_wanted=False)
     servers.start()
     try:

@@ -1,4 +1,4 @@
-"""A server that was made by an earlier release starts with this one, keeps what people had, and does everything."""
+"""Tests of upgrading a server of an earlier release: it starts, keeps its data, and works completely."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CONSTRAINTS = """
 SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint
  WHERE connamespace = 'public'::regnamespace
 """
-# Every installation has a random number of its own in the function that makes ids.
+# The function that makes ids contains a random number of the installation.
 _FUNCTIONS = """
 SELECT proname, regexp_replace(prosrc, '[0-9a-f]{32}', '') FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 """
@@ -45,13 +45,13 @@ _TRIGGERS = "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinterna
 
 @dataclass
 class Upgraded:
-    """A server on a restored dump; `facts` is what stands beside the dump."""
+    """A server on a restored dump; `facts` is the file beside the dump."""
 
     environment: dict[str, str]
     facts: dict[str, Any]
 
     def client(self, name: str) -> Client:
-        """The client that somebody has used with the earlier release."""
+        """Return the client of a user with the token of the earlier release."""
         return Client(self.environment["PORT"], self.facts["tokens"][name])
 
 
@@ -84,9 +84,9 @@ def restored(request: pytest.FixtureRequest) -> Iterator[Upgraded]:
 
 
 def schema(address: str) -> set[str]:
-    """All columns, indexes, constraints, functions and triggers; the order of columns means nothing.
+    """Return all columns, indexes, constraints, functions and triggers, in any order of columns.
 
-    Without casts and parentheses: PostgreSQL writes the same condition differently after a dump has been loaded.
+    Casts and parentheses are removed, because PostgreSQL writes the same condition differently after a dump has been loaded.
     """
     with psycopg.connect(address, options="-c search_path=public") as database:
         queries = (_COLUMNS, _INDEXES, _CONSTRAINTS, _FUNCTIONS, _TRIGGERS)
@@ -99,7 +99,7 @@ def ids(posts: list[dict[str, Any]]) -> list[str]:
 
 
 def see_what_was_there(upgraded: Upgraded) -> None:
-    """Everything that the dump was made with is shown to whom it was shown before."""
+    """Check that the dump's data is shown to the users who could see it before."""
     facts, posts = upgraded.facts, upgraded.facts["posts"]
     alice, bob = upgraded.client("alice"), upgraded.client("bob")
     assert {posts["public"], posts["private"]} <= set(ids(alice.ask("GET", "/api/v1/timelines/home")))
@@ -110,13 +110,13 @@ def see_what_was_there(upgraded: Upgraded) -> None:
     assert [one["title"] for one in alice.ask("GET", "/api/v1/lists")] == ["Friends"]
     thread = alice.ask("GET", f"/api/v1/statuses/{posts['public']}/context")
     assert ids(thread["descendants"]) == [posts["answer"]]
-    # A hashtag that only a post for followers has is found by nobody.
+    # A hashtag that is only used in a followers-only post cannot be found.
     found = [tag["name"] for q in ("cats", "secretword") for tag in bob.ask("GET", f"/api/v2/search?q={q}")["hashtags"]]
     assert found == ["cats"]
 
 
 def has_the_tables_of_a_new_one(upgraded: Upgraded) -> bool:
-    """Whether its tables are those that the migrations make of nothing."""
+    """Return whether its tables equal those of a new server."""
     address = os.environ["DATABASE_URL"].rpartition("/")[0]
     return schema(upgraded.environment["DATABASE_URL"]) == schema(f"{address}/{connection.settings_dict['NAME']}")
 
@@ -131,7 +131,7 @@ def test_a_server_of_an_earlier_release_is_upgraded_by_its_start(restored: Upgra
         server.says("Social is ready")
         see_what_was_there(restored)
 
-        # What is new works like on a new server.
+        # New features work as on a new server.
         alice, bob = restored.client("alice"), restored.client("bob")
         made = bob.ask("POST", "/api/v1/statuses", status="More #cats and #dogs", language="de")
         alice.ask("POST", "/api/v1/tags/dogs/follow")
@@ -186,7 +186,7 @@ def test_a_backup_of_an_older_server_is_restored_with_the_tables_of_its_release(
 
 
 def rows(address: str) -> dict[str, int]:
-    """How many rows each table has."""
+    """Return how many rows each table has."""
     with psycopg.connect(address) as database:
         names = database.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"

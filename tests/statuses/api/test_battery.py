@@ -1,4 +1,4 @@
-"""What every endpoint promises, for the endpoints of this app."""
+"""Battery rows of posts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every endpoint promises, for hashtags on profiles."""
+"""Battery rows of hashtags on profiles."""
 
 from __future__ import annotations
 

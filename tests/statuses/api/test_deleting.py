@@ -1,4 +1,4 @@
-"""Deleting posts over HTTP."""
+"""Tests of deleting posts over HTTP."""
 
 from __future__ import annotations
 

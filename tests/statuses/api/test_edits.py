@@ -1,4 +1,4 @@
-"""Promises about editing: what an edit changes and keeps, which versions are remembered, and who may look at them."""
+"""Tests of edits: what they change, the stored versions, and who can read these."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_trap_35_an_edit_keeps_id_audience_language_and_quote_policy_and_clears_
     assert body["quote_approval"]["automatic"] == []
     assert body["edited_at"] is not None
     assert ([one["acct"] for one in body["mentions"]], [tag["name"] for tag in body["tags"]]) == (["bob"], ["edited"])
-    assert body["sensitive"] is False  # what is left out is cleared
+    assert body["sensitive"] is False  # parameters that are left out are reset
     warned = _edited(alice, post, {"status": "Third", "spoiler_text": "Warned", "language": "fr"})
     assert (warned["spoiler_text"], warned["sensitive"], warned["language"]) == ("Warned", True, "fr")
     assert (warned["mentions"], warned["tags"]) == ([], [])
@@ -208,7 +208,7 @@ def test_files_are_reordered_described_exchanged_and_dropped(alice: Account, bob
     assert other.description == "c"
     exchanged = _edited(alice, post, {"status": "Two", "media_ids": [str(first.id), str(other.id)]})
     assert ids(exchanged) == [first.id, other.id]
-    # What was dropped stays with the post, for its history and another edit.
+    # Removed files stay with the post, for its history and another edit.
     for author in (alice, bob):
         stolen = api_of(author).post(STATUSES, {"status": "Stolen", "media_ids": [str(second.id)]})
         assert stolen.json() == {"error": f"Media {second.id} not found or already attached to another post"}
@@ -227,7 +227,7 @@ def test_files_are_reordered_described_exchanged_and_dropped(alice: Account, bob
     words = [[file["description"] for file in version["media_attachments"]] for version in _history(None, post)]
     assert words == [["a", "b"], ["b", "a"], ["b", "new words"], ["new words", "c"], []]
     assert ids(_edited(alice, post, {"status": "Back", "media_ids": [str(second.id)]})) == [second.id]
-    # A deletion gives all of them back, or removes them.
+    # A deletion returns all of them to the author, or removes them.
     api_of(alice).delete(f"{STATUSES}/{post.id}")
     again = api_of(alice).post(STATUSES, {"status": "Again", "media_ids": [str(first.id), str(second.id)]})
     assert again.status_code == 200

@@ -1,4 +1,4 @@
-"""Other sites show posts: by oEmbed, in a frame, and by what pages say of themselves."""
+"""Tests of posts on other sites: oEmbed, frames, and metadata of pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hashtags on profiles, and how often hashtags are used (SEED-034, SEED-079, SEED-080; contract, entities "Tag")."""
+"""Tests of hashtags on profiles, and of the use of hashtags (SEED-034, SEED-079, SEED-080; contract, entities "Tag")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filters are made, changed and deleted in the browser, with all that applications can say about them."""
+"""Tests of the pages for filters, with every option that applications have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about filters over HTTP: how they are managed, and what they say of posts."""
+"""Tests of filters over HTTP: managing them, and their results on posts."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_filters_look_at_everything_of_a_post_that_is_read(alice: Account, bob: 
         make_status(alice, "my own rain"),
     ):
         assert [item["keyword_matches"] for item in _filtered(api, status)] != [], status.text
-    # The address behind a link is not read.
+    # The address of a link is not searched.
     assert _filtered(api, make_status(bob, "hello there https://example.com/a")) == []
 
 

@@ -1,4 +1,4 @@
-"""Who may favourite, answer and boost a post, as clients choose and read it (docs/adr/0044)."""
+"""Tests of interaction policies over the client API (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def publish(api: Api, **values: Any) -> dict[str, Any]:
 
 
 def outcomes(api: Api, number: str) -> list[int]:
-    """What becomes of a reply, a boost and a favourite."""
+    """Return the statuses of requests for a reply, a boost and a favourite."""
     answers = [
         api.post(STATUSES, {"status": "well", "in_reply_to_id": number}),
         api.post(f"{STATUSES}/{number}/reblog"),

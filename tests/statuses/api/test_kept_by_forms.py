@@ -1,4 +1,4 @@
-"""Forms of pages that save a whole object change nothing if they are sent unchanged, whatever applications have set."""
+"""Tests that forms which are sent unchanged change nothing, whatever values applications have set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from timelines.models import List
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
-#: Rules that are none of the choices on pages.
+#: Policies that none of the choices on pages offers.
 RULES = {
     "can_reply": {"automatic_approval": ["followers", "following"], "manual_approval": ["public"]},
     "can_reblog": {"automatic_approval": ["followers"], "manual_approval": ["following"]},
@@ -35,13 +35,13 @@ _CHANGING = frozenset(
     {"updated_at", "version", "last_active_at", "last_seen_at", "current_sign_in_at", "created_at", "due_at"}
 )
 _LOGS = frozenset({"social", "sessions", "oauth2_provider"})
-# The rows of a draft's files are written anew.
+# The rows of a draft's files are replaced.
 _AGAIN = frozenset({"statuses.ScheduledMedia"})
 _NEW = frozenset((label, "id") for label in _AGAIN)
 
 
 def everything() -> dict[str, dict[Any, dict[str, Any]]]:
-    """The rows of all tables of people and content, without the columns that say when something was done."""
+    """Return the rows of all tables with user data, without columns that hold times of actions."""
     found = {}
     for model in apps.get_models():
         if model._meta.app_label not in _LOGS:
@@ -56,7 +56,7 @@ def everything() -> dict[str, dict[Any, dict[str, Any]]]:
 
 
 def changed(before: Any, after: Any, place: str = "") -> Iterator[str]:
-    """The places where two values differ."""
+    """Yield the places where two values differ."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name in before.keys() | after.keys():
             yield from changed(before.get(name), after.get(name), f"{place}/{name}")
@@ -65,20 +65,20 @@ def changed(before: Any, after: Any, place: str = "") -> Iterator[str]:
 
 
 def send_unchanged(browser: Client, path: str, action: str) -> None:
-    """Open a page, and send its longest form for an address; that of a post saves a draft or an edit."""
+    """Open a page and send its longest form for an address; the form of a post saves a draft or an edit."""
     page = fromstring(browser.get(path, headers={"Accept": "text/html"}).content)
     form = max((each for each in page.forms if (each.action or path) == action), key=lambda each: len(each.fields))
     texts = {each.name for each in form.iter("textarea")}
     sent: dict[str, list[Any]] = {}
     for name, value in form.form_values():
-        # A parser of HTML drops the first line break of a text area.
+        # HTML parsers drop the first line break of a text area.
         sent.setdefault(name, []).append(value.removeprefix("\n") if name in texts else value)
     answer = browser.post(action, {**sent, "act": "draft" if action == "/write" else "publish"})
     assert answer.status_code in (302, 303), fromstring(answer.content).text_content()
 
 
 def post_values(author: Account, **more: Any) -> dict[str, Any]:
-    """Every parameter of a post, with values that applications use and pages do not offer."""
+    """Return every parameter of a post, with values that applications use and pages do not offer."""
     return dict.fromkeys(SHOWN_COLUMNS, "one") | {
         "status": "*before*",
         "visibility": "unlisted",

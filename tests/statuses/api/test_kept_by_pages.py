@@ -1,4 +1,4 @@
-"""Whoever changes only the text on a page keeps everything else that an application has put into the post."""
+"""Tests that editing only the text on a page keeps all other properties that an application has set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def browser(alice: Account) -> Client:
 
 
 def values(author: Account, more: dict[str, Any]) -> dict[str, Any]:
-    """Every parameter that an edit replaces, with a poll or with a file."""
+    """Return every parameter that an edit replaces, with a poll or a file."""
     sent = dict.fromkeys(SHOWN_COLUMNS, "one") | {
         "status": "*before*",
         "language": "pt-BR",
@@ -66,7 +66,7 @@ def save_text(browser: Client, address: str, text: str, act: str = "publish") ->
 
 
 def read(author: Account, number: Any) -> dict[str, Any]:
-    """A post as its author reads it, with its source, without what an edit of the text changes."""
+    """Return a post and its source as its author gets them, without the members that change with the text."""
     api = api_of(author)
     post = api.get(f"/api/v1/statuses/{number}").json() | api.get(f"/api/v1/statuses/{number}/source").json()
     return {name: value for name, value in post.items() if name not in ("text", "content", "edited_at")}

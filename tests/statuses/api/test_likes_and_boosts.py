@@ -1,4 +1,4 @@
-"""Likes, boosts and who is shown as having made them, over the API."""
+"""Tests of favourites and boosts over the API, and of the lists of their accounts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Posts are shown with the collections that they link to, as who reads them may see these (contract, entities "Status":
-`tagged_collections`).
-"""
+"""Tests of collections linked in posts, shown to permitted viewers (contract, entities "Status": `tagged_collections`)."""
 
 from __future__ import annotations
 
@@ -39,7 +37,10 @@ def make_collection(owner: Account, *members: Account, state: str = ItemState.AC
 
 
 def show(author: Account, *collections: Collection, **draft: Any) -> Status:
-    """A post with links to collections. Names of one network, as this server has in tests, are links in Markdown alone."""
+    """Create a post with links to collections.
+
+    On a host without a public domain, as in tests, addresses become links in Markdown only.
+    """
     return make_status(author, links_to(*collections), content_type="text/markdown", **draft)
 
 
@@ -48,7 +49,7 @@ def links_to(*collections: Collection) -> str:
 
 
 def linked(status: Status, reader: Account | None = None) -> list[dict[str, Any]]:
-    """The collections of a post as the reader is shown them."""
+    """Return the collections of a post as the reader gets them."""
     entity = (Api() if reader is None else api_of(reader)).get(f"{STATUSES}/{status.id}").json()
     found: list[dict[str, Any]] = entity["tagged_collections"]
     return found

@@ -1,4 +1,4 @@
-"""Posts for people of this server only, as clients write and read them (docs/adr/0042)."""
+"""Tests of local-only posts over the client API (docs/adr/0042)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_its_hashtag_is_unknown_to_visitors_until_it_is_used_in_public(api: Api,
     make_status(alice, "look #everybody")
 
     def known(reader: Api) -> tuple[bool, int, int]:
-        """Whether the hashtag has an id, and what timelines that ask for it and another one hold."""
+        """Return whether the hashtag has an id, and the sizes of timelines that include it."""
         timeline = "/api/v1/timelines/tag/"
         both = reader.get(f"{timeline}sidedoor", {"any[]": "everybody"}).json()
         return (

@@ -1,4 +1,4 @@
-"""Posts written in Markdown: shown as HTML, kept as they were typed."""
+"""Tests of posts in Markdown: shown as HTML, with the source stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about files over HTTP."""
+"""Tests of media files over HTTP."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_seed_094_a_picture_is_ready_when_the_upload_is_answered(
 def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_taken(
     alice: Account, media_root: Path, image_format: str, name: str
 ) -> None:
-    """Of HEIC no browser shows anything: it becomes a JPEG. The place and the maker are gone from every file of it."""
+    """HEIC becomes a JPEG, because browsers cannot show it. Place and camera are removed from every version."""
     sent = photograph(300, 200, image_format)
     with Image.open(io.BytesIO(sent)) as before:
         assert (before.format, bool(before.getexif().get_ifd(0x8825))) == (image_format, True)
@@ -77,7 +77,7 @@ def test_a_photograph_of_a_telephone_stands_upright_and_says_not_where_it_was_ta
         assert b"Telephone" not in data
         with Image.open(io.BytesIO(data)) as after:
             assert (after.format, after.size, len(after.getexif())) == ("JPEG", (200, 300), 0)
-            # It is red below: turned clockwise, on the left.
+            # The picture is red at the bottom: after the clockwise rotation, on the left.
             left, right = after.getpixel((5, 150)), after.getpixel((195, 150))
             assert left[0] > 200 > 60 > right[0]
 
@@ -286,7 +286,7 @@ def test_trap_17_the_first_version_answers_when_the_file_is_processed(
 
 def test_the_first_version_waits_a_minute_at_most(alice: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
-    # A clock of this module only: that of the process decides how long a circuit is open.
+    # The clock is replaced in this module only: that of the process decides how long a circuit is open.
     time = SimpleNamespace(monotonic=lambda: clock[0], sleep=lambda seconds: clock.__setitem__(0, clock[0] + seconds))
     monkeypatch.setattr("social.api.later.time", time)
     answer = _upload(alice, "audio/wav", version=1)

@@ -1,4 +1,4 @@
-"""Promises about files of other servers, which this one shows (contract, behaviours section 10)."""
+"""Tests of the proxy for remote files (contract, behaviours section 10)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 @pytest.fixture
 def elsewhere(settings: Any) -> Iterator[RemoteServer]:
-    """A server on this machine that has files."""
+    """A server on this machine that serves files."""
     settings.FEDERATION_LOOPBACK = True
     with RemoteServer().running() as server:
         yield server
@@ -97,7 +97,7 @@ def test_whoever_may_read_the_post_sees_its_files_and_nobody_else(elsewhere: Rem
     assert elsewhere.asked == [], "nor is anything fetched for them"
     assert Api().get(f"{plain}?key=0123").status_code == 404
     follow(alice, media.account)
-    # Pictures are asked for without a token: the address is what its reader was given.
+    # Pictures are requested without a token: the address is only known to readers of the post.
     answer = _show(_entity(media, alice)["url"])
     assert (answer.status_code, answer["Cache-Control"]) == (302, "private, max-age=600")
     assert api_of(alice).get(plain).status_code == 302

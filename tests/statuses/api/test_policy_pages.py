@@ -1,4 +1,4 @@
-"""The pages on which people choose who may answer, and decide about requests (docs/adr/0044)."""
+"""Tests of the pages for interaction policies and for requests (docs/adr/0044)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_page_takes_as_many_statements_for_many_requests() -> None:
     ann = make_user("ann")
     client = signed_in(ann)
     spent = []
-    for number in (1, 2, 6):  # the first fills the caches
+    for number in (1, 2, 6):  # the first request fills the caches
         post = make_status(ann.account, f"ask {number}", interaction_policy=ASKED)
         for _one in range(number):
             other = make_account()

@@ -1,4 +1,4 @@
-"""Promises about polls over HTTP: what they may be, who votes, and what everybody is shown."""
+"""Tests of polls over HTTP: their limits, voting, and results."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _vote(account: Account, poll: dict[str, Any], *choices: Any) -> Any:
 
 
 def _end(poll: dict[str, Any]) -> None:
-    """Let the time pass until the poll has ended."""
+    """Let the poll end by moving its times into the past."""
     past = clock.now() - timedelta(hours=1)
     Poll.objects.filter(id=poll["id"]).update(expires_at=past)
     OutboxRow.objects.filter(event="PollEnded").update(due_at=past)

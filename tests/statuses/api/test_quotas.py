@@ -1,4 +1,4 @@
-"""The quotas of a role hold on every way by which files and posts come in, and people are shown them."""
+"""Tests of a role's quotas, for every way of creating files and posts, and of showing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may quote a post: its policy, and how its author changes it."""
+"""Tests of quote policies, and of changing them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quotes and who may make them (contract, parameters section 3, behaviours section 9 "Quotes", entities "Quote")."""
+"""Tests of quotes and who may make them (contract, parameters section 3, behaviours section 9 "Quotes", entities "Quote")."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _quoted(author: Account, base: Any, **values: Any) -> dict[str, Any]:
 
 
 def _quote(reader: Account | None, number: Any) -> tuple[str, str | None]:
-    """State and id of the quoted post, as the reader sees them."""
+    """Return the state and the id of the quoted post, as the reader gets them."""
     quote = (Api() if reader is None else api_of(reader)).get(f"{STATUSES}/{number}").json()["quote"]
     return quote["state"], quote["quoted_status"] and quote["quoted_status"]["id"]
 

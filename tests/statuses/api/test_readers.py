@@ -1,7 +1,7 @@
-"""Promises about readers: every endpoint that shows a post shows it to the same people (security row 19).
+"""Tests that every endpoint shows a post to the same readers (security row 19).
 
-Six readers, every visibility, every route: who may not read a post gets, byte for byte, the answer for one that does
-not exist; and in random worlds every endpoint that carries posts, also quoted ones, agrees with the one rule.
+Six readers try every visibility and every route: without permission the response is, byte for byte, the one for a post that
+does not exist. In random data every endpoint that returns posts, also quoted ones, agrees with the one rule.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _readers(author: Account) -> dict[str, Api]:
     people = {name: make_account(name) for name in ("stranger", "follower", "mentioned", "blocked", "disabled")}
     for follower in ("follower", "disabled"):
         follow(people[follower], author)
-    # Security row 80: somebody disabled is nobody where nobody is needed.
+    # Security row 80: a disabled user counts as a visitor where no token is needed.
     User.objects.filter(account=people["disabled"]).update(disabled_at=clock.now())
     follow(people["blocked"], author)
     block(author, people["blocked"])
@@ -119,7 +119,7 @@ def _agree(
                 make(people[one], people[other])
         written: list[Status] = []
         for author, visibility, mentions, parent, base in posts:
-            # Stored, not published: a world in which people answered and quoted before they were blocked.
+            # Stored, not published: the accounts answered and quoted before they were blocked.
             answered = written[parent % len(written)] if parent >= 0 and written else None
             quote = None
             if base >= 0 and written:
@@ -138,7 +138,7 @@ def _agree(
 
 
 def _quoted_in(body: Any) -> Iterator[int]:
-    """The ids of all quoted posts that are shown somewhere in an answer."""
+    """Yield the ids of all quoted posts anywhere in a body."""
     if isinstance(body, list):
         for item in body:
             yield from _quoted_in(item)

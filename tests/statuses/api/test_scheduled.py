@@ -1,4 +1,4 @@
-"""Promises about scheduled posts: kept until their time, published once, changed and deleted by their author alone."""
+"""Tests of scheduled posts: published once at their time, changed and deleted by their author only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _schedule(account: Account, text: str = "later", minutes: float = 60, *, key
 
 
 def _come() -> None:
-    """Let the time of every scheduled post come."""
+    """Make every scheduled post due, and run all jobs."""
     past = clock.now() - timedelta(hours=1)
     ScheduledStatus.objects.update(scheduled_at=past)
     OutboxRow.objects.filter(event="ScheduledStatusDue").update(due_at=past)
@@ -189,7 +189,7 @@ def test_only_the_time_can_be_changed(alice: Account) -> None:
         assert api_of(alice).put(path, {"scheduled_at": _in(minutes)}).json() == TOO_SOON
     assert api_of(alice).put(path, {"scheduled_at": "x"}).json() == {"error": "Record invalid"}
     assert api_of(alice).put(path, {}).json() == moved
-    # The event of the first time comes, and finds the post moved.
+    # The event of the first time is due, but the post was moved to a later time.
     OutboxRow.objects.filter(event="ScheduledStatusDue").update(due_at=clock.now() - timedelta(hours=1))
     work()
     assert not OutboxRow.objects.filter(event="ScheduledStatusDue").exists()

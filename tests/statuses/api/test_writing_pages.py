@@ -1,4 +1,4 @@
-"""Posts are written, edited and written again in the browser, with files and polls, and nothing typed is lost."""
+"""Tests of the pages for writing, editing and redrafting posts, with files and polls; no typed text is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about what a filter finds in a text."""
+"""Tests of the matches of filters in texts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _is_word(character: str) -> bool:
 
 
 def _first(text: str, keyword: Keyword) -> int | None:
-    """The first place of a keyword, as the contract has it."""
+    """Return the first position of a keyword, by the rule of the contract."""
 
     def fits(start: int) -> bool:
         end, wanted = start + len(keyword.text), keyword.text
@@ -65,7 +65,7 @@ def _first(text: str, keyword: Keyword) -> int | None:
         ("two   words", "two words", "two   words"),
         ("two words", "Two Words", "two words"),
         ("x", "", None),
-        # As in Mastodon, blanks at the ends of a keyword count: an entered blank asks for a blank in the text.
+        # As in Mastodon, spaces at the ends of a keyword must also be in the text.
         ("a cat sat", "cat ", "cat"),
         ("a cat", "cat ", None),
         ("a cat.", "cat ", None),
@@ -84,7 +84,7 @@ def test_without_whole_word_any_part_is_found() -> None:
     assert _found("A brainstorm", "STORM", whole_word=False) == "storm"
 
 
-# Blanks of any number are one blank when texts are compared (`Text`), which a plain search does not know.
+# Any number of spaces equals one when texts are compared (`Text`), but not in a plain search.
 _KEYWORDS = st.lists(st.builds(Keyword, st.text("ab#_é", min_size=1, max_size=4), st.booleans()), max_size=6)
 
 
@@ -110,7 +110,7 @@ def test_the_first_match_in_the_text_counts_and_a_filter_without_posts_has_no_li
 
 
 def _steps(filters: Filters, text: str) -> int:
-    """Lines of Python that a search executes, and the characters that are cut into words: the same on every machine."""
+    """Return the lines of Python that a search executes, plus the characters split into words: the same on every machine."""
     steps = 0
 
     def count(_frame: FrameType, event: str, _argument: Any) -> Any:
@@ -148,9 +148,9 @@ def test_row_67_a_search_takes_time_proportional_to_the_text_whatever_the_filter
     text = repeated * (100_000 // len(repeated))
     filters = _in_twenty(keywords)
     filters.search(Text(""))
-    # A handful for each character that is looked at, each character of a keyword that is found, and each keyword.
+    # A few lines for each character of the text, each character of a matching keyword, and each keyword.
     assert _steps(filters, text) < 12 * TEXT_LIMIT + 20 * len(keywords)
-    # Making ready what is looked for, once for all posts of a page.
+    # The preparation of the keywords happens once for all posts of a page.
     assert _steps(_in_twenty(keywords), "") < 40 * CHARACTERS_LIMIT
 
 

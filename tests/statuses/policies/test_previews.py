@@ -1,4 +1,4 @@
-"""What a page says of itself is found where pages put it, well or badly written (behaviours section 9 "Cards")."""
+"""Tests of reading a page's metadata for cards, also from bad HTML (behaviours section 9 "Cards")."""
 
 from __future__ import annotations
 

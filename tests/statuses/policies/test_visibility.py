@@ -1,4 +1,4 @@
-"""Promises about who may read a post: the pure rule and its SQL agree."""
+"""Tests of the rule for who can read a post: the Python function and its SQL agree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.factories.statuses import block, follow, mute
 
 _numbers = count(1)
 PEOPLE = 5
-# The last two are of other servers.
+# The last two are on remote servers.
 DOMAINS = (None, None, None, "one.example", "two.example")
 _person = st.integers(0, PEOPLE - 1)
 _pairs = st.frozensets(st.tuples(_person, _person).filter(lambda pair: pair[0] != pair[1]), max_size=6)
@@ -31,7 +31,7 @@ _pairs = st.frozensets(st.tuples(_person, _person).filter(lambda pair: pair[0] !
 
 @dataclass(frozen=True)
 class Drawn:
-    """A post of a random world; `boosts` is the place of the boosted one among those before, or None."""
+    """A random post; `boosts` is the position of the boosted post among earlier ones, or None."""
 
     author: int
     visibility: str
@@ -129,7 +129,7 @@ def _agree(
             assert by_sql == by_rule
             assert set(select(ids, viewer_id).ids) == by_rule
             assert _by_condition(viewer_id, ids) == by_rule
-            # The way over another table asks the same.
+            # The query over another table must have the same result.
             by_mention = set(
                 Mention.objects.filter(visible_to(viewer_id, prefix="status__"), status_id__in=ids).values_list(
                     "status_id", flat=True
@@ -140,7 +140,7 @@ def _agree(
 
 
 def _by_condition(viewer_id: int | None, ids: list[int]) -> set[int]:
-    """What may be read by the SQL condition that statements take in, of a boost asked of both posts."""
+    """Return the posts that the SQL condition permits; for a boost it is checked for both posts."""
     sql = f"SELECT s.id, s.reblog_of_id FROM statuses_status s WHERE s.id = ANY(%(ids)s) AND {readable_by_viewer()}"
     with connection.cursor() as cursor:
         cursor.execute(sql, {"ids": ids, "viewer": viewer_id or 0})
@@ -149,7 +149,7 @@ def _by_condition(viewer_id: int | None, ids: list[int]) -> set[int]:
 
 
 def _relations_agree(one: Relations, of_many: Relations, people: list[Account]) -> None:
-    """One viewer's relations are the same alone and among many, and hide whom the condition for querysets hides."""
+    """Check that one viewer's relations equal those loaded for many, and hide the same accounts as the queryset condition."""
     for name in ("following", "muting", "blocking", "blocked_by", "domain_blocking", "domain_blocked_by"):
         assert getattr(one, name) == getattr(of_many, name), name
     assert one.viewer_id is not None
@@ -168,7 +168,7 @@ _WORLD = {
     "follows": _pairs,
     "blocks": st.frozensets(st.tuples(_person, _person).filter(lambda pair: pair[0] != pair[1]), max_size=2),
     "mutes": _pairs,
-    # Only people of this server block servers.
+    # Only local accounts block servers.
     "domain_blocks": st.frozensets(
         st.tuples(st.integers(0, 2), st.sampled_from(("one.example", "two.example"))), max_size=2
     ),
@@ -282,7 +282,7 @@ def test_a_boost_is_read_by_who_may_read_both_posts() -> None:
     assert can_see(_post("private", boosted=_post("public")), READER, STRANGER, ()) is False
     assert can_see(_post("public", boosted=_post("private")), READER, STRANGER, ()) is False
     assert can_see(_post("public", boosted=_post("public", deleted=True)), READER, FOLLOWER, ()) is False
-    # Being mentioned opens the boosted post, and not the boost itself.
+    # A mention permits reading the boosted post, but not the boost.
     assert can_see(_post("private", boosted=_post("private")), READER, STRANGER, {READER}) is False
 
 

@@ -1,4 +1,4 @@
-"""Promises about the posts of one account (contract, behaviours section 11 "Account statuses")."""
+"""Tests of the posts of one account (contract, behaviours section 11 "Account statuses")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about threads (contract, behaviours section 7 "Context"; clients.md, trap 41)."""
+"""Tests of threads (contract, behaviours section 7 "Context"; clients.md, trap 41)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_answers_to_a_deleted_post_leave_the_thread_with_what_is_below_them(alic
         assert _context(root, viewer) == ([], ["last"])
         assert _context(below, viewer) == ([], ["lower", "lowest"])
         assert _context(lowest, viewer) == (["below", "lower"], [])
-    # The row of a deleted post is kept for a while only.
+    # The row of a deleted post is removed some time later.
     gone.delete()
     assert _context(lowest, None) == (["below", "lower"], [])
     assert _context(root, None) == ([], ["last"])
@@ -159,6 +159,6 @@ def test_a_hundred_answers_take_as_many_queries_as_two(alice: Account, bob: Acco
         for place in range(number):
             answer = make_status(make_account() if place < 30 else alice, str(place), reply_to=parent)
             parent = answer if place % 4 == 0 else parent
-    # The post and relations, its thread, their rows, relations and marks, bodies, authors; nobody uses an emoji.
+    # Queries: the post and relations, its thread, their rows, relations and marks, bodies, authors. No emoji is used.
     assert _ask(small, bob.id) == _ask(large, bob.id) == 8
     assert _ask(large, bob.id) == 6

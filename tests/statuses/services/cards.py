@@ -1,4 +1,4 @@
-"""Posts with links, and the cards that they get, for tests."""
+"""Helpers for posts with links, and for their cards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def link_to(author: Account, url: str, before: str = "", **values: Any) -> Statu
 
 
 def fetch_now() -> None:
-    """Attach, and fetch what is wanted, without the time over which fetches are spread or put off."""
+    """Queue and run all fetches of cards, without delays."""
     work()
     CardFetch.objects.update(due_at=Now())
     Host.objects.all().delete()

@@ -1,4 +1,4 @@
-"""What the tests of cards share."""
+"""Fixtures for the tests of cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is named as the author of a page that a post links to (security.md, row 37)."""
+"""Tests of the author shown for a linked page (security row 37)."""
 
 from __future__ import annotations
 

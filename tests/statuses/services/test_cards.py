@@ -1,4 +1,4 @@
-"""Posts show a preview of the page that they link to: fetched in the background, once for all of them."""
+"""Tests of previews of linked pages: fetched in the background, once for all posts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("media_root")
 
 @pytest.fixture
 def attached() -> Iterator[list[int]]:
-    """The posts for which CardAttached was published."""
+    """The ids of posts for which CardAttached was published."""
     received: list[int] = []
 
     def listen(event: CardAttached) -> bool:
@@ -95,7 +95,7 @@ def test_seed_081_posts_with_one_link_share_a_card_that_is_fetched_once(
     assert [card["title"] for card in cards] == ["One"] * 3
     assert cards[0] == cards[1] == cards[2] | {"url": link}
     assert (site.asked, PreviewCard.objects.count(), CardFetch.objects.count()) == (["/a"], 1, 0)
-    # Streams get each post once more: the first two when it is fetched, the third at once.
+    # Each post is streamed once more: the first two after the fetch, the third at once.
     assert sorted(attached) == [first.id, second.id, third.id]
 
 
@@ -401,7 +401,7 @@ def test_row_04_a_page_that_drips_is_given_up(stranger: Account, site: Site, mon
 
     def drip(request: Any) -> None:
         request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>")
-        # Nothing more comes until the other side goes.
+        # Block until the client disconnects.
         request.rfile.read(1)
         request.close_connection = True
 

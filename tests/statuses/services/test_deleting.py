@@ -1,4 +1,4 @@
-"""Promises about deleting."""
+"""Tests of deleting a post."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _shown(viewer: Account, status: Status) -> dict[str, Any]:
-    """The post as the viewer gets it, from a cached body where there is one."""
+    """Return the post as the viewer gets it, from a cached body if there is one."""
     (shown,) = present_by_id(fill(select([status.id], viewer.id))).values()
     return orjson.loads(orjson.dumps(shown))
 
@@ -111,7 +111,7 @@ def test_a_post_with_65536_boosts_can_be_deleted(alice: Account) -> None:
     )
     Status.objects.bulk_create(boosts, batch_size=1000)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # as autovacuum does once rows are committed; here they never are
+        cursor.execute("ANALYZE")  # autovacuum does this after a commit, which a test never reaches
     delete_status(status_id=status.id)
     work(rounds=1000)
     assert not Status.objects.filter(deleted_at=None).exists()

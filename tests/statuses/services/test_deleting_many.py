@@ -1,4 +1,4 @@
-"""Many posts of one account are deleted at once, as when an account is erased: everybody's counters stay right."""
+"""Tests of deleting many posts of one account, as when it is erased: all counters stay correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A post that is sent again with the same key is the first one."""
+"""Tests of repeated requests with the same idempotency key, which return the first post."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about likes and boosts."""
+"""Tests of favourites and boosts."""
 
 from __future__ import annotations
 

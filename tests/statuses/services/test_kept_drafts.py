@@ -1,4 +1,4 @@
-"""Drafts that were stored by another release can be read."""
+"""Tests of reading drafts that another release has stored."""
 
 from __future__ import annotations
 

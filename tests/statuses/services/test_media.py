@@ -1,4 +1,4 @@
-"""Promises about files that wait to be attached."""
+"""Tests of files that are not attached yet."""
 
 from __future__ import annotations
 

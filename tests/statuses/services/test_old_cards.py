@@ -1,4 +1,4 @@
-"""What becomes of cards that no post shows, and of the pictures of old ones."""
+"""Tests of removing cards without posts, and the pictures of old cards."""
 
 from __future__ import annotations
 

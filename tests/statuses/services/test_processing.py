@@ -1,4 +1,4 @@
-"""Promises about videos and sounds that are being processed."""
+"""Tests of processing videos and sounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises about publishing: what a post becomes, and what is refused."""
+"""Tests of publishing: the resulting post, and refusals."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ class _Finder:
         from django.db import transaction
 
         self.asked.append(sorted(addresses))
-        # Tests run in a transaction of their own; the service must have opened no other.
+        # The test itself runs in a transaction; the service must not have opened another one.
         self.savepoints = len(transaction.get_connection().savepoint_ids)
         return {("eve", "far.example"): make_remote("eve", "far.example")}
 

@@ -1,4 +1,4 @@
-"""Promises about things done twice at the same moment: real threads, real transactions."""
+"""Tests of simultaneous actions, with real threads and transactions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_votes_at_the_same_moment_are_all_counted_and_each_voter_once(alice: Acc
     poll = make_poll(alice)
     tokens = [make_token(make_user()) for _number in range(8)]
     path = f"/api/v1/polls/{poll.id}/votes"
-    # Everybody votes twice at once: one of the two is refused.
+    # Every user votes twice at the same time: one of the two requests is refused.
     answers = at_once(16, lambda place: Api(tokens[place // 2]).post(path, {"choices": [place // 2 % 2]}).status_code)
     assert sorted(answers) == [200] * 8 + [422] * 8
     poll.refresh_from_db()
@@ -73,7 +73,7 @@ def test_a_file_is_attached_to_one_post(monkeypatch: pytest.MonkeyPatch) -> None
     both_looked = threading.Barrier(2)
 
     def wait_for_the_other(files: Any) -> None:
-        # Who holds the file's row waits here in vain; without the lock both would meet.
+        # This wait times out while the file's row is locked; without the lock both threads would arrive.
         with contextlib.suppress(threading.BrokenBarrierError):
             both_looked.wait(0.5)
 

@@ -1,4 +1,4 @@
-"""Posts of other servers that nobody here needs have an end, which the settings say; all that somebody here needs stays."""
+"""Tests of removing old remote posts that no local account uses, after a time that the settings name."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_old_posts_go_with_all_that_belongs_to_them_and_what_somebody_here_needs
     for model in (StatusEdit, Poll, StatusCard, MediaAttachment, RemoteCopy, Favourite):
         assert not model.objects.exists(), model
     assert {model: model.objects.count() for model in others} == {**others, StatusStat: others[StatusStat] - 1}
-    # It is no deleted post: it can be fetched anew.
+    # It does not count as deleted, so it can be fetched again.
     again = make_remote_status(zoe, uri=gone.uri, created_at=gone.created_at)
     assert Api(alice.user).get(f"/api/v1/statuses/{again.id}").status_code == 200
     assert Api(alice.user).get(f"/api/v1/statuses/{gone.id}").status_code == 404
@@ -148,7 +148,7 @@ def test_a_run_is_short_and_the_next_one_goes_on_until_all_posts_were_looked_at(
     monkeypatch.setattr(remote_retention, "PASS_INTERVAL", timedelta())
     assert remove_old_remote_posts() == 1
     assert _left([late]) == set()
-    # Who sets another age does not wait for the next day.
+    # A change of the age has an effect before the next day.
     monkeypatch.setattr(remote_retention, "PASS_INTERVAL", timedelta(days=1))
     young = _old(zoe, days=20)
     remove_old_remote_posts()
@@ -190,7 +190,7 @@ def test_what_strangers_did_to_a_post_is_removed_in_batches_before_it(
     write_setting("site_keep_remote_posts_days", 30)
     remove_old_remote_posts()
     assert max(removed) <= 2
-    # Liked after it was found, and before it was to be removed.
+    # The post was favourited after its selection and before its removal.
     assert _left([post, liked]) == {liked}
     assert counts(liked) == (0, 0, 1)
     assert Status.objects.count() == 1

@@ -1,4 +1,4 @@
-"""Posts nobody here has to do with can be removed, and counters counted anew; what concerns somebody here always stays."""
+"""Tests of the command that removes remote posts and recounts counters; posts that concern local accounts stay."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_only_old_posts_of_other_servers_that_concern_nobody_here_are_removed(al
     assert {post.id for post in kept.values()} <= left
     assert AccountStat.objects.get(account=zoe).statuses_count == before - 3
     assert _run() == "0 removed"
-    # With the post of somebody followed goes one that such a person has boosted, and the boost.
+    # The post is removed together with another one that this account boosted, and with the boost.
     assert _run("--of-followed", "--days", "50") == "3 removed"
     with pytest.raises(CommandError):
         call_command("remove_statuses", "--days", "0")

@@ -1,4 +1,4 @@
-"""Old posts are deleted for those who want that: never what they keep, in bounded steps, and as often as it takes."""
+"""Tests of the automatic deletion of old posts: with the user's exceptions, in limited steps, until none is left."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 
 
 def _age(status: Status, days: int = 30) -> Status:
-    """Make a post older; it gets another id, as ids say when posts were written."""
+    """Make a post older, and return it; it gets another id, because ids contain the time."""
     moment = clock.now() - timedelta(days=days)
     aged = Status.objects.get(id=status.id)
     aged.id, aged.created_at = snowflake_at(moment), moment
@@ -37,7 +37,7 @@ def _left(account: Account) -> set[int]:
 
 
 def _everything(alice: Account, bob: Account) -> dict[str, Status]:
-    """An old post of every kind that can be kept, and others."""
+    """Create an old post of every kind that an exception can keep, and others."""
     found = {name: _age(make_status(alice, name)) for name in ("plain", "pinned", "favourited", "bookmarked", "liked")}
     found["direct"] = _age(make_status(alice, "@bob", visibility="direct"))
     found["media"] = _age(make_status(alice, "x", media=[make_media(alice)]))

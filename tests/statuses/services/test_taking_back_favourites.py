@@ -1,4 +1,4 @@
-"""The likes of somebody who leaves are taken back in batches, and every counter is right afterwards."""
+"""Tests of removing all favourites of an account in batches, with correct counters."""
 
 from __future__ import annotations
 

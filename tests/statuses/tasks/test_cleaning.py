@@ -1,4 +1,4 @@
-"""What is deleted on a schedule; running twice has the effect of running once."""
+"""Tests of scheduled deletions; running one twice has the same effect as once."""
 
 from __future__ import annotations
 
