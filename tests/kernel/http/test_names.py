@@ -13,7 +13,7 @@ import pytest
 
 from social.kernel.http import client, resolver
 from social.kernel.http.client import GuardedClient, Policy, Request, Unreachable
-from social.kernel.http.limits import asking, asking_for
+from social.kernel.http.limits import context_for_asker, using_queue
 from social.kernel.http.resolver import CheckedResolver
 from social.kernel.terms import TERMS
 from tests.kernel.http.attacker import Attacker
@@ -43,7 +43,7 @@ def silence() -> Iterator[Silence]:
 
 
 def ask_silent(names: CheckedResolver, first: int, number: int, wanted_by: str = "") -> list[asyncio.Task[Any]]:
-    context = asking_for(wanted_by)
+    context = context_for_asker(wanted_by)
     return [
         asyncio.get_running_loop().create_task(names.resolve(f"n{first + i}.silent.example"), context=context)
         for i in range(number)
@@ -56,7 +56,7 @@ def test_row_72_look_ups_for_one_asker_take_at_most_a_quarter_of_the_places(sile
         tasks = ask_silent(names, 0, 20, "account:1")
         while len(silence.hanging) < 2:
             await asyncio.sleep(0.01)
-        other = asyncio.create_task(names.resolve("well.example"), context=asking_for("evil.example"))
+        other = asyncio.create_task(names.resolve("well.example"), context=context_for_asker("evil.example"))
         (found,) = await asyncio.wait_for(other, SOON)
         assert (found["host"], len(silence.hanging)) == ("127.0.0.1", 2)
         for task in tasks:
@@ -96,7 +96,7 @@ def test_row_72_names_of_lists_and_strangers_take_no_place_of_deliveries(
 
     def hang(queue: str) -> threading.Thread:
         def work(coroutine: Coroutine[Any, Any, None]) -> None:
-            with asking(queue), pytest.raises(TimeoutError):
+            with using_queue(queue), pytest.raises(TimeoutError):
                 client.run(coroutine, timeout=2.0)
 
         thread = threading.Thread(target=work, args=(all_silent(queue),))
@@ -107,7 +107,7 @@ def test_row_72_names_of_lists_and_strangers_take_no_place_of_deliveries(
     places = TERMS["lookups"].lookups + TERMS["fetches"].lookups
     eventually(lambda: len(silence.hanging) >= places)
     began = time.monotonic()
-    with asking("deliveries"):
+    with using_queue("deliveries"):
         assert client.fetch(Request(attacker.url(host="well.example"))).status == 200
     assert time.monotonic() - began < 1.0
     for thread in threads:
