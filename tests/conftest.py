@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,16 +16,19 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.db import connection
-from django.test import TransactionTestCase
+from django.test import Client, TransactionTestCase
 from django.test.client import ClientHandler
 from redis.exceptions import RedisError
 from whitenoise.middleware import WhiteNoiseMiddleware
 
+from accounts.models import Account, User
 from social.api import admission, refused_networks
 from social.kernel import identity, redis
 from social.kernel.identity import Identity
+from tests.factories.accounts import make_account, make_token, make_user, rsa_pair
 from tests.support import answers, kept_schema, moments, servers
 from tests.support.callers import Callers
+from tests.support.client import Api, signed_in
 from tests.support.emptying import empty_tables
 from tests.support.identities import show_identity
 from tests.support.site import Site, serving
@@ -78,6 +82,52 @@ def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
 def callers(db: None) -> Callers:
     """The callers for the battery."""
     return Callers()
+
+
+@pytest.fixture
+def ann(db: None) -> User:
+    """Somebody who has signed up."""
+    return make_user("ann")
+
+
+@pytest.fixture
+def api(ann: User) -> Api:
+    """Ann's client."""
+    return Api(make_token(ann))
+
+
+@pytest.fixture
+def browser(ann: User) -> Client:
+    """A browser in which Ann has signed in."""
+    return signed_in(ann)
+
+
+@pytest.fixture
+def boss(db: None) -> User:
+    """The owner of the server."""
+    return make_user("boss", role="Owner")
+
+
+@pytest.fixture
+def alice(db: None) -> Account:
+    """A local account."""
+    return make_account("alice")
+
+
+@pytest.fixture
+def media_root(settings: Any, tmp_path: Path) -> Path:
+    """An empty media folder for this test."""
+    settings.MEDIA_ROOT = tmp_path
+    return tmp_path
+
+
+@pytest.fixture
+def counted(settings: Any) -> Iterator[None]:
+    """Rate limits as on a real server, with nothing used up before and after."""
+    settings.RATE_LIMITS = True
+    redis.client("cache").flushdb()
+    yield
+    redis.client("cache").flushdb()
 
 
 @pytest.fixture
@@ -152,7 +202,7 @@ def _middleware_made_once() -> Iterator[None]:
 def _one_key_pair() -> Iterator[None]:
     """Use one key pair for all accounts, because generating one takes 0.1 s."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("accounts.services.key_pairs.new_rsa_pair", import_module("tests.factories.accounts").rsa_pair)
+        patch.setattr("accounts.services.key_pairs.new_rsa_pair", rsa_pair)
         yield
 
 

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 
 from accounts.models import User
-from social.kernel import redis
-from tests.factories.accounts import make_token, make_user
-from tests.support.client import Api, signed_in
+from tests.factories.accounts import make_user
+from tests.support.client import signed_in
 
 PASSWORD = "correct horse"
-
-
-@pytest.fixture
-def ann(db: None) -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
 
 
 @pytest.fixture
@@ -46,12 +35,3 @@ def sign_in(client: Client) -> Callable[..., Any]:
         return client.post(url, {"login": login, "password": password}, headers=headers)
 
     return send
-
-
-@pytest.fixture
-def counted(settings: Any) -> Iterator[None]:
-    """Enable rate limits, with empty counters before and after the test."""
-    settings.RATE_LIMITS = True
-    redis.client("cache").flushdb()
-    yield
-    redis.client("cache").flushdb()

@@ -12,7 +12,6 @@ from accounts.models import Account
 from federation.remote.actors import fetch_actor
 from social.kernel.http.limits import web_request_budget
 from tests.factories import accounts
-from tests.factories.accounts import make_account
 from tests.factories.statuses import follow
 from tests.federation.remote_server import RemotePerson, RemoteServer
 
@@ -28,11 +27,6 @@ def elsewhere(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote
     monkeypatch.setattr("social.api.middleware.web_request_budget", partial(web_request_budget, 60.0))
     with RemoteServer().running() as server:
         yield server
-
-
-@pytest.fixture
-def alice(db: None) -> Account:
-    return make_account("alice")
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from django.test import Client
 
 from federation.signatures import keys
 from social.kernel import clock, crypto
-from tests.support.site import listening
+from tests.support.site import answering, listening
 
 ACTIVITY = "application/activity+json"
 
@@ -107,21 +106,14 @@ class RemoteServer:
                 """Write no log."""
 
         self.http = listening(Handler)
-        self.http.daemon_threads = True
         self.domain = f"localhost:{self.http.server_port}"
         self.url = f"http://{self.domain}"
 
     @contextmanager
     def running(self) -> Iterator[RemoteServer]:
         """Listen on the port during the block."""
-        thread = threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
+        with answering(self.http):
             yield self
-        finally:
-            self.http.shutdown()
-            self.http.server_close()
-            thread.join(5)
 
     def find(self, path: str) -> Answer:
         parts = urlsplit(path)

@@ -26,11 +26,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def alice(db: None) -> Account:
-    return make_user("alice").account
-
-
 def ask_again(zoe: RemotePerson, post: Status, kind: str) -> str:
     about = uri_of(post)
     if kind == "AnnounceRequest":

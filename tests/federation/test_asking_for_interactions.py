@@ -9,7 +9,6 @@ import pytest
 from accounts.models import Account
 from federation.remote.posts import find_or_fetch_post
 from statuses.models import Favourite, InteractionRequest, RequestState, Status
-from tests.factories.accounts import make_user
 from tests.factories.statuses import follow, make_status
 from tests.federation.activities import PUBLIC, deal
 from tests.federation.interactions import api_of, sent, uri_of
@@ -19,11 +18,6 @@ from tests.support.terms import check_terms
 from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def alice(db: None) -> Account:
-    return make_user("alice").account
 
 
 def asking(elsewhere: RemoteServer, zoe: RemotePerson, alice: Account) -> tuple[Status, Status, dict[str, Any]]:

@@ -118,12 +118,6 @@ def status(anna: Account, media_root: Path) -> Status:
     )
 
 
-@pytest.fixture
-def media_root(settings: Any, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
-
-
 def test_a_post_is_served_as_the_recorded_note(anna: Account, status: Status) -> None:
     make_status(anna, "More", reply_to=status)
     make_favourite(make_account("fan"), status)

@@ -30,14 +30,8 @@ from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.work import show, work
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 DOCUMENT = {"Accept": "application/activity+json"}
-
-
-@pytest.fixture
-def files(settings: Any, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
 
 
 def tag(server: RemoteServer, name: str, file: str = "", body: bytes | None = None, **says: Any) -> dict[str, Any]:
@@ -52,10 +46,12 @@ def shown(entity: dict[str, Any]) -> list[str]:
     return [emoji["shortcode"] for emoji in entity["emojis"]]
 
 
-def opened(files: Path, address: str) -> Any:
+def opened(media_root: Path, address: str) -> Any:
     answer = show(address)
     assert answer.status_code == 302, answer.content
-    return Image.open(io.BytesIO((files / urlsplit(answer["Location"]).path.removeprefix("/system/")).read_bytes()))
+    return Image.open(
+        io.BytesIO((media_root / urlsplit(answer["Location"]).path.removeprefix("/system/")).read_bytes())
+    )
 
 
 def post_of(zoe: RemotePerson, note: dict[str, Any]) -> dict[str, Any]:
@@ -65,7 +61,7 @@ def post_of(zoe: RemotePerson, note: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_emojis_of_another_server_are_shown_wherever_they_are_written(
-    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, files: Path
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, media_root: Path
 ) -> None:
     profile = {
         "name": "Zoe :cat:",
@@ -88,27 +84,27 @@ def test_emojis_of_another_server_are_shown_wherever_they_are_written(
     cat = entity["account"]["emojis"][0]
     assert cat["url"].startswith("http://social.localhost/media_proxy/emojis/")
     assert not any(path.startswith("/files") for path in elsewhere.gets()), "nobody has looked yet"
-    moving, still = opened(files, cat["url"]), opened(files, cat["static_url"])
+    moving, still = opened(media_root, cat["url"]), opened(media_root, cat["static_url"])
     assert (moving.is_animated, still.format, getattr(still, "is_animated", False)) == (True, "PNG", False)
     assert elsewhere.gets().count("/files/cat.png") == 1
 
 
 def test_an_emoji_is_renewed_when_its_server_says_that_it_has_changed(
-    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, files: Path
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, media_root: Path
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     old, new = ((clock.now() - timedelta(days=days)).isoformat() for days in (9, 2))
     first = post_of(zoe, zoe.note("<p>:cat:</p>", tag=[tag(elsewhere, "cat", updated=old)]))["emojis"][0]
-    assert opened(files, first["url"]).size == (40, 30)
+    assert opened(media_root, first["url"]).size == (40, 30)
     post_of(zoe, zoe.note("<p>:cat:</p>", 2, tag=[tag(elsewhere, "cat", body=picture(20, 20), updated=old)]))
-    assert opened(files, first["url"]).size == (40, 30), "its server says that it is as before"
+    assert opened(media_root, first["url"]).size == (40, 30), "its server says that it is as before"
     post_of(zoe, zoe.note("<p>:cat:</p>", 3, tag=[tag(elsewhere, "cat", body=picture(20, 20), updated=new)]))
-    assert opened(files, first["url"]).size == (20, 20)
+    assert opened(media_root, first["url"]).size == (20, 20)
     assert RemoteCopy.objects.count() == 1, "the one before is gone"
     moved = post_of(
         zoe, zoe.note("<p>:cat:</p>", 4, tag=[tag(elsewhere, "cat", "other", picture(64, 64), updated=new)])
     )
-    assert opened(files, moved["emojis"][0]["url"]).size == (64, 64)
+    assert opened(media_root, moved["emojis"][0]["url"]).size == (64, 64)
     before = remote(zoe).version
     elsewhere.serve(zoe.document() | {"name": ":cat:", "tag": [tag(elsewhere, "cat", "third", updated=new)]})
     fetch_actor(zoe.uri)
@@ -120,7 +116,7 @@ def test_an_emoji_is_renewed_when_its_server_says_that_it_has_changed(
 
 @pytest.mark.parametrize("image_format", ["PNG", "AVIF", "WEBP"])
 def test_an_emoji_of_another_server_that_moves_keeps_moving(
-    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, files: Path, image_format: str
+    elsewhere: RemoteServer, zoe: RemotePerson, alice: Account, media_root: Path, image_format: str
 ) -> None:
     follow(alice, fetch_actor(zoe.uri))
     frames = [Image.new("RGB", (32, 32), colour) for colour in ("red", "blue", "lime")]
@@ -128,8 +124,8 @@ def test_an_emoji_of_another_server_that_moves_keeps_moving(
     frames[0].save(buffer, image_format, save_all=True, append_images=frames[1:], duration=100)
     entity = post_of(zoe, zoe.note("<p>:aa:</p>", tag=[tag(elsewhere, "aa", body=buffer.getvalue())]))
     (emoji,) = entity["emojis"]
-    assert opened(files, emoji["url"]).n_frames == 3
-    assert getattr(opened(files, emoji["static_url"]), "n_frames", 1) == 1
+    assert opened(media_root, emoji["url"]).n_frames == 3
+    assert getattr(opened(media_root, emoji["static_url"]), "n_frames", 1) == 1
 
 
 def test_only_emojis_in_the_text_are_stored_up_to_the_limit_and_with_small_pictures(
@@ -172,7 +168,7 @@ def test_a_server_whose_media_is_refused_has_no_emojis_here(
     assert CustomEmoji.objects.count() == 1
 
 
-def test_our_emojis_are_sent_with_their_pictures(files: Path) -> None:
+def test_our_emojis_are_sent_with_their_pictures(media_root: Path) -> None:
     anna = make_user("anna", display_name="Anna :cat:").account
     moment = clock.now() - timedelta(days=3)
     for name, ending in (("cat", "gif"), ("dog", "webp"), ("fish", "png")):

@@ -13,7 +13,7 @@ from federation.models import OutboundActivity
 from federation.remote.actors import fetch_actor, refresh
 from statuses.models import Status
 from statuses.services.deleting import delete_status
-from tests.factories.accounts import make_token, make_user
+from tests.factories.accounts import make_token
 from tests.factories.statuses import make_status
 from tests.federation.activities import deal, introduced
 from tests.federation.remote_server import ACTIVITY, RemotePerson, RemoteServer
@@ -22,11 +22,6 @@ from tests.support.work import work
 
 pytestmark = pytest.mark.django_db
 FEATURED = "/users/alice/collections/featured"
-
-
-@pytest.fixture
-def alice(db: None) -> Account:
-    return make_user("alice").account
 
 
 @pytest.fixture

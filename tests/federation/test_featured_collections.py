@@ -30,11 +30,6 @@ BIRDS: Final = {
 
 
 @pytest.fixture
-def alice(db: None) -> Account:
-    return make_user("alice").account
-
-
-@pytest.fixture
 def bob(db: None) -> Account:
     return make_user("bob", discoverable=True).account
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,14 +23,8 @@ from tests.federation.remote_server import Answer, RemotePerson, RemoteServer
 from tests.support.client import Api
 from tests.support.work import show, work
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("files")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("media_root")]
 BLUR = "U5D%7q$pfQ$p$qjufQjufQfQfQfQ$qjufQju"
-
-
-@pytest.fixture
-def files(settings: Any, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
 
 
 def received(zoe: RemotePerson, *attachments: dict[str, Any], number: int = 1) -> list[dict[str, Any]]:

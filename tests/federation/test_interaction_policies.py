@@ -31,11 +31,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def alice(db: None) -> Account:
-    return make_user("alice").account
-
-
 def test_a_document_states_the_policy_by_both_names_and_says_nothing_where_nothing_is_limited(
     alice: Account, zoe: RemotePerson, zoe_here: Account
 ) -> None:

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def alice(db: None) -> Account:
-    return make_user("alice").account
-
-
-@pytest.fixture
 def post(alice: Account, zoe: RemotePerson, zoe_here: Account) -> Status:
     """A local-only post that mentions Zoe, who follows its author."""
     return make_status(

@@ -16,25 +16,13 @@ from accounts.services.blocking import block_account
 from accounts.services.following import FollowChange, follow_account
 from statuses.queries.statuses import find_post_and_relations
 from statuses.services.interactions import favourite_status
-from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import make_remote_status, make_status
 from tests.support.federation_server import needs_federation
 from timelines.models import List, ListMember
 
 pytestmark = [pytest.mark.django_db, needs_federation]
 HTML = {"Accept": "text/html"}
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def browser(ann: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(ann)
-    return signed_in
 
 
 def text_of(browser: Client, path: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -26,16 +25,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 LIST = "/admin/accounts/account/"
 USERS = "/admin/accounts/user/"
-
-
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
-
-
-@pytest.fixture
-def boss() -> User:
-    return make_user("boss", role="Owner")
 
 
 @pytest.fixture

@@ -30,11 +30,6 @@ ALLOWED = "/admin/moderation/domainallow/"
 FILE = b"#domain,#severity\nbad.example,suspend\nnot a domain,silence\n"
 
 
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
-
-
 @pytest.fixture
 def client() -> Client:
     return signed_in(make_user("boss", role="Owner"))

@@ -39,11 +39,6 @@ def boss() -> Staff:
 
 
 @pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
 def api(ann: User) -> Api:
     return Api(make_token(ann, "read write"))
 

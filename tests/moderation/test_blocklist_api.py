@@ -33,16 +33,6 @@ STAFF = "admin:read admin:write"
 LISTS, DRAFTS, EXCLUDES = (f"{ADMIN}/domain_permission_{name}" for name in ("subscriptions", "drafts", "excludes"))
 
 
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
-
-
-@pytest.fixture
-def boss() -> User:
-    return make_user("boss", role="Owner")
-
-
 @pytest.fixture
 def api(boss: User) -> Api:
     return Api(make_token(boss, STAFF))

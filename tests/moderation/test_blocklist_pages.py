@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -42,11 +41,6 @@ FORM = {
     "noop_as": "ignore",
     "content_type": "text/csv",
 }
-
-
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
 
 
 @pytest.fixture

@@ -31,16 +31,6 @@ pytestmark = pytest.mark.django_db
 ROLES, INVITES, EMOJIS = "/admin/accounts/role/", "/admin/accounts/invite/", "/admin/accounts/customemoji/"
 
 
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
-
-
-@pytest.fixture
-def boss() -> User:
-    return make_user("boss", role="Owner")
-
-
 def picture(color: str = "red") -> bytes:
     out = io.BytesIO()
     Image.new("RGB", (32, 32), color).save(out, "PNG")

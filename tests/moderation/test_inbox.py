@@ -31,11 +31,6 @@ pytestmark = pytest.mark.django_db
 INBOX = "/admin/moderation/report/inbox/"
 
 
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
-
-
 @pytest.fixture
 def client() -> Client:
     return signed_in(make_user("boss", role="Owner"))

@@ -31,16 +31,6 @@ delete_posts = partial(act_on_posts, action="delete_statuses")
 mark_posts_sensitive = partial(act_on_posts, action="mark_statuses_as_sensitive")
 
 
-@pytest.fixture
-def boss() -> User:
-    return make_user("boss", role="Owner")
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
 def with_picture(ann: User, **values: Any) -> Status:
     return make_status(ann.account, "a picture", media=[make_media(ann.account)], **values)
 

@@ -28,18 +28,8 @@ REPORTS = "/api/v1/reports"
 
 
 @pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
 def bea() -> Account:
     return make_account("bea")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
 
 
 def report(api: Api, target: Account, **more: Any) -> dict[str, Any]:

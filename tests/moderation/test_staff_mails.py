@@ -32,11 +32,6 @@ def ann() -> Account:
     return make_user("ann").account
 
 
-@pytest.fixture
-def boss() -> User:
-    return make_user("boss", role="Owner")
-
-
 def reported(by: Account, comment: str = "") -> list[Any]:
     mail.outbox.clear()
     file_report(account=by, target=make_account(f"target{Account.objects.count()}"), draft=ReportDraft(comment=comment))

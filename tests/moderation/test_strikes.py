@@ -28,16 +28,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def boss() -> User:
-    return make_user("boss", role="Owner")
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
 def warn(boss: User, target: Account, action: str = "none", **more: Any) -> Strike:
     return issue_strike(by=staff_of(boss), target=target, action=action, **more)
 

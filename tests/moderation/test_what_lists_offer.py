@@ -27,11 +27,6 @@ pytestmark = pytest.mark.django_db
 LISTS = [(model, found) for model, found in admin.site._registry.items() if found.actions]
 
 
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
-
-
 def with_role(permissions: int) -> User:
     """Create a user who outranks all others and has these permissions."""
     user = make_user(role="Owner")

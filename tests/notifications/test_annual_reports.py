@@ -32,16 +32,6 @@ def day(month: int, number: int, *, year: int = YEAR, hour: int = 12) -> datetim
     return datetime(year, month, number, hour, tzinfo=UTC)
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
-
-
 def state(api: Api, year: int | str = YEAR) -> str:
     answer = api.get(f"{PATH}/{year}/state")
     assert answer.status_code == 200, answer.content

@@ -20,11 +20,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
 def page(browser: Client, path: str = "/notifications") -> str:
     answer = browser.get(path)
     assert answer.status_code == 200

@@ -30,16 +30,6 @@ TARGET: dict[str, Any] = {"endpoint": "https://push.example.org/one", "keys": KE
 KEY_ERROR = "is not a valid Ed25519 or Curve25519 key"
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
-
-
 def created(api: Api, target: Any = TARGET, **data: Any) -> dict[str, Any]:
     answer = api.post(PUSH, {"subscription": target} | ({"data": data} if data else {}))
     assert answer.status_code == 200, answer.content

@@ -49,11 +49,6 @@ def event_of(user: User) -> dict[str, Any]:
 
 
 @pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
 def bob() -> User:
     return make_user("bob")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,18 +46,6 @@ def published() -> Iterator[list[Event]]:
     yield received
     for subscription in subscriptions:
         registry.remove(subscription)
-
-
-@pytest.fixture
-def media_root(settings: Any, tmp_path: Path) -> Path:
-    """An empty media folder for one test."""
-    settings.MEDIA_ROOT = tmp_path
-    return tmp_path
-
-
-@pytest.fixture
-def alice(db: None) -> Account:
-    return make_user("alice").account
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import sys
-import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
@@ -36,7 +35,7 @@ from tests.factories.recordings import sample
 from tests.factories.statuses import make_remote_media, make_remote_status, picture
 from tests.federation.remote_server import Answer, RemoteServer
 from tests.statuses.conftest import api_of
-from tests.support.site import listening
+from tests.support.site import answering, listening
 from tests.support.work import show, work
 
 pytestmark = pytest.mark.django_db
@@ -76,15 +75,11 @@ class Scanner:
 @pytest.fixture
 def scanner(settings: Any, media_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scanner]:
     server = Scanner()
-    thread = threading.Thread(target=server.http.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
     settings.PRIVATE_ROOT = server.private = tmp_path_factory.mktemp("private")
     settings.MEDIA_SCANNER = f"http://127.0.0.1:{server.http.server_port}/scan"
     settings.MEDIA_SCANNER_LOOPBACK = True
-    yield server
-    server.http.shutdown()
-    server.http.server_close()
-    thread.join(5)
+    with answering(server.http):
+        yield server
 
 
 def upload(account: Account, data: bytes, name: str = "a.png", kind: str = "image/png", **more: Any) -> Any:

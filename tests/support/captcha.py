@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -11,7 +10,7 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from tests.support.site import listening
+from tests.support.site import answering, listening
 
 
 class CaptchaService:
@@ -44,11 +43,5 @@ class CaptchaService:
 def captcha_service() -> Iterator[CaptchaService]:
     """Run a captcha service during the block."""
     service = CaptchaService()
-    thread = threading.Thread(target=service.http.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with answering(service.http):
         yield service
-    finally:
-        service.http.shutdown()
-        service.http.server_close()
-        thread.join(5)

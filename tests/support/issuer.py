@@ -6,7 +6,6 @@ Its keys are its own. Helpers go through a browser's redirects to it and back.
 from __future__ import annotations
 
 import re
-import threading
 import time
 from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ from jwcrypto.jwt import JWT
 from accounts.models import User
 from social.settings.issuers import Issuer
 from tests.factories.accounts import make_user
-from tests.support.site import listening
+from tests.support.site import answering, listening
 
 CLIENT = "social"
 SECRET = "a secret of the client"  # of a test
@@ -196,11 +195,5 @@ def _flat(query: str) -> Iterator[tuple[str, str]]:
 def issuing() -> Iterator[TestIssuer]:
     """Run an issuer during the block."""
     issuer = TestIssuer()
-    thread = threading.Thread(target=issuer.http.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with answering(issuer.http):
         yield issuer
-    finally:
-        issuer.http.shutdown()
-        issuer.http.server_close()
-        thread.join(5)

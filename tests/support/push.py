@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import GCM
 
-from tests.support.site import listening
+from tests.support.site import answering, listening
 
 # P-256 (SEC 2 section 2.4.2): y^2 = x^3 - 3x + b modulo p.
 _P: Final = 2**256 - 2**224 + 2**192 + 2**96 - 1
@@ -203,15 +202,8 @@ def push_service() -> Iterator[PushService]:
             pass
 
     server = listening(Handler)
-    server.daemon_threads = True
     # The client may be killed meanwhile.
     server.handle_error = lambda _request, _address: None  # type: ignore[method-assign]  # of this one
     service = PushService(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with answering(server):
         yield service
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

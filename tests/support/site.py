@@ -25,7 +25,22 @@ def listening(handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
     for other in refused:
         other.server_close()
     _used_ports.add(server.server_port)
+    # Closing the server does not wait for clients that keep their connections.
+    server.daemon_threads = True
     return server
+
+
+@contextmanager
+def answering(server: ThreadingHTTPServer) -> Iterator[None]:
+    """Have the server answer, in a thread, as long as the block lasts."""
+    thread = threading.Thread(target=server.serve_forever, args=(0.005,), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
 
 
 class Site:
@@ -71,11 +86,5 @@ class Site:
 def serving() -> Iterator[Site]:
     """Run a site during the block."""
     site = Site()
-    thread = threading.Thread(target=site.server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with answering(site.server):
         yield site
-    finally:
-        site.server.shutdown()
-        thread.join()
-        site.server.server_close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -11,7 +10,7 @@ from typing import Any
 import orjson
 
 from social.kernel.text.markup import Tag, tokenise
-from tests.support.site import listening
+from tests.support.site import answering, listening
 
 LANGUAGES = ("de", "en", "ja")
 KEY = "a key:fx"
@@ -100,11 +99,5 @@ def in_capitals(html: str) -> str:
 def translating() -> Iterator[Translator]:
     """Run a translation service during the block."""
     translator = Translator()
-    thread = threading.Thread(target=translator.http.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with answering(translator.http):
         yield translator
-    finally:
-        translator.http.shutdown()
-        translator.http.server_close()
-        thread.join(5)

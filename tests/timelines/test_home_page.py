@@ -26,23 +26,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
 def bea(ann: User) -> User:
     """A user whom Ann follows."""
     other = make_user("bea")
     follow_account(account=ann.account, target=other.account, change=FollowChange())
     return other
-
-
-@pytest.fixture
-def browser(ann: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(ann)
-    return signed_in
 
 
 def text_of(browser: Client, path: str = "/") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,9 +11,8 @@ from django.test import Client
 from accounts.models import Account, Follow, FollowRequest, User
 from accounts.services.blocking import block_account
 from accounts.services.following import FollowChange, follow_account
-from social.kernel import redis
 from statuses.models import Favourite, Status
-from tests.factories.accounts import make_account, make_remote, make_user
+from tests.factories.accounts import make_account, make_remote
 from tests.factories.statuses import make_remote_status, make_status
 from tests.support.browser import Forms
 from tests.support.federation_server import needs_federation
@@ -24,24 +22,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
 def browser(ann: User) -> Client:
     signed_in = Client(enforce_csrf_checks=True)
     signed_in.force_login(ann)
     return signed_in
-
-
-@pytest.fixture
-def counted(settings: Any) -> Iterator[None]:
-    """Enable rate limits, with empty counters before and after the test."""
-    settings.RATE_LIMITS = True
-    redis.client("cache").flushdb()
-    yield
-    redis.client("cache").flushdb()
 
 
 def address(uri: str) -> str:

@@ -15,7 +15,7 @@ from accounts.services.audit import write_setting
 from accounts.services.blocking import mute_account
 from social.kernel import clock
 from statuses.models.filter import Filter, FilterKeyword
-from tests.factories.accounts import make_account, make_remote, make_token, make_user
+from tests.factories.accounts import make_account, make_remote, make_token
 from tests.factories.statuses import make_favourite, make_remote_status, make_status
 from tests.support.client import Api
 from timelines.models import Trend, TrendKind, TrendReview
@@ -31,18 +31,6 @@ def _fresh_access(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     public.forget_access()
     yield
     public.forget_access()
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def browser(ann: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(ann)
-    return signed_in
 
 
 def page(browser: Client, path: str) -> str:

@@ -35,11 +35,6 @@ def listed(client: Client, path: str, **query: str) -> set[str]:
     return {str(row.pk) for row in client.get(path, query).context["cl"].result_list}
 
 
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
-
-
 @pytest.fixture
 def owner() -> User:
     return make_user("boss", role="Owner")

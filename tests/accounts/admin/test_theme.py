@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.contrib import admin
@@ -18,11 +17,6 @@ from tests.support.client import signed_in
 
 pytestmark = pytest.mark.django_db
 ELSEWHERE = re.compile(r"""(?:src|href|action)=["']?(?:https?:)?//""")
-
-
-@pytest.fixture(autouse=True)
-def _no_second_factor(settings: Any) -> None:
-    settings.STAFF_SECOND_FACTOR = False
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from accounts.collections.models import Collection, CollectionItem, ItemState
 from accounts.models import User
 from accounts.services.blocking import block_account
 from tests.factories.accounts import make_account, make_user
+from tests.support.client import signed_in
 from tests.support.federation_server import needs_federation
 
 pytestmark = [pytest.mark.django_db, needs_federation]
@@ -26,9 +27,7 @@ def ann() -> User:
 
 @pytest.fixture
 def browser(ann: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(ann)
-    return signed_in
+    return signed_in(ann)
 
 
 def page(browser: Client, path: str) -> str:

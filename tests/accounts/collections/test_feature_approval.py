@@ -9,23 +9,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Account, User
-from tests.factories.accounts import make_account, make_token, make_user
+from tests.factories.accounts import make_account
 from tests.factories.statuses import follow, make_status
 from tests.support.client import Api
 
 pytestmark = pytest.mark.django_db
 
 APPROVED, DENIED = "automatic", "denied"
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
 
 
 def shown(api: Api, account: Account) -> tuple[list[str], str]:

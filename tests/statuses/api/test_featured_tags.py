@@ -21,16 +21,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 PATH = "/api/v1/featured_tags"
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
-
-
 def post(api: Api, text: str, visibility: str = "public") -> str:
     answer = api.post("/api/v1/statuses", {"status": text, "visibility": visibility})
     assert answer.status_code == 200, answer.content

@@ -24,18 +24,6 @@ from tests.support.work import work
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def browser(ann: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(ann)
-    return signed_in
-
-
 def page(browser: Client, path: str) -> str:
     answer = browser.get(path)
     assert answer.status_code == 200

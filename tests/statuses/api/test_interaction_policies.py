@@ -31,16 +31,6 @@ ASKED = {name: {"with_approval": ["public"]} for name in ("can_favourite", "can_
 
 
 @pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
-
-
-@pytest.fixture
 def bob() -> User:
     return make_user("bob")
 

@@ -13,23 +13,13 @@ from social.kernel import clock
 from statuses.events import ScheduledStatusDue
 from statuses.models import MediaAttachment, ScheduledStatus, Status
 from statuses.services.scheduling import publish_due
-from tests.factories.accounts import make_remote, make_token, make_user
+from tests.factories.accounts import make_remote
 from tests.factories.statuses import make_media, make_reblog, make_remote_status, make_status
 from tests.support.client import Api
 from tests.support.federation_server import needs_federation
 
 pytestmark = pytest.mark.django_db
 STATUSES = "/api/v1/statuses"
-
-
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def api(ann: User) -> Api:
-    return Api(make_token(ann))
 
 
 def write(api: Api, **values: Any) -> tuple[str, bool]:

@@ -25,18 +25,6 @@ from tests.factories.statuses import make_status
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def ann() -> User:
-    return make_user("ann")
-
-
-@pytest.fixture
-def browser(ann: User) -> Client:
-    signed_in = Client()
-    signed_in.force_login(ann)
-    return signed_in
-
-
 def values(**changed: Any) -> dict[str, Any]:
     return {"text": "hello", "visibility": "public", "quote_policy": "public", "key": "one", "next": "/"} | changed
 
