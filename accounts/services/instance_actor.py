@@ -9,6 +9,12 @@ from accounts.models import Account, ActorType
 from accounts.services.key_pairs import keys_of
 from social.kernel import links
 from social.kernel.locks import lock
+from social.kernel.plans import Plan, Slot
+
+# Every signed request to another server asks for it.
+_ACTOR = Plan(
+    lambda: Account.objects.select_related("key_pair").filter(uri=Slot("uri", Account._meta.get_field("uri")))
+)
 
 
 def instance_actor_uri() -> str:
@@ -24,14 +30,13 @@ def instance_username() -> str:
 def instance_actor() -> Account:
     """Return the instance actor with its `key_pair`; the first call creates both."""
     uri = instance_actor_uri()
-    found = Account.objects.select_related("key_pair").filter(uri=uri).first()
-    return found if found is not None else _make(uri)
+    return _ACTOR.first(uri=uri) or _make(uri)
 
 
 def _make(uri: str) -> Account:
     with transaction.atomic():
         lock(f"actor:{uri}")
-        found = Account.objects.select_related("key_pair").filter(uri=uri).first()
+        found = _ACTOR.first(uri=uri)
         if found is not None:
             return found
         account = Account.objects.create(

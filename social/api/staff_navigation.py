@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -125,12 +124,20 @@ class _Count(Subquery):
     output_field = IntegerField()
 
 
-def pages(request: HttpRequest) -> Iterator[tuple[str | _StrPromise, list[tuple[SidebarLine, ReadOnlyAdmin]]]]:
-    """Return the groups of the sidebar, with the pages that the user may open."""
+def pages(request: HttpRequest) -> list[tuple[str | _StrPromise, list[tuple[SidebarLine, ReadOnlyAdmin]]]]:
+    """Return the groups of the sidebar, with the pages that the user may open. The role is asked once per request."""
+    known: list[Any] | None = getattr(request, "staff_pages", None)
+    if known is not None:
+        return known
     registered: dict[str, Any] = {model._meta.label_lower: found for model, found in admin.site._registry.items()}
+    groups: list[Any] = []
     for title, group in GROUPS:
         found = [(page, registered[page.model]) for page in group if page.model in registered]
-        yield title, [(page, model_admin) for page, model_admin in found if model_admin.has_view_permission(request)]
+        groups.append(
+            (title, [(page, model_admin) for page, model_admin in found if model_admin.has_view_permission(request)])
+        )
+    request.staff_pages = groups  # type: ignore[attr-defined]  # kept for this request
+    return groups
 
 
 def waiting(request: HttpRequest) -> dict[str, int]:

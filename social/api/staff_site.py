@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from allauth.mfa.utils import is_mfa_enabled
@@ -17,6 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from unfold.sites import UnfoldAdminSite
@@ -86,6 +87,10 @@ class StaffSite(Site):
         """Register the project's own admin classes only: those of libraries show secrets and write without services."""
         if admin_class is not None and admin_class.__module__.partition(".")[0] in APPS:
             super().register(model_or_iterable, admin_class, **options)
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
+        """Return Django's list of all models, which is made when a page shows it: most pages have the sidebar instead."""
+        return SimpleLazyObject(partial(super().get_app_list, request, app_label))
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Tell whether the user is staff and has a second factor, which STAFF_SECOND_FACTOR=no waives (local trials)."""
