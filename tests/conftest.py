@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import threading
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -16,9 +17,11 @@ import pytest
 from django.apps import apps
 from django.conf import settings
 from django.db import connection
+from django.template import Context, Template
 from django.test import Client, TransactionTestCase
 from django.test.client import ClientHandler
-from redis.exceptions import RedisError
+from django.test.signals import template_rendered
+from django.utils.safestring import SafeString
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.models import Account, User
@@ -26,10 +29,9 @@ from social.api import admission, refused_networks
 from social.kernel import identity, redis
 from social.kernel.identity import Identity
 from tests.factories.accounts import make_account, make_token, make_user, rsa_pair
-from tests.support import answers, kept_schema, moments, servers
+from tests.support import answers, emptying, kept_schema, moments, servers
 from tests.support.callers import Callers
 from tests.support.client import Api, signed_in
-from tests.support.emptying import empty_tables
 from tests.support.identities import show_identity
 from tests.support.site import Site, serving
 from timelines.queries.public import forget_access
@@ -116,14 +118,14 @@ def alice(db: None) -> Account:
 
 @pytest.fixture
 def media_root(settings: Any, tmp_path: Path) -> Path:
-    """An empty media folder for this test."""
+    """Return the media folder, which is empty and belongs to this test."""
     settings.MEDIA_ROOT = tmp_path
     return tmp_path
 
 
 @pytest.fixture
 def counted(settings: Any) -> Iterator[None]:
-    """Rate limits as on a real server, with nothing used up before and after."""
+    """Enable rate limits, with empty counters before and after the test."""
     settings.RATE_LIMITS = True
     redis.client("cache").flushdb()
     yield
@@ -151,7 +153,7 @@ def _as_installed() -> Iterator[None]:
 
     def renew(test_case: TransactionTestCase) -> None:
         if servers.embedded is not None:
-            empty_tables()
+            emptying.empty_tables()
         else:
             flush(test_case)
         with connection.schema_editor() as editor:
@@ -182,19 +184,41 @@ def _static_files_found_once() -> Iterator[None]:
 def _middleware_made_once() -> Iterator[None]:
     """Share the middleware among test clients with the same settings, as a server's requests do; building it takes 1 ms."""
     load = ClientHandler.load_middleware
-    made: tuple[Any, dict[str, Any]] = (None, {})
+    # The settings object, with its middleware, of the whole run, and the last one that a test created by an override.
+    made: dict[str, tuple[Any, dict[str, Any]]] = {}
+    unchanged = settings._wrapped
 
     def load_once(handler: ClientHandler, is_async: bool = False) -> None:
-        nonlocal made
         # A setting that a test overrides creates another settings object.
-        if made[0] is settings._wrapped:
-            vars(handler).update(made[1])
+        place = "unchanged" if settings._wrapped is unchanged else "changed"
+        if place in made and made[place][0] is settings._wrapped:
+            vars(handler).update(made[place][1])
             return
         load(handler, is_async)
-        made = settings._wrapped, {name: getattr(handler, name) for name in _CHAIN}
+        made[place] = settings._wrapped, {name: getattr(handler, name) for name in _CHAIN}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ClientHandler, "load_middleware", load_once)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _context_of_whole_pages(django_test_environment: None) -> Iterator[None]:
+    """Record only the context of the page itself in `response.context`: Django copies that of each of its hundred templates."""
+    rendering = threading.local()
+
+    def render(template: Template, context: Context) -> SafeString:
+        if getattr(rendering, "depth", 0):
+            return template.nodelist.render(context)
+        template_rendered.send(sender=template, template=template, context=context)
+        rendering.depth = 1
+        try:
+            return template.nodelist.render(context)
+        finally:
+            rendering.depth = 0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Template, "_render", render)
         yield
 
 
@@ -203,6 +227,14 @@ def _one_key_pair() -> Iterator[None]:
     """Use one key pair for all accounts, because generating one takes 0.1 s."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("accounts.services.key_pairs.new_rsa_pair", rsa_pair)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _answers_are_not_gathered() -> Iterator[None]:
+    """Let the runner not wait 10 ms for answers of further servers: tests have few servers, which answer at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("social.kernel.runner.running._GATHERING_WINDOW", 0.0)
         yield
 
 
@@ -270,9 +302,4 @@ def _empty_redis(request: pytest.FixtureRequest) -> Iterator[None]:
     """Clear feeds, counters and cached identities after each test."""
     yield
     if request.node.get_closest_marker("django_db") is not None:
-        try:
-            redis.client("cache").flushdb()
-        except RedisError:
-            # A timeout on a busy machine has opened the circuit, which lasts a second.
-            time.sleep(1.1)
-            redis.client("cache").flushdb()
+        emptying.flush_redis()

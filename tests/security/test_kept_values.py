@@ -19,7 +19,7 @@ from tests.timelines.server import StreamingServer, streaming_server
 
 pytestmark = pytest.mark.django_db
 LENGTH = 30_000
-REQUESTS = 50
+REQUESTS = 25
 # A fifth of the bytes that were sent.
 RETAINED_LIMIT = LENGTH * REQUESTS // 5
 
